@@ -12,8 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The arguments of an operation that carry what events need beyond the changes of
-// files.
+// The names of arguments that events need beyond the changes of files.
 const (
 	argAdded = "addition" // an [addition]
 	argQueue = "queue"    // a list of [queueChange]
@@ -24,11 +23,11 @@ type addition struct {
 	Parent session.ID        `json:"parent_id"`
 	Kind   turn.Kind         `json:"kind"`
 	Mode   turn.DeliveryMode `json:"delivery_mode"`
-	Branch bool              `json:"branch,omitempty"` // its parent had a child already
+	Branch bool              `json:"branch,omitempty"` // the parent already had a child
 	Copy   bool              `json:"copy,omitempty"`   // the message is in a new session with a copy of the path to its parent
 }
 
-// tellAdded records in the log the fields of a that the event for m needs.
+// logAddition adds to the log entry the fields of a that the event for m needs.
 func (tx *Tx) tellAdded(m *message, a addition) {
 	a.Kind, a.Mode = m.kind(), turn.Normal
 	for _, p := range m.metadata {
@@ -73,11 +72,12 @@ func queueChanges(was turn.Queue, is *agent.Agent) (list []queueChange) {
 	return list
 }
 
-// tellQueue has the log say how the queue of an agent changes, whose file was.
+// logQueue adds to the log entry how the queue of a differs from the one in
+// was, the previous content of its file.
 func (tx *Tx) tellQueue(a *agent.Agent, was []byte) {
 	delete(tx.op.Args, argQueue)
 	before, err := agent.Decode(a.Name, was)
-	if err != nil { // there was none
+	if err != nil { // there was no queue
 		return
 	}
 	if list := queueChanges(before.Queue, a); len(list) > 0 {
@@ -85,8 +85,8 @@ func (tx *Tx) tellQueue(a *agent.Agent, was []byte) {
 	}
 }
 
-// argument decodes an argument of an operation, which is as it was given or as the log has
-// it, and reports whether it is there.
+// argument returns an argument of an operation, and reports whether there is
+// one. It decodes an argument that was read from the log.
 func argument[T any](o *operation.Operation, name string) (v T, ok bool) {
 	given, ok := o.Args[name]
 	if !ok {
@@ -96,8 +96,8 @@ func argument[T any](o *operation.Operation, name string) (v T, ok bool) {
 	return v, err == nil && json.Unmarshal(data, &v) == nil
 }
 
-// events returns the events of an added message: e with the fields of a, preceded by the
-// event of the branch that it begins, if it begins one.
+// events returns the events of an added message: e with the fields of a,
+// preceded by the event for the new branch if the message begins one.
 func (a addition) events(e events.Event) []events.Event {
 	e.Parent, e.Kind, e.Mode = a.Parent, a.Kind, a.Mode
 	if !a.Branch {

@@ -16,8 +16,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Create makes an agent and its first tree, which is empty; its head is there.
-// The head of the workspace stays where it is.
+// Create creates an agent with an empty tree and moves its head there. The head
+// of the workspace does not move.
 func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, error) {
 	if !agent.ValidName(ag.name) {
 		return nil, &fault.Error{
@@ -46,8 +46,8 @@ func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, er
 	})
 }
 
-// Agents returns all agents. An agent whose file is damaged is skipped with a note. It
-// reads no session.
+// Agents returns all agents. It skips an agent whose file is damaged, with a
+// note. It reads no session.
 func (w *Workspace) Agents(ctx context.Context) (_ *agents.List, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.store.open(ctx)
@@ -68,8 +68,7 @@ func (w *Workspace) Agents(ctx context.Context) (_ *agents.List, err error) {
 	return all, err
 }
 
-// Info returns the agent that name means: its name, else its id, else a unique piece
-// of either. It looks at no session.
+// Info returns the agent. It reads no session.
 func (ag Agent) Info(ctx context.Context) (_ *agents.Agent, err error) {
 	defer func() { err = explained(err) }()
 	root, err := ag.w.store.open(ctx)
@@ -80,8 +79,8 @@ func (ag Agent) Info(ctx context.Context) (_ *agents.Agent, err error) {
 	return (&View{store: ag.w.store, ctx: ctx, root: root}).agent(ag.name)
 }
 
-// Remove moves an agent to the trash and returns its last state. Its trees stay
-// and no longer belong to an agent.
+// Remove moves an agent to the trash and returns its last state. Its trees
+// remain as sessions without an agent.
 func (ag Agent) Remove(ctx context.Context) (*agents.Agent, error) {
 	return updateIdleAgent(ctx, ag.w, operation.Operation{Verb: "agent rm"}, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Agent, error) {
 		for _, t := range a.Trees {
@@ -105,7 +104,7 @@ func updateIdleAgent[T any](ctx context.Context, w *Workspace, op operation.Oper
 	})
 }
 
-// updateAgent is update for an operation on one agent: f gets the agent that name means.
+// updateAgent is update for an operation on one agent, which it passes to f.
 func updateAgent[T any](ctx context.Context, b *base, op operation.Operation, name string, f func(*Tx, *agents.Agent) (T, error)) (T, error) {
 	if op.Args == nil {
 		op.Args = args{}
@@ -137,7 +136,7 @@ func (v *View) eachAgent(f func(name string, a *agents.Agent, err error) error) 
 		}
 		a, err := v.readAgent(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // gone while we look
+			continue // removed meanwhile
 		}
 		if err := f(name, a, err); err != nil {
 			return err
@@ -146,7 +145,7 @@ func (v *View) eachAgent(f func(name string, a *agents.Agent, err error) error) 
 	return nil
 }
 
-// readAgent reads the agent with exactly that name.
+// readAgent reads the agent with exactly this name.
 func (v *View) readAgent(name string) (*agents.Agent, error) {
 	path := agent.Path(name)
 	data, err := durable.ReadFile(v.root, path)
@@ -160,7 +159,8 @@ func (v *View) readAgent(name string) (*agents.Agent, error) {
 	return &agents.Agent{Agent: a, File: data}, nil
 }
 
-// agent finds the agent that name means.
+// agent returns the agent that name refers to: by its name, else its id, else a
+// unique part of either.
 func (v *View) agent(name string) (*agents.Agent, error) {
 	if agent.ValidName(name) && v.isThere(agent.Path(name)) {
 		return v.readAgent(name)
@@ -208,8 +208,9 @@ func (v *View) owner(tree string) (owner *agents.Agent, err error) {
 	return owner, err
 }
 
-// putAgent stages the new content of an agent's file and logs it as a change of the
-// tree with the head. was is the content that was read, nil if there was no file.
+// putAgent stages the new content of an agent's file and logs it as a change of
+// the tree with the head. was is the previous content, nil if there was no
+// file.
 func (tx *Tx) putAgent(a *agent.Agent, was []byte) (*agents.Agent, error) {
 	if !slices.Contains(tx.op.Sessions, a.Head.Tree) {
 		tx.op.Sessions = append(tx.op.Sessions, a.Head.Tree)
@@ -227,7 +228,7 @@ func (tx *Tx) writeAgent(a *agent.Agent, was []byte) (*agents.Agent, error) {
 	return &agents.Agent{Agent: a, File: data}, tx.replaceSmall(agent.Path(a.Name), was, data)
 }
 
-// beginTree prepares an empty tree for an agent and moves the head there.
+// beginTree stages an empty tree for an agent and moves the agent's head there.
 func (tx *Tx) beginTree(a *agent.Agent, name string) error {
 	id, err := tx.newSession("", name)
 	if err != nil {
@@ -236,7 +237,8 @@ func (tx *Tx) beginTree(a *agent.Agent, name string) error {
 	return tx.View.addTree(a, name, id, "")
 }
 
-// addTree gives an agent a tree, and moves the head to a message of it.
+// addTree adds a tree to an agent and moves the agent's head to a message of
+// the tree.
 func (v *View) addTree(a *agent.Agent, name, id, node string) error {
 	if err := checkTreeName(a, name); err != nil {
 		return err
@@ -246,7 +248,7 @@ func (v *View) addTree(a *agent.Agent, name, id, node string) error {
 	return nil
 }
 
-// checkTreeName refuses a name that no new tree of an agent can have.
+// checkTreeName returns an error if no new tree of an agent can have this name.
 func checkTreeName(a *agent.Agent, name string) error {
 	if err := checkUTF8("name", name); err != nil {
 		return err
@@ -260,7 +262,7 @@ func checkTreeName(a *agent.Agent, name string) error {
 	return nil
 }
 
-// isAgent reports whether a file is that of an agent.
+// isAgent reports whether file is the path of an agent's file.
 func isAgent(file string) bool {
 	_, ok := agent.NameOf(file)
 	return ok
@@ -270,7 +272,7 @@ func isAgent(file string) bool {
 func (v *View) tempsIn(dir string) (names []string) {
 	entries, err := durable.ReadDir(v.root, dir)
 	if err != nil {
-		return nil // nothing can be swept there
+		return nil // the folder cannot be read, so nothing is swept
 	}
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), durable.TempSuffix) {
@@ -280,7 +282,8 @@ func (v *View) tempsIn(dir string) (names []string) {
 	return names
 }
 
-// hasTrees reports whether the trees of an agent are there whose file holds data.
+// hasTrees reports whether all trees of the agent in data exist. file is the
+// path of data.
 func (v *View) hasTrees(file string, data []byte) bool {
 	name, _ := agent.NameOf(file)
 	a, err := agent.Decode(name, data)
@@ -289,8 +292,8 @@ func (v *View) hasTrees(file string, data []byte) bool {
 	})
 }
 
-// agentMove returns whose file a change is of, and where the head was and is, nowhere
-// where the change does not say it.
+// agentMove returns the name of the agent whose file c changes, and its head
+// before and after. A head that c does not have is zero.
 func agentMove(c operation.Change) (name string, was, is agent.Head) {
 	name, _ = agent.NameOf(c.File)
 	if a, err := agent.Decode(name, []byte(c.Before)); err == nil {

@@ -19,10 +19,10 @@ func positionOf(a *agent.Agent) *agents.Position {
 	return &agents.Position{Head: agents.Head{Tree: a.Head.Tree, Node: session.ID(a.Head.Node)}}
 }
 
-// Switch moves the head of an agent to one of its trees: TREE/NODE to a message
-// of the tree, TREE to where the head was when it was last in it, or if that is gone
-// or was nowhere, to the newest leaf. A tree is named by its name, else its id, else a
-// unique piece of its id. One that is archived is restored.
+// Switch moves the head of an agent to another of its trees. TREE/NODE selects
+// a message; TREE selects the last position of the head in that tree, or the
+// newest leaf if there is no such position. A tree is selected by its name,
+// else its id, else a unique part of its id. An archived tree is restored.
 func (ag Agent) Switch(ctx context.Context, to string, o checkpoint.CutOptions) (*agents.Position, error) {
 	op := operation.Operation{Verb: "agent switch", Args: args{"to": to}}
 	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Position, error) {
@@ -44,10 +44,10 @@ func (ag Agent) Switch(ctx context.Context, to string, o checkpoint.CutOptions) 
 	})
 }
 
-// Rewind moves the head of an agent to a message of one of its trees. Nothing
-// that comes after is touched. The message is sought in the tree that the head is in,
-// then in the others that are not archived, the oldest first; TREE/NODE says in which,
-// and if that is archived it is restored.
+// Rewind moves the head of an agent to a message of one of its trees. Later
+// messages stay. Rewind looks for the message in the tree of the head, then in
+// the other trees, oldest first, except archived ones. TREE/NODE selects the
+// tree; an archived one is then restored.
 func (ag Agent) Rewind(ctx context.Context, node string, o checkpoint.CutOptions) (*agents.Position, error) {
 	op := operation.Operation{Verb: "agent rewind", Args: args{"node": node}}
 	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Position, error) {
@@ -65,8 +65,8 @@ func (ag Agent) Rewind(ctx context.Context, node string, o checkpoint.CutOptions
 	})
 }
 
-// NewTree gives an agent an empty tree, with a name that none of its trees has or
-// without one, and moves its head there, as one change.
+// NewTree adds an empty tree to an agent and moves its head there, as one
+// operation. The name tree must be new for the agent; it may be empty.
 func (ag Agent) NewTree(ctx context.Context, tree string) (*agents.NewTree, error) {
 	op := operation.Operation{Verb: "agent fresh", Args: args{"name": tree}}
 	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.NewTree, error) {
@@ -79,9 +79,10 @@ func (ag Agent) NewTree(ctx context.Context, tree string) (*agents.NewTree, erro
 	})
 }
 
-// BranchTree gives an agent a tree that begins with a copy of the whole path to a
-// message, and moves its head to the end of that, as one change. The message is sought
-// as RewindAgent does; as SESSION@MESSAGE it may be any, also that of another agent.
+// BranchTree adds a tree to an agent that begins with a copy of the whole path
+// to a message, and moves the agent's head to its end, as one operation.
+// [Agent.Rewind] describes node; as SESSION@MESSAGE it may be any message, also
+// another agent's.
 func (ag Agent) BranchTree(ctx context.Context, node, tree string, o checkpoint.CutOptions) (*agents.NewTree, error) {
 	op := operation.Operation{Verb: "agent branch", Args: args{"node": node, "name": tree}}
 	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.NewTree, error) {
@@ -106,26 +107,27 @@ func (ag Agent) BranchTree(ctx context.Context, node, tree string, o checkpoint.
 	})
 }
 
-// newTree describes the tree that an agent was given.
+// newTree describes the tree that was added to an agent.
 func (v *View) newTree(a *agents.Agent) *agents.NewTree {
 	head := positionOf(a.Agent).Head
 	return &agents.NewTree{Tree: head.Tree, Node: head.Node, Head: head, Bytes: v.index.Entry(head.Tree).Size()}
 }
 
-// moveAgent prepares to move the head of an agent to p, which is in one of its trees.
+// moveAgent stages the move of an agent's head to p, which is in one of its
+// trees.
 func (tx *Tx) moveAgent(a *agents.Agent, tree string, p *place) (*agents.Position, error) {
 	a.Move(tree, p.messageID())
 	_, err := tx.putAgent(a.Agent, a.File)
 	return positionOf(a.Agent), err
 }
 
-// treeOf finds the tree of an agent that name means.
+// treeOf returns the tree of an agent that name refers to, by name or id.
 func (v *View) treeOf(a *agents.Agent, name string) (*agent.Tree, error) {
 	list := make([]named, len(a.Trees))
 	for i, t := range a.Trees {
 		list[i] = named{id: t.ID, title: t.Name, shown: shown(t.ID)}
 	}
-	// A name wins over an id: its agent gave it.
+	// A name takes precedence over an id.
 	if i := slices.IndexFunc(a.Trees, func(t agent.Tree) bool { return name != "" && t.Name == name }); i >= 0 {
 		return &a.Trees[i], nil
 	}
@@ -144,7 +146,8 @@ func (v *View) treeOf(a *agents.Agent, name string) (*agent.Tree, error) {
 	return nil, ambiguous("tree", name, candidates)
 }
 
-// noTree is the error for a tree that an agent has not: another one may have it.
+// noTree returns the error for a name that refers to no tree of an agent. It
+// says if another agent has the tree.
 func (v *View) noTree(a *agents.Agent, name string) error {
 	if id, err := v.resolve(name); err == nil {
 		if ids, err := v.lineIDs(id); err == nil {
@@ -161,7 +164,7 @@ func (v *View) noTree(a *agents.Agent, name string) error {
 	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s has no tree %q", a.Name, name), Next: fault.Do(fault.ListTrees, a.Name)}
 }
 
-// treeLine opens the line that a tree is.
+// treeLine opens the line of a tree.
 func (v *View) treeLine(id string, partial bool) (*line, error) {
 	if err := v.index.Err(id); err != nil {
 		return nil, err
@@ -172,8 +175,8 @@ func (v *View) treeLine(id string, partial bool) (*line, error) {
 	return v.line(id, partial)
 }
 
-// placeInTree returns the place of a message of a tree, or, where none is named, the
-// one where the head was last.
+// placeInTree returns the place of a message of a tree; if message is "", the
+// last position of the head in the tree.
 func (v *View) placeInTree(t *agent.Tree, message string, o checkpoint.CutOptions) (*place, checkpoint.Adjustment, error) {
 	l, err := v.treeLine(t.ID, o.Partial)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// leaveAgent prepares that a tree leaves its agent because its files are removed, and
-// refuses that where it must not.
+// leaveAgent stages the removal of a tree from its agent, because the tree's
+// files are removed. It returns an error if the tree must stay.
 func (tx *Tx) leaveAgent(ids []string, o RemoveOptions) error {
-	all, _ := tx.View.wholeLine(ids[0]) // as far as it is there
+	all, _ := tx.View.wholeLine(ids[0]) // the files that can be read
 	if len(all) == 0 {
 		return nil
 	}
@@ -40,8 +40,8 @@ func (tx *Tx) leaveAgent(ids []string, o RemoveOptions) error {
 	return tx.leave(owner, all[0])
 }
 
-// leave prepares that a tree leaves its agent, which has others. If the head is in it,
-// it moves to the newest of them that is not archived, if there is one.
+// leave stages the removal of a tree from owner. If the head is in the tree, it
+// moves to the newest remaining tree that is not archived, if there is one.
 func (tx *Tx) leave(owner *agents.Agent, tree string) error {
 	owner.Trees = slices.DeleteFunc(owner.Trees, func(t agent.Tree) bool { return t.ID == tree })
 	if owner.Head.Tree != tree {
@@ -59,8 +59,8 @@ func (tx *Tx) leave(owner *agents.Agent, tree string) error {
 	return err
 }
 
-// leavePart refuses to remove the files of a tree that hold the message where its
-// agent is, or was last.
+// leavePart returns an error if ids, some of the files of a tree, hold the
+// message of the agent's head, or of its last position in the tree.
 func (v *View) leavePart(owner *agents.Agent, tree string, ids []string) error {
 	node := owner.Tree(tree).Node
 	for _, id := range ids {
@@ -81,9 +81,9 @@ func (v *View) leavePart(owner *agents.Agent, tree string, ids []string) error {
 	return nil
 }
 
-// DeleteTree moves the files of a tree to the trash, so that it leaves its agent, and
-// returns it as it was. A tree is named as SwitchAgent takes it. The one that the head
-// is in is refused, and so is one that other sessions come from.
+// DeleteTree moves the files of a tree to the trash, removes it from its agent,
+// and returns its last state. [Agent.Switch] describes tree. The tree of the
+// head is refused, and so is a tree that other sessions were copied from.
 func (ag Agent) DeleteTree(ctx context.Context, tree string, o agents.DeleteTreeOptions) (*agents.Tree, error) {
 	op := operation.Operation{Verb: "agent delete", Args: args{"tree": tree, "force": o.Force}}
 	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Tree, error) {
@@ -118,7 +118,7 @@ func (ag Agent) DeleteTree(ctx context.Context, tree string, o agents.DeleteTree
 	})
 }
 
-// onlyOwner refuses a tree that the file of another agent has too.
+// onlyOwner returns an error if the file of another agent also lists the tree.
 func (v *View) onlyOwner(a *agents.Agent, tree string) error {
 	return v.eachAgent(func(name string, other *agents.Agent, err error) error {
 		if err != nil || name == a.Name || other.Tree(tree) == nil {

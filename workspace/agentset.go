@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Set changes an agent and returns its new state. Its trees, its head and its
-// queue stay. If nothing differs, it writes nothing.
+// Set changes properties of an agent and returns its new state. Its trees, head
+// and queue do not change. If nothing differs, Set writes nothing.
 func (ag Agent) Set(ctx context.Context, c agents.Change) (*agents.Agent, error) {
 	return updateIdleAgent(ctx, ag.w, operation.Operation{Verb: "agent set"}, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Agent, error) {
 		o := agents.Options{Model: a.Model, System: a.System, Policy: a.Policy, NoCheckpoint: a.NoCheckpoint}

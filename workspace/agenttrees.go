@@ -15,8 +15,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Trees returns the trees of an agent, unless they are archived. One that cannot
-// be read is noted.
+// Trees returns the trees of an agent, without the archived ones unless
+// o.Archived is set. If a tree cannot be read, the result has a note.
 func (ag Agent) Trees(ctx context.Context, o agents.TreesOptions) (*agents.Trees, error) {
 	return read(ctx, ag.w.store, func(v *View) (*agents.Trees, error) {
 		a, err := v.agent(ag.name)
@@ -64,16 +64,16 @@ func (v *View) measure(t *agents.Tree) error {
 	return nil
 }
 
-// ArchiveTree has a tree of an agent be one that its user does not need now, and
-// returns it. It stays where it is, but AgentTrees leaves it out, and no message is
-// sought in it unless it is named. A tree is named as SwitchAgent takes it. The one
-// that the head is in is refused. If it is archived already, nothing is done.
+// ArchiveTree marks a tree as archived and returns it: [Agent.Trees] omits it,
+// and messages are looked up in it only if the tree is named. [Agent.Switch]
+// describes tree. The tree of the head is refused. If the tree is archived
+// already, ArchiveTree does nothing.
 func (ag Agent) ArchiveTree(ctx context.Context, tree string) (*agents.Tree, error) {
 	return ag.w.setArchived(ctx, "agent archive", ag.name, tree, true)
 }
 
-// RestoreTree takes back what ArchiveTree did, and returns the tree. The head stays
-// where it is. If the tree is not archived, nothing is done.
+// RestoreTree reverts [Agent.ArchiveTree] and returns the tree. The head does
+// not move. If the tree is not archived, RestoreTree does nothing.
 func (ag Agent) RestoreTree(ctx context.Context, tree string) (*agents.Tree, error) {
 	return ag.w.setArchived(ctx, "agent restore", ag.name, tree, false)
 }
@@ -100,8 +100,7 @@ func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, ar
 	})
 }
 
-// headIn returns the error for an action that the tree of the head does not
-// allow.
+// headIn returns an error if t is the tree of the head.
 func headIn(a *agents.Agent, t *agent.Tree) error {
 	e := &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the head of %s is in the tree %s", a.Name, t.ID), Next: fault.Do(fault.SwitchTree, a.Name)}
 	if len(a.Trees) == 1 {
@@ -147,7 +146,7 @@ func (ag Agent) Snapshot(ctx context.Context) (*agents.Snapshot, error) {
 	})
 }
 
-// headPlaceOf returns where the head of an agent is.
+// headPlaceOf returns the place of an agent's head.
 func (v *View) headPlaceOf(a *agent.Agent) (*place, error) {
 	l, err := v.treeLine(a.Head.Tree, true)
 	if err != nil {

@@ -28,14 +28,14 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 type NewOptions struct {
 	Title string // may be empty
 
-	// Dialect is how the links and times of the folder are written: "bough" or "penguin".
-	// It is refused where sessions of the folder are in the other one. Empty means theirs,
-	// and bough's in an empty folder.
+	// Dialect is "bough" or "penguin": how links and times are written. It must
+	// match the sessions of the folder. Empty means their dialect, and bough's in an
+	// empty folder.
 	Dialect string
 }
 
-// dialect returns the dialect that o asks for in the folder, whose own is the other result
-// if o asks for none.
+// dialect returns o.Dialect, or folder, the dialect of the folder, if that is
+// empty. It returns an error if the folder has sessions in the other dialect.
 func (o NewOptions) dialect(folder session.Dialect, empty bool) (session.Dialect, error) {
 	var d session.Dialect
 	switch o.Dialect {
@@ -81,13 +81,13 @@ func (w *Workspace) NewSession(ctx context.Context, o NewOptions) (*Entry, error
 	})
 }
 
-// newSession stages an empty root session with an id, "" for a generated one, and
-// with members of metadata.bough. It returns the id.
+// newSession stages an empty root session and returns its id. If id is "", one
+// is generated. own are members of metadata.bough.
 func (tx *Tx) newSession(id, title string, own ...rawjson.Pair) (string, error) {
 	return tx.newSessionIn(tx.View.index.Dialect(), id, title, own...)
 }
 
-// newSessionIn is newSession in a dialect.
+// newSessionIn is newSession with a dialect.
 func (tx *Tx) newSessionIn(dialect session.Dialect, id, title string, own ...rawjson.Pair) (string, error) {
 	if id == "" {
 		var err error
@@ -126,18 +126,19 @@ func newMetadata(dialect session.Dialect, title string, messages int, from ...st
 // An Append is a message to add: text of a user or model, tool calls, or the result of a
 // call.
 type Append struct {
-	Session string // "" for where the head is
-	Text    string // may be empty beside Content, Calls or CallID
-	Role    string // "" for user, with Calls for assistant, with CallID for tool
-	Parent  string // the message to answer, "" for where the conversation is
+	Session string // empty means the session of the head
+	Text    string // may be empty with Content, Calls or CallID
+	Role    string // empty means assistant with Calls, tool with CallID, else user
+	Parent  string // the message to reply to; see Workspace.Append for the default
 
-	// Content replaces Text: JSON, a string or an array of parts. Nil means Text.
+	// Content replaces Text: a JSON string or an array of parts. If nil, Text is
+	// used.
 	Content json.RawMessage
-	// Calls are the calls of tools that an assistant makes with the message. Each has an
-	// id that no other has, and a name.
+	// Calls are the tool calls of an assistant's message. Each needs a name and a
+	// unique id.
 	Calls []model.Call
-	// CallID is the call that the message of a tool is the result of, Tool the name of
-	// the tool. Empty means none.
+	// CallID and Tool are the call that a tool's message is the result of, and the
+	// name of the tool. Empty means the message is not a result.
 	CallID, Tool string
 
 	// Kind marks a message that opens or closes a batch of clarifications. On a
@@ -145,23 +146,24 @@ type Append struct {
 	Kind turn.Kind
 }
 
-// An Appended says where a message went.
+// An Appended describes a message that was added.
 type Appended struct {
 	Session    string     `json:"session_id"` // the file that was written
 	Message    string     `json:"message_id"`
-	Parent     session.ID `json:"parent_id"`   // none for the first message
-	ForkedFrom session.ID `json:"forked_from"` // the checkpoint that was branched first, if one was
+	Parent     session.ID `json:"parent_id"`   // null for the first message
+	ForkedFrom session.ID `json:"forked_from"` // the checkpoint that was branched first, else null
 
-	// Mixed reports that the message began a branch in a session in Penguin's dialect.
-	// Penguin knows no branches inside a session, and shows all its messages as one line.
+	// Mixed reports that the message began a branch inside a session in Penguin's
+	// dialect. Penguin does not support such branches and shows all messages as one
+	// path.
 	Mixed bool `json:"mixed,omitempty"`
 }
 
 // Append adds a message. Its parent is a.Parent; else the message at the head,
 // if the head is in this line and the line has no newer message; else the
-// newest message. Without a session, the message is added at the head, and the
-// head moves to it. Appending to a checkpoint creates a branch first, each
-// time.
+// newest message of the line. If a.Session is empty, the message is added at
+// the head, and the head moves to it. Appending to a checkpoint first creates a
+// branch, each time.
 func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 	switch {
 	case a.Role != "":
@@ -210,7 +212,8 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 	})
 }
 
-// args returns a for the log, without the text, which the session holds.
+// args returns the arguments for the log, without the text, which the session
+// has.
 func (a *Append) args() args {
 	list := args{"session": a.Session, "role": a.Role}
 	if a.Parent != "" {
@@ -234,8 +237,8 @@ func (a *Append) check() error {
 	return checkRole(a.Role)
 }
 
-// clarifies refuses to open a batch of clarifications in another one, and to close one
-// where none is open.
+// checkClarification returns an error if a message of this kind would open a
+// batch of clarifications inside another one, or close one that is not open.
 func (v *View) clarifies(p *place, kind turn.Kind) error {
 	nodes, err := v.nodesOf(p.line, p.Path(p.node))
 	if err != nil {
@@ -269,7 +272,7 @@ func checkUTF8(what, s string) error {
 	return nil
 }
 
-// appendPlace finds the message that a answers.
+// appendPlace returns the place of the message that a replies to.
 func (v *View) appendPlace(a *Append) (*place, error) {
 	name := a.Session
 	if name == "" {
@@ -300,9 +303,9 @@ func (v *View) appendPlace(a *Append) (*place, error) {
 	return p, err
 }
 
-// frozen returns the checkpoint that a message below p would change, or "": the
+// frozen returns the checkpoint that a message below p would change: the
 // session that was requested, or the file of the parent if another program
-// continued a checkpoint.
+// continued a checkpoint. It returns "" if there is none.
 func (v *View) frozen(p *place) string {
 	for _, id := range []string{p.id(), p.Parts[p.filePart()].ID} {
 		if v.kind(id) == session.Checkpoint {
@@ -312,20 +315,20 @@ func (v *View) frozen(p *place) string {
 	return ""
 }
 
-// ownContinued is the member of metadata.bough of a message that came into a file
-// when that was continued already.
+// ownContinued is a member of metadata.bough: the message was added to its file
+// after that was continued.
 const ownContinued = "continued"
 
-// A message is one to be added.
+// A message is a message to add.
 type message struct {
 	id, role string
 	content  []byte // JSON
 	metadata []rawjson.Pair
-	own      []rawjson.Pair // for metadata.bough
-	raw      []byte         // the whole of it, once it is written
+	own      []rawjson.Pair // members of metadata.bough
+	raw      []byte         // the stored form, set when it is written
 }
 
-// kind returns the member kind of the metadata of m.
+// kind returns the kind in the metadata of m.
 func (m *message) kind() turn.Kind {
 	if i := slices.IndexFunc(m.metadata, isKind); i >= 0 {
 		return turn.Kind(gjson.ParseBytes(m.metadata[i].Value).String())
@@ -335,7 +338,8 @@ func (m *message) kind() turn.Kind {
 
 func isKind(p rawjson.Pair) bool { return p.Key == "kind" }
 
-// encode returns the stored form of m, with additional members of metadata.
+// encode returns the stored form of m. metadata are additional members of its
+// metadata.
 func (m *message) encode(at string, metadata ...rawjson.Pair) []byte {
 	if !slices.ContainsFunc(m.metadata, isKind) {
 		metadata = append(metadata, rawjson.Pair{Key: "kind", Value: rawjson.Compact(m.kind())})
@@ -348,8 +352,8 @@ func (m *message) encode(at string, metadata ...rawjson.Pair) []byte {
 	return m.raw
 }
 
-// appendFork branches at p and adds the message to the branch, in one file. The title
-// may be empty.
+// appendFork creates a branch at p with the message, in one file. The title may
+// be empty.
 func (tx *Tx) appendFork(p *place, m *message, title string) (string, error) {
 	d, err := tx.View.document(p, checkpoint.Spec{Kind: session.Branch, Title: title})
 	if err != nil {
@@ -392,8 +396,8 @@ func (tx *Tx) appendTo(p *place, m *message) (string, error) {
 	return s.ID, tx.completeLink(p.line, s)
 }
 
-// completeLink adds the missing link to s in the file that s continues: a crash
-// may have occurred between the two writes.
+// completeLink adds the link to s in the file that s continues, if it is
+// missing: a crash may have occurred between the two writes.
 func (tx *Tx) completeLink(l *line, s *session.Outline) error {
 	if s.Meta.Kind() != session.Continuation {
 		return nil
@@ -407,7 +411,7 @@ func (tx *Tx) completeLink(l *line, s *session.Outline) error {
 }
 
 // filePart returns the index of the file for a message below p: the file of its
-// parent, or the last empty one that continues it.
+// parent, or the last empty file that continues it.
 func (p *place) filePart() int {
 	part := 0
 	if p.node >= 0 {
@@ -463,15 +467,15 @@ func (tx *Tx) continuation(p *place, s *session.Outline, parent, at string, mess
 	return id, tx.setContinuedTo(s)
 }
 
-// setContinuedTo writes the continuations of s into its file, as the file's
-// dialect has them.
+// setContinuedTo writes the continuations of s into its file, in the dialect of
+// the file.
 func (tx *Tx) setContinuedTo(s *session.Outline) error {
 	edit := s.Edit()
 	linkTo(edit, s.Meta.Dialect(), tx.View.index.Continuations(s.ID))
 	return tx.edit(edit, true)
 }
 
-// linkTo records the continuations of a session, in the dialect d.
+// linkTo sets the continuations of a session, in the dialect d.
 func linkTo(edit *session.Edit, d session.Dialect, ids []string) {
 	switch {
 	case d == session.Bough:

@@ -18,8 +18,8 @@ func (a *Append) content() []byte {
 	return rawjson.Compact(a.Text)
 }
 
-// tools returns the metadata for calls and results, in the form that the turn of an
-// agent writes.
+// tools returns the metadata for calls and results, in the form of an agent's
+// turn.
 func (a *Append) tools() (list []rawjson.Pair) {
 	n := turn.Node{Calls: a.Calls, CallID: a.CallID, Tool: a.Tool}
 	metadata := n.Message().Metadata

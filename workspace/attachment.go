@@ -18,10 +18,10 @@ import (
 
 const filesDir = "files"
 
-const incoming = stateDir + "/incoming" // an attachment that has not got its name
+const incoming = stateDir + "/incoming" // an attachment that does not have its final name yet
 
-// FilePath returns the path inside the workspace of the attachment with that
-// SHA-256.
+// FilePath returns the path, relative to the workspace, of the attachment with
+// a SHA-256.
 func FilePath(sha256 string) string { return filesDir + "/" + sha256 }
 
 // validSum reports whether s is a SHA-256 in lower-case hexadecimal.
@@ -29,7 +29,7 @@ func validSum(s string) bool {
 	return len(s) == hex.EncodedLen(sha256.Size) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// keepFile puts an attachment into files/, before anything refers to it.
+// keepFile stores an attachment in files/, before anything refers to it.
 func (tx *Tx) keepFile(f lines.File) error {
 	if !validSum(f.SHA256) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is not a SHA-256", f.SHA256)}
@@ -66,7 +66,7 @@ func (tx *Tx) keepFile(f lines.File) error {
 	return tx.moveNow(incoming, name)
 }
 
-// moveNow renames a file at once, durably.
+// moveNow renames a file durably, outside of the batch.
 func (tx *Tx) moveNow(from, to string) error {
 	b := durable.NewBatch(tx.View.root)
 	defer b.Discard()

@@ -20,14 +20,14 @@ import (
 
 // BookmarkOptions are the choices for a bookmark.
 type BookmarkOptions struct {
-	// Summary describes the bookmark, in at most 2,000 bytes. Empty means none;
-	// with Move, the existing summary.
+	// Summary describes the bookmark, at most 2,000 bytes. Empty means no summary;
+	// with Move, the existing one.
 	Summary string
-	// Scope is the part of the conversation that the bookmark covers. Empty
-	// means the message; with Move, the existing scope.
+	// Scope is the part of the conversation that the bookmark covers. Empty means
+	// the message; with Move, the existing scope.
 	Scope bookmark.Scope
-	// Move takes the label from the message that has it, if one has. Without it
-	// a label that is taken is refused.
+	// Move moves the label if another message has it. Otherwise such a label is
+	// refused.
 	Move bool
 }
 
@@ -36,9 +36,9 @@ const (
 	mostSummary = 2000 // bytes
 )
 
-// Bookmark puts a label on the message that ref points to, which may be in a
-// checkpoint: its file does not change, and neither does the head. A label is on one
-// message of a workspace. White space around it does not count.
+// Bookmark adds a label to the message that ref refers to, without changing the
+// session file or the head. A label is unique in the workspace. White space
+// around it is removed.
 func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkOptions) (*bookmark.Bookmark, error) {
 	label = strings.TrimSpace(label)
 	if err := cmp.Or(checkLabel(label), o.check()); err != nil {
@@ -74,8 +74,8 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 	})
 }
 
-// withBookmark returns the file with b added. A moved bookmark keeps the fields
-// that o does not set.
+// withBookmark returns the encoded file with b added. If b is moved, it keeps
+// the fields that o does not set.
 func withBookmark(f *bookmark.File, b *bookmark.Bookmark, o BookmarkOptions) ([]byte, error) {
 	taken := f.Labelled(b.Label)
 	switch {
@@ -134,8 +134,8 @@ func (o BookmarkOptions) check() error {
 	return checkUTF8("summary", o.Summary)
 }
 
-// noteOtherMeaning says that a label does not do as a REF, because that means
-// something else.
+// noteOtherMeaning adds a note if a REF with this label resolves to something
+// else.
 func (v *View) noteOtherMeaning(label string) {
 	_, isSession := v.byID(label)
 	titled, _ := v.titled(label)
@@ -144,7 +144,7 @@ func (v *View) noteOtherMeaning(label string) {
 	}
 }
 
-// lineID returns the session for bookmarks in l: the first file, or the
+// lineID returns the session for bookmarks in l: its first file, or the
 // checkpoint.
 func (v *View) lineID(l *line) string {
 	if v.kind(l.id()) == session.Checkpoint {
@@ -153,8 +153,8 @@ func (v *View) lineID(l *line) string {
 	return l.Parts[0].ID
 }
 
-// bookmarks returns the bookmarks, and the bytes of their file, nil if there is
-// none.
+// bookmarks returns the bookmarks and the content of their file, nil if there
+// is no file.
 func (v *View) bookmarks() (f *bookmark.File, data []byte, err error) {
 	data, err = durable.ReadFile(v.root, bookmark.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -167,8 +167,8 @@ func (v *View) bookmarks() (f *bookmark.File, data []byte, err error) {
 	return f, data, err
 }
 
-// bookmarksIfAny returns the bookmarks for a method that does without them where
-// they cannot be read, and then says so.
+// bookmarksIfAny returns the bookmarks. If they cannot be read, it adds a note
+// and returns none.
 func (v *View) bookmarksIfAny() *bookmark.File {
 	f, _, err := v.bookmarks()
 	if err != nil {
@@ -178,7 +178,7 @@ func (v *View) bookmarksIfAny() *bookmark.File {
 	return f
 }
 
-// bookmarksIn returns the bookmarks in a line, by their messages.
+// bookmarksIn returns the bookmarks in a line, by message.
 func (v *View) bookmarksIn(l *line) map[string][]bookmark.Bookmark {
 	in := map[string][]bookmark.Bookmark{}
 	for _, b := range v.bookmarksIfAny().Bookmarks {
@@ -189,7 +189,8 @@ func (v *View) bookmarksIn(l *line) map[string][]bookmark.Bookmark {
 	return in
 }
 
-// placeLabelled finds the message that has a label, nil if none has.
+// placeLabelled returns the place of the message with a label, nil if there is
+// no such bookmark.
 func (v *View) placeLabelled(label string, partial bool) (*place, error) {
 	f := v.bookmarksIfAny()
 	list := f.Labelled(label)
@@ -213,7 +214,7 @@ func (v *View) placeLabelled(label string, partial bool) (*place, error) {
 
 // BookmarksOptions are the choices for listing bookmarks.
 type BookmarksOptions struct {
-	// In is a session: only the bookmarks in its line. Empty means all.
+	// In limits the list to the line of this session. Empty means all.
 	In string
 }
 
@@ -223,7 +224,7 @@ type Bookmarks struct {
 }
 
 // Bookmarks returns the bookmarks. A bookmark whose session does not exist is
-// omitted with a note, and reappears with the session.
+// omitted with a note; it is listed again if the session is restored.
 func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmarks, error) {
 	return read(ctx, w.store, func(v *View) (*Bookmarks, error) {
 		list := &Bookmarks{Bookmarks: []bookmark.Bookmark{}}
@@ -260,9 +261,9 @@ func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmar
 	})
 }
 
-// RemoveBookmark takes the bookmark with a label away and returns it as it was. A
-// file that another program wrote may have a label twice; then SESSION@MESSAGE, as
-// they are stored, names one.
+// RemoveBookmark removes a bookmark and returns it. which is its label. If two
+// bookmarks have the same label, because another program wrote the file,
+// SESSION@MESSAGE selects one; both ids must be as stored.
 func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*bookmark.Bookmark, error) {
 	which = strings.TrimSpace(which)
 	op := operation.Operation{Verb: "bookmark --rm", Args: args{"label": which}}

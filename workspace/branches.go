@@ -12,45 +12,45 @@ import (
 
 // BranchesOptions are the choices for listing branches.
 type BranchesOptions struct {
-	// Messages includes the messages at the leaves. Without it, few files have to
-	// be read again.
+	// Messages includes the messages at the leaves. Without them, fewer files are
+	// read.
 	Messages bool
 	session.ReadOptions
 }
 
-// Branches are the ways that one conversation went: where it was answered more
-// than once, it has more than one end.
+// Branches are the leaves of a conversation. A conversation with more than one
+// reply to a message has more than one leaf.
 type Branches struct {
 	Leaves []Leaf `json:"leaves"` // by time, the oldest first
 
-	// Head is the message that the next one answers which names no session, if
-	// it is of this conversation. It need not be at a leaf.
+	// Head is the message at the head, if the head is in this conversation. It need
+	// not be a leaf.
 	Head session.ID `json:"head_node_id"`
 }
 
-// A Leaf is a message without a reply, the end of a branch. An incomplete import of a
-// message is not a leaf while the complete message exists.
+// A Leaf is a message without a reply, the end of a branch. An incomplete
+// import of a message is not a leaf if the complete message exists.
 type Leaf struct {
 	ID        string    `json:"message_id"`
 	Session   string    `json:"session_id"` // the file that has the message
-	Depth     int       `json:"depth"`      // how many messages there are from the root to it, itself included
-	CreatedAt time.Time `json:"created_at"` // when the conversation began, if nothing says when this was written
-	Joins     int       `json:"joins"`      // how many messages of its path follow by a join, see [session.Tree.Joined]
-	Newest    bool      `json:"newest"`     // the default place for the next message of the conversation
-	Head      bool      `json:"head"`       // and here goes the next message that names no session
+	Depth     int       `json:"depth"`      // how many messages its path has
+	CreatedAt time.Time `json:"created_at"` // if unknown, when the session was created
+	Joins     int       `json:"joins"`      // how many messages of its path are joined; see [session.Tree.Joined]
+	Newest    bool      `json:"newest"`     // the default parent of the next message of the conversation
+	Head      bool      `json:"head"`       // the head is here
 
-	// If messages were asked for.
+	// Role and Text are set if messages were requested.
 	Role      string              `json:"role"`
 	Text      string              `json:"text"`      // its first words, on one line
-	Bookmarks []bookmark.Bookmark `json:"bookmarks"` // on the message
+	Bookmarks []bookmark.Bookmark `json:"bookmarks"` // of the message
 
 	UUID    string          `json:"-"` // see [session.MessageUUID]
-	Message session.Message `json:"-"` // if it was asked for
+	Message session.Message `json:"-"` // set if messages were requested
 }
 
-// Branches returns the leaves of the line of a session, in all of its files.
-// Leaves with the same time are in the order of the files, after leaves without a
-// readable time.
+// Branches returns the leaves of the line of a session, in all of its files,
+// oldest first. Leaves without a readable time are first among those with the
+// same time; otherwise these are in the order of the files.
 func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions) (*Branches, error) {
 	return read(ctx, w.store, func(v *View) (*Branches, error) {
 		l, err := v.lineOf(name, o.Partial)
@@ -111,8 +111,7 @@ func (v *View) lineOf(name string, partial bool) (*line, error) {
 	return l, err
 }
 
-// headOf returns the node that a message answers which names no session, -1 if it
-// goes into another line.
+// headOf returns the node of the head in l, -1 if the head is in another line.
 func (v *View) headOf(l *line) int {
 	h, ok := v.head()
 	if !ok {
@@ -131,15 +130,16 @@ func (v *View) headOf(l *line) int {
 	return l.Newest(slices.Index(ids, h.Session))
 }
 
-// A moment is the time of a message, or the creation time of its line if its
-// file has none.
+// A moment is the time of a message, or, if it has none, the creation time of
+// its file.
 type moment struct {
 	node int
 	at   time.Time
 	said bool
 }
 
-// moment returns the moment of a node of l; said returns the time in its file.
+// moment returns the moment of a node of l. said returns the time that the file
+// has.
 func (v *View) moment(l *line, node int, said func(node int) (time.Time, bool)) moment {
 	at, ok := said(node)
 	if !ok {
@@ -148,8 +148,8 @@ func (v *View) moment(l *line, node int, said func(node int) (time.Time, bool)) 
 	return moment{node, at, ok}
 }
 
-// byTime sorts nodes of l, which are in the order of the files, by time, the oldest
-// first. At the same moment, nodes without a time of their own are first.
+// byTime sorts nodes of l by time, oldest first. nodes must be in the order of
+// the files. At the same moment, nodes without a time of their own are first.
 func (v *View) byTime(l *line, nodes []int, said func(node int) (time.Time, bool)) []moment {
 	list := make([]moment, len(nodes))
 	for i, n := range nodes {
@@ -167,7 +167,7 @@ func (v *View) byTime(l *line, nodes []int, said func(node int) (time.Time, bool
 	return list
 }
 
-// began returns when a session was created.
+// began returns the creation time of a session.
 func (v *View) began(id string) time.Time {
 	if v.isPenguin(id) {
 		return v.penguin[id].CreatedAt

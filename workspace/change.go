@@ -16,8 +16,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// now returns the time for something new in l, nil for a line that begins: at
-// least a microsecond after the newest message of each of its files.
+// now returns the time for new data in l, at least a microsecond after the
+// newest message of each of its files. l may be nil.
 func (v *View) now(l *line) time.Time {
 	t := v.store.opts.Now().Truncate(time.Microsecond)
 	if l == nil {
@@ -39,10 +39,10 @@ func (v *View) now(l *line) time.Time {
 	return t
 }
 
-// newID returns a session id that is not taken.
+// newID returns an unused session id.
 func (v *View) newID() (string, error) { return v.newIDAt(v.store.opts.Now()) }
 
-// newIDAt returns a session id that is not taken, of something that began at a time.
+// newIDAt returns an unused session id for something that began at a time.
 func (v *View) newIDAt(at time.Time) (string, error) {
 	const tries = 100
 	for range tries {
@@ -54,7 +54,7 @@ func (v *View) newIDAt(at time.Time) (string, error) {
 	return "", fmt.Errorf("%d new session ids were all taken", tries)
 }
 
-// create prepares a new session file and takes it into the index.
+// create stages a new session file and adds it to the index.
 func (tx *Tx) create(d *session.Document) error {
 	o, err := tx.View.folder.Create(tx.batch, d, tx.View.watch)
 	if err != nil {
@@ -65,11 +65,11 @@ func (tx *Tx) create(d *session.Document) error {
 	return nil
 }
 
-// replace prepares a change of a session file and takes it into the index.
+// replace stages a change of a session file and updates the index.
 func (tx *Tx) replace(edit *session.Edit) error { return tx.edit(edit, false) }
 
-// edit prepares a change of a session file, of nothing but a link that follows
-// from others if link is true, and takes it into the index.
+// edit stages a change of a session file and updates the index. link reports
+// that the change only adds a link that follows from other files.
 func (tx *Tx) edit(edit *session.Edit, link bool) error {
 	splices, err := tx.View.folder.Splices(edit)
 	if err != nil {
@@ -89,8 +89,8 @@ func (tx *Tx) edit(edit *session.Edit, link bool) error {
 	return nil
 }
 
-// replaceSmall stages data as the content of a file that is not a session. was is
-// the content that was read, nil if there was no file.
+// replaceSmall stages the content of a file that is not a session. was is the
+// previous content, nil if there was no file.
 func (tx *Tx) replaceSmall(name string, was, data []byte) error {
 	info, err := tx.batch.Replace(name, durable.Bytes(data))
 	if err != nil {
@@ -107,7 +107,7 @@ func (tx *Tx) replaceSmall(name string, was, data []byte) error {
 	return nil
 }
 
-// logDifference replaces the content of a small file in c with a difference, if
+// logDifference replaces the content of a small file in c with a difference if
 // that is shorter.
 func (v *View) logDifference(c *operation.Change) error {
 	log, err := operation.Open(v.root)
@@ -119,8 +119,8 @@ func (v *View) logDifference(c *operation.Change) error {
 	return nil
 }
 
-// withTexts returns a logged operation with the contents of its small files, where they are
-// known.
+// withTexts returns a logged operation with the contents of its small files, as
+// far as they are known.
 func (v *View) withTexts(o *operation.Operation) (*operation.Operation, error) {
 	if !slices.ContainsFunc(o.Changes, func(c operation.Change) bool { return c.Differs }) {
 		return o, nil
@@ -134,8 +134,8 @@ func (v *View) withTexts(o *operation.Operation) (*operation.Operation, error) {
 	return full, nil
 }
 
-// changes records a change of a file for the log. If id is not "", the file is
-// that session's.
+// changes adds a change of a file to the log entry. If id is not "", the file
+// is a session.
 func (tx *Tx) changes(id string, c operation.Change) {
 	tx.op.Changes = append(tx.op.Changes, c)
 	if id != "" && !slices.Contains(tx.op.Sessions, id) {
@@ -148,7 +148,8 @@ func stateOf(o *session.Outline) *operation.State {
 	return &operation.State{Size: int64(o.Size()), CRC32C: hex32(o.CRC32C), MTime: mtimeOf(o.Stat.ModTime)}
 }
 
-// stateOfBytes returns the state of a file that holds data; info may be nil.
+// stateOfBytes returns the state of a file with the content data. info may be
+// nil.
 func stateOfBytes(data []byte, info fs.FileInfo) *operation.State {
 	s := &operation.State{Size: int64(len(data)), CRC32C: hex32(crc32c.Of(data))}
 	if info != nil {
@@ -161,7 +162,7 @@ func hex32(sum uint32) string { return fmt.Sprintf("%08x", sum) }
 
 func mtimeOf(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-// took records a session that is about to be written.
+// recordWrite records a session that is to be written.
 func (tx *Tx) took(o *session.Outline) {
 	delete(tx.View.opened, o.ID)
 	tx.View.outlines[o.ID] = o
@@ -175,25 +176,26 @@ type written struct {
 	change int
 }
 
-// commit writes the staged changes and then the index. After the first change of an
-// operation is written, the operation has happened: a later failure is noted, and
-// completed by the next writer.
+// commit writes the staged changes and then the index. The operation takes
+// effect with its first change: a later failure is noted, and the next writer
+// completes the operation.
 func (tx *Tx) commit() error {
 	later, err := tx.commitAll()
 	if err == nil && later != nil && slices.ContainsFunc(tx.prepared(), tx.View.comesBackLater) {
-		return later // a partial undo has not happened until the next writer completes it
+		return later // an incomplete undo is reported; the next writer completes it
 	}
 	tx.View.follow("not all that goes with it is written", later)
 	return err
 }
 
-// comesBackLater reports whether a file that o brings back is still in the trash.
+// restoresFromTrash reports whether a file that o restores is still in the
+// trash.
 func (v *View) comesBackLater(o *operation.Operation) bool {
 	return slices.ContainsFunc(o.Changes, func(c operation.Change) bool { return c.Was == nil && v.unmoved(c) })
 }
 
-// commitAll writes the changes, and returns a failure after the first ones as
-// later. A *[durable.PartialError] means that the operations before it are
+// commitAll writes the changes. It returns a failure after the first change as
+// later. If err is a *[durable.PartialError], the operations before it are
 // written.
 func (tx *Tx) commitAll() (later, err error) {
 	if tx.View.index.Torn && tx.View.index.Stale() {
@@ -228,7 +230,7 @@ func (tx *Tx) commitAll() (later, err error) {
 	var encoding sync.WaitGroup
 	encoding.Go(func() {
 		for _, o := range tx.written {
-			o.Encode() // while the disk is busy
+			o.Encode() // while the files are being flushed
 		}
 		tx.View.rememberNew()
 	})
@@ -255,14 +257,14 @@ func (tx *Tx) commitAll() (later, err error) {
 	for _, id := range tx.gone {
 		tx.View.folder.Forget(id)
 	}
-	if !staged && err == nil { // else the next command reads the files
+	if !staged && err == nil { // otherwise the next command reads the files
 		later = cmp.Or(later, tx.View.index.Save())
 	}
 	return later, err
 }
 
-// logLines returns the lines for the log, one for each operation, after one for
-// changes by other programs.
+// logLines returns the lines for the log: one for changes by other programs, if
+// there are any, then one for each operation.
 func (tx *Tx) logLines() (lines [][]byte) {
 	foreign := tx.foreignLine()
 	for _, o := range tx.prepared() {
@@ -285,8 +287,8 @@ func (tx *Tx) logLines() (lines [][]byte) {
 	return lines
 }
 
-// remember remembers the outline of a session that has its name now; info is nil
-// if it does not.
+// remember adds the outline of a written session to the cache. If info is nil,
+// the outline is dropped.
 func (v *View) remember(o *session.Outline, info fs.FileInfo) {
 	if info == nil {
 		return
@@ -296,7 +298,8 @@ func (v *View) remember(o *session.Outline, info fs.FileInfo) {
 	}
 }
 
-// watch reports the progress of a write and stops it when ctx ends.
+// watch reports the progress of a write. It returns an error if ctx has ended,
+// which stops the write.
 func (v *View) watch(done, total int64) error {
 	v.store.opts.Progress("writing", done, total)
 	return v.ctx.Err()

@@ -14,17 +14,18 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Chat sends a prompt to an agent, below its head, and runs the turn that answers it,
-// and the turns for messages that are queued meanwhile. The prompt is written before
-// the model is called, together with a new tree and head, as one change.
+// Chat sends a prompt to an agent, below its head, runs the turn that answers
+// it, and then delivers the messages that were queued meanwhile. The prompt is
+// written before the model is called, in one operation with a new tree and
+// head.
 //
-// The lock of the workspace is not held while the model or a tool runs. When ctx ends
-// the turn is aborted; what came of it until then is kept. While another process, or
-// another call, carries out a turn of the agent the error has the code [Busy]: see
-// [Agent.Say].
+// The lock of the workspace is not held while the model or a tool runs. If ctx
+// ends, the turn is aborted; the part of the reply that was received is kept.
+// While another process or call runs a turn of the agent, the error has the
+// code [fault.Busy]; see [Agent.Say].
 //
-// A turn that fails is an error with the code [Failed]. Its messages stay, and
-// [Agent.Retry] asks for an answer to the same one.
+// If a turn fails, the error has the code [fault.Failed]. Its messages remain,
+// and [Agent.Retry] asks for another answer.
 func (ag Agent) Chat(ctx context.Context, p agents.Prompt, o agents.TurnOptions) (*agents.Chatted, error) {
 	if strings.TrimSpace(p.Text) == "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: "there is no prompt", Hint: "give it as an argument or on standard input"}
@@ -35,14 +36,15 @@ func (ag Agent) Chat(ctx context.Context, p agents.Prompt, o agents.TurnOptions)
 	return ag.w.carryOut(ctx, ag.name, o, func(ctx context.Context, d *driver) error { return d.begin(ctx, p) })
 }
 
-// Retry asks the model once more for an answer to the message of the user that the last
-// turn of an agent left without one: it failed, was aborted or interrupted, or came to
-// its limit. It is refused if the head was moved since.
+// Retry asks the model again to answer the user's last message, if the last
+// turn of the agent failed, was aborted or interrupted, or reached its limit.
+// It is refused if the head was moved since.
 func (ag Agent) Retry(ctx context.Context, o agents.TurnOptions) (*agents.Chatted, error) {
 	return ag.w.carryOut(ctx, ag.name, o, func(ctx context.Context, d *driver) error { return d.retry(ctx) })
 }
 
-// carryOut has start begin a turn of an agent, and carries it out.
+// runTurns calls start, which begins a turn of an agent, and runs the agent
+// until it is idle.
 func (w *Workspace) carryOut(ctx context.Context, name string, o agents.TurnOptions, start func(context.Context, *driver) error) (*agents.Chatted, error) {
 	w = w.patient()
 	a, err := w.Agent(name).Info(ctx)
@@ -88,7 +90,7 @@ func (d *driver) answer() (*agents.Chatted, error) {
 // promptKept is the hint for a turn that failed.
 const promptKept = "what was said is kept"
 
-// retryStep returns what can be done after a turn that failed.
+// retryStep returns the step that the user can take after a failed turn.
 func (d *driver) retryStep() fault.Step {
 	if n := len(d.queue); n > 0 {
 		return fault.Do(fault.RetryTurnOrQueue, d.name, plural.Of(n, "message"))
@@ -96,7 +98,7 @@ func (d *driver) retryStep() fault.Step {
 	return fault.Do(fault.RetryTurn, d.name)
 }
 
-// begin says something to the agent.
+// begin starts a turn with a prompt.
 func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
 	op, write := d.op("append"), writeNode
 	switch {
@@ -121,7 +123,7 @@ func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
 	})
 }
 
-// retry asks for an answer after all.
+// retry starts a turn that answers the last message of the user.
 func (d *driver) retry(ctx context.Context) error {
 	at, err := d.w.lastWhole(ctx, d.name)
 	if err != nil {
@@ -143,12 +145,12 @@ func (d *driver) retry(ctx context.Context) error {
 	})
 }
 
-// deliver delivers an entry that nothing has to wait for.
+// deliver delivers an entry to an idle agent.
 func (d *driver) deliver(ctx context.Context, e turn.Entry) error {
 	return d.change(ctx, d.op("append"), writeNode, func(_ *View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		e := e
 		e.ID = d.rules.NewID()
-		if e.Mode == turn.Steer { // it has nothing to stop
+		if e.Mode == turn.Steer { // there is no turn to interrupt
 			return t.Step(q, d.rules, turn.Event{Kind: turn.OnPrompt, ID: e.ID, Text: e.Content})
 		}
 		q.Add(e)

@@ -8,8 +8,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// compactLog compacts the log, if that is due, as [Options.Log] says. It looks only once
-// in a while: when the numbers since before pass a multiple of Every.
+// compactLog compacts the log if it is due, see [Options.Log]. It checks only
+// if the numbers of the operations since before pass a multiple of Every.
 func (tx *Tx) compactLog(before operation.Seq) error {
 	o := tx.View.store.opts
 	r := operation.Retention{Age: o.UndoAge, Operations: o.UndoOperations, Every: o.CompactEvery}.WithDefaults()

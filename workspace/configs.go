@@ -16,8 +16,8 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// SetConfigs gives a line other configs, an object. With merge its members are put
-// in place of those of the same name, and null removes one.
+// SetConfigs replaces the configs of a line; configs is an object. With merge,
+// its members are set and the others stay; null removes a member.
 func (ln Line) SetConfigs(ctx context.Context, configs json.RawMessage, merge bool) (*lines.Entry, error) {
 	if configs == nil {
 		configs = json.RawMessage("{}")
@@ -49,8 +49,8 @@ func (ln Line) SetConfigs(ctx context.Context, configs json.RawMessage, merge bo
 	})
 }
 
-// firstOf returns the first file of the line that a session is in, which bough may
-// change.
+// firstOf returns the first file of the line of a session. It returns an error
+// if bough must not change that file.
 func (v *View) firstOf(name string) (*session.Outline, error) {
 	o, err := v.ownSession(name)
 	if err != nil || v.kind(o.ID) == session.Checkpoint {
@@ -63,11 +63,11 @@ func (v *View) firstOf(name string) (*session.Outline, error) {
 	return v.outline(ids[0])
 }
 
-// mostOwn limits the size, in bytes, of the configs of a line and of the metadata that
-// a user adds to a message.
+// maxOwn limits the size, in bytes, of the configs of a line and of the
+// metadata that a user adds to a message.
 const mostOwn = 1 << 20
 
-// fits refuses an object that became too large.
+// checkSize returns an error if an object is larger than maxOwn.
 func fits(what string, object json.RawMessage) error {
 	if len(object) <= mostOwn {
 		return nil
@@ -80,7 +80,7 @@ func fits(what string, object json.RawMessage) error {
 	}
 }
 
-// merged returns the members of was overwritten by those of with; null removes
+// merged returns the members of was, overwritten by those of with; null removes
 // a member. Both must be valid; was may be nil.
 func merged(was, with json.RawMessage) json.RawMessage {
 	var pairs []rawjson.Pair
@@ -102,10 +102,10 @@ func merged(was, with json.RawMessage) json.RawMessage {
 	return rawjson.AppendObject(nil, pairs, 0)
 }
 
-// mostEvents is how many events a line takes.
+// maxEvents is how many events a line can have.
 const mostEvents = 10_000
 
-// AddEvent notes an event; data is an object.
+// AddEvent adds an event to a line. data must be an object.
 func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) (*lines.Event, error) {
 	if data == nil {
 		data = json.RawMessage("{}")
@@ -139,7 +139,7 @@ func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) 
 		if all == nil {
 			all = []byte("[]")
 		}
-		if all, err = sjson.SetRawBytes(all, "-1", rawjson.Compact(e)); err != nil { // the others stay as they are
+		if all, err = sjson.SetRawBytes(all, "-1", rawjson.Compact(e)); err != nil { // the other events stay as they are
 			return nil, err
 		}
 		edit.SetOwn(ownEvents, all)
@@ -147,7 +147,7 @@ func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) 
 	})
 }
 
-// Events returns the events of a line, oldest first.
+// Events returns the events that [Line.AddEvent] added, oldest first.
 func (ln Line) Events(ctx context.Context) ([]lines.Event, error) {
 	return read(ctx, ln.w.store, func(v *View) ([]lines.Event, error) {
 		id, err := v.resolve(ln.name)
@@ -166,8 +166,8 @@ func (ln Line) Events(ctx context.Context) ([]lines.Event, error) {
 	})
 }
 
-// eventsIn returns the events in the first file of a line. Another program's data in
-// their place is an error and is not overwritten.
+// eventsIn returns the events in the first file of a line. If another program
+// stored something else there, it returns an error.
 func eventsIn(first *session.Outline) (list []lines.Event, err error) {
 	data := first.Own(ownEvents)
 	if data == nil {

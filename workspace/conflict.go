@@ -14,8 +14,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// ConflictCopies returns the files that programs which synchronise folders put beside
-// sessions. They are not sessions, and nothing else of bough reads them.
+// ConflictCopies returns the files that file-synchronization programs put
+// beside sessions when both sides changed. bough ignores them otherwise.
 func (w *Workspace) ConflictCopies(ctx context.Context) ([]session.ConflictCopy, error) {
 	root, err := w.store.open(ctx)
 	if err != nil {
@@ -61,7 +61,8 @@ func mergeAllCopies(ctx context.Context, w *base) (*doctor.MergedCopies, error) 
 	})
 }
 
-// mergeCopies merges the copies of one session: one change of its file.
+// mergeCopies merges the copies of one session into it, as one change of its
+// file.
 func (d *checkup) mergeCopies(id string, copies []session.ConflictCopy) (rows []doctor.MergedCopy, err error) {
 	row := func(c session.ConflictCopy, status doctor.MergeStatus, messages int, why error) {
 		r := doctor.MergedCopy{Path: c.Path, Session: id, Status: status, Messages: messages}
@@ -87,7 +88,7 @@ func (d *checkup) mergeCopies(id string, copies []session.ConflictCopy) (rows []
 		}
 		return rows, nil
 	}
-	err = nil // a copy may restore a session that is gone
+	err = nil // a copy can restore a missing session
 	changed := false
 	read := map[string]durable.Identity{}
 	for _, c := range copies {
@@ -134,12 +135,13 @@ func (d *checkup) mergeCopies(id string, copies []session.ConflictCopy) (rows []
 	if err != nil {
 		return nil, err
 	}
-	// A copy that another program wrote meanwhile may have more: it stays.
+	// A copy that another program changed meanwhile stays.
 	discard = slices.DeleteFunc(discard, func(c session.ConflictCopy) bool { return d.identity(c.Path) != read[c.Path] })
 	return rows, d.discardCopies(discard)
 }
 
-// readCopy reads a conflict copy. A copy with the id of another session is refused.
+// readCopy reads a conflict copy. It returns an error if the copy has the id of
+// another session.
 func (d *checkup) readCopy(c session.ConflictCopy) (*session.Session, error) {
 	info, err := d.v.root.Lstat(c.Path)
 	switch {
@@ -164,7 +166,7 @@ func (d *checkup) readCopy(c session.ConflictCopy) (*session.Session, error) {
 	return s, err
 }
 
-// putNew makes the file of a session that is not there.
+// putNew stages the file of a session that does not exist.
 func (d *checkup) putNew(s *session.Session) error {
 	name := session.FileName(s.ID)
 	info, err := d.tx.batch.Create(name, durable.Bytes(s.Bytes()))
@@ -177,7 +179,7 @@ func (d *checkup) putNew(s *session.Session) error {
 	return nil
 }
 
-// discardCopies prepares to move conflict copies to the trash.
+// discardCopies stages the move of conflict copies to the trash.
 func (d *checkup) discardCopies(copies []session.ConflictCopy) error {
 	for _, c := range copies {
 		if err := d.tx.discard(c.Path); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Since returns how many messages of c come before the first that was written at t or
-// later. A message without a time was written when the one before it was.
+// Since returns how many messages of c precede the first that was written at t
+// or later. A message without a time has the time of the message before it.
 func (c *Conversation) Since(t time.Time) int {
 	for i, m := range c.Messages {
 		if at, ok := m.Time(); ok && !at.Before(t) {
@@ -18,8 +18,8 @@ func (c *Conversation) Since(t time.Time) int {
 	return len(c.Messages)
 }
 
-// CutBefore removes the messages before the one at i, in Document too: its other bytes
-// stay as they are. If i is not positive, nothing is removed.
+// CutBefore removes the first i messages, also from Document, whose other bytes
+// do not change. If i is not positive, CutBefore does nothing.
 func (c *Conversation) CutBefore(i int) {
 	if i <= 0 {
 		return

@@ -12,9 +12,9 @@ import (
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
-// Copy makes a new branch session of all messages of a line, with all its
-// branches, each message as it is. The head stays where it is. A line of more than
-// most messages, unless that is 0, is refused with [ErrTooLarge].
+// Copy creates a branch session with all messages and branches of a line. The
+// head does not move. If the line has more than limit messages, the error wraps
+// [ErrTooLarge]; zero means no limit.
 func (ln Line) Copy(ctx context.Context, most int) (*lines.Entry, error) {
 	op := operation.Operation{Verb: "copy", Args: args{"session": ln.name}}
 	return update(ctx, ln.w.store, op, func(tx *Tx) (*lines.Entry, error) {
@@ -49,5 +49,5 @@ func (ln Line) Copy(ctx context.Context, most int) (*lines.Entry, error) {
 	})
 }
 
-// ErrTooLarge is wrapped by errors for data above the caller's limit.
+// ErrTooLarge is wrapped by errors for data that exceeds the caller's limit.
 var ErrTooLarge = errors.New("too large")

@@ -8,8 +8,8 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// dialects checks that all links are in one dialect, and with Dialect rewrites
-// the others.
+// dialects checks that all links are in one dialect, and rewrites the others if
+// the options say so.
 func (d *checkup) dialects() error {
 	if bough, penguin, mixed := d.v.index.Mixed(); !d.rewrite {
 		if mixed {
@@ -44,11 +44,11 @@ func (d *checkup) dialects() error {
 	return nil
 }
 
-// translate returns the edit that has a session, continued by children, write
-// its links in the dialect d, nil if it does.
+// translate returns the edit that writes the links of a session in the dialect
+// d, nil if they are. children are its continuations.
 //
-// In Penguin's dialect a snapshot has no continued_from; branched_from says the
-// same. One whose two links say different things stays as it is.
+// In Penguin's dialect a snapshot has branched_from and no continued_from. If
+// the two links differ, translate returns nil.
 func translate(o *session.Outline, d session.Dialect, children []string) *session.Edit {
 	m, origin := o.Meta, o.Meta.Origin()
 	edit := o.Edit()

@@ -12,8 +12,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// dialect returns the dialect that links are to be written in, and whether they
-// are to be.
+// dialectOf returns the dialect to write links in, and whether to rewrite them.
 func dialectOf(o doctor.Options) (d session.Dialect, rewrite bool, err error) {
 	switch o.Dialect {
 	case "":
@@ -31,8 +30,8 @@ func dialectOf(o doctor.Options) (d session.Dialect, rewrite bool, err error) {
 	return d, true, nil
 }
 
-// Doctor looks at every file of the workspace and reports everything that is
-// wrong. Without Fix it writes nothing, not even to .bough.
+// Doctor checks every file of the workspace and reports all problems. Unless
+// o.Fix is set, it writes nothing, not even to .bough.
 func (w *Workspace) Doctor(ctx context.Context, o doctor.Options) (*doctor.Report, error) {
 	return diagnose(ctx, w.store, o)
 }
@@ -61,7 +60,7 @@ func diagnose(ctx context.Context, w *base, o doctor.Options) (*doctor.Report, e
 	e, err := quiet.examineAtRest(ctx, examine)
 	for i, p := range e.problems {
 		if p.Kind == doctor.PendingForget {
-			continue // a note already, or damaged
+			continue // reported by a note, or as damage
 		}
 		if p.Kind == doctor.LeftOver || e.interrupted && passes(p) || e.onlyOwn && p.Kind == doctor.StaleIndex {
 			e.problems[i].Note = true
@@ -80,14 +79,15 @@ func newReport(problems []doctor.Problem) *doctor.Report {
 type examination struct {
 	problems    []doctor.Problem
 	onlyOwn     bool // see [View.onlyOwn]
-	interrupted bool // a writer was interrupted before
+	interrupted bool // an earlier writer was interrupted
 }
 
 // An examiner checks every file of a workspace; if tx is not nil, it repairs
 // problems.
 type examiner func(v *View, tx *Tx) (examination, error)
 
-// fix fixes session files, and then calls examine, which fixes the rest, under the lock.
+// fix repairs session files, and then, under the lock, calls examine, which
+// repairs the rest.
 func (w *base) fix(ctx context.Context, examine examiner) (*doctor.Report, error) {
 	op := operation.Operation{Verb: "doctor --fix"}
 	mended, err := locked(ctx, w, op, mode{every: true}, func(tx *Tx) ([]doctor.Problem, error) { return tx.mendSessions() })
@@ -100,8 +100,9 @@ func (w *base) fix(ctx context.Context, examine examiner) (*doctor.Report, error
 	return report, err
 }
 
-// examineAtRest calls examine, which writes nothing, while no writer is active. If writers
-// stay active, it omits the problems that they may be about to resolve.
+// examineAtRest calls examine, which writes nothing, while no writer is active.
+// If writers stay active, it omits the problems that a write in progress may
+// cause.
 func (w *base) examineAtRest(ctx context.Context, examine examiner) (e examination, err error) {
 	root, err := w.open(ctx)
 	if err != nil {
@@ -130,14 +131,14 @@ func (w *base) examineAtRest(ctx context.Context, examine examiner) (e examinati
 	}
 	log, err := operation.Open(root)
 	if err != nil {
-		return e, nil // the report says so
+		return e, nil // the report has it
 	}
 	defer log.Close()
 	e.interrupted = slices.ContainsFunc(log.Unsettled(), func(l operation.Line) bool { return len(l.Changes) > 0 })
 	return e, nil
 }
 
-// passes reports whether p may be caused by a write in progress.
+// passes reports whether a write in progress may cause p.
 func passes(p doctor.Problem) bool {
 	return slices.Contains([]string{doctor.LeftOver, doctor.StaleIndex, doctor.OneSidedLink, doctor.LostHead, doctor.LostBookmark, doctor.LostTree, doctor.LostAgentHead, doctor.PendingForget}, p.Kind)
 }

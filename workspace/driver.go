@@ -23,16 +23,17 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A driver runs turns of an agent: it feeds events to the state machine, stores the
-// new state, and carries out the actions. It holds the lock of the turn, so its state
-// of the turn is current; the queue is read from the file, because others add to it.
+// A driver runs turns of an agent: it passes events to the state machine,
+// stores the new state, and performs the actions. It holds the lock of the
+// turn, so its state of the turn is current. The queue is read from the file,
+// because other processes add to it.
 type driver struct {
 	w       *Workspace
 	name    string
 	opts    agents.TurnOptions
 	modelID string
 	model   model.Model
-	second  model.Model // the fallback, nil if there is none, or not any more
+	second  model.Model // the fallback, nil if there is none or it is in use
 	system  string
 	tools   model.Tools
 	list    []model.Tool
@@ -40,19 +41,18 @@ type driver struct {
 	noID    error // the error of generating an id
 
 	turn  turn.Turn
-	queue turn.Queue // as it was when it was last looked at
+	queue turn.Queue // when it was last read
 	at    agent.Head
 	seq   operation.Seq // of the last change
-	said  turn.Node     // the last whole message of the model
+	said  turn.Node     // the last complete message of the model
 
-	todo     []turn.Event    // that are known and come next
-	happened chan turn.Event // events of running actions
+	todo     []turn.Event    // to be processed before those of actions
+	happened chan turn.Event // of running actions
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 }
 
-// newDriver opens the resources that the turns of an agent need. It writes
-// nothing.
+// newDriver opens what the turns of an agent need. It writes nothing.
 func (w *Workspace) newDriver(ctx context.Context, name string, o agents.TurnOptions) (*driver, error) {
 	a, err := w.Agent(name).Info(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func (d *driver) open(ctx context.Context, id string) (model.Model, error) {
 	return d.opts.Models(ctx, id)
 }
 
-// newID is for the state machine, which is called under the lock.
+// newID returns a new id for the state machine, which is called under the lock.
 func (d *driver) newID() string {
 	id, err := session.NewMessageID(d.w.store.opts.Random)
 	d.noID = cmp.Or(d.noID, err)
@@ -116,12 +116,12 @@ func (d *driver) close() {
 	d.running.Wait()
 }
 
-// op is a change that the driver makes.
+// op returns an operation of the driver.
 func (d *driver) op(verb string) operation.Operation {
 	return operation.Operation{Verb: verb, Args: args{"agent": d.name}}
 }
 
-// run continues until the agent is idle, and calls unlock when the queue is empty.
+// run runs the agent until it is idle. It calls unlock when the queue is empty.
 func (d *driver) run(ctx context.Context, unlock func()) error {
 	storing := context.WithoutCancel(ctx)
 	looking, done := context.WithCancel(storing)
@@ -167,13 +167,14 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 	}
 }
 
-// queued reports whether the queue is another one than it was.
+// queueChanged reports whether the queue differs from the last one read.
 func (d *driver) queued(ctx context.Context) bool {
 	a, err := d.w.Agent(d.name).Info(ctx)
 	return err == nil && !slices.Equal(a.Queue, d.queue)
 }
 
-// finish unlocks the turn unless something was queued that is to be delivered.
+// finish releases the lock of the turn unless the queue has an entry to
+// deliver.
 func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err error) {
 	return updateAgent(ctx, d.w.store, d.op("agent chat"), d.name, func(_ *Tx, a *agents.Agent) (more bool, err error) {
 		waits := slices.ContainsFunc(a.Queue, func(e turn.Entry) bool { return e.State == turn.Waiting })
@@ -184,16 +185,16 @@ func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err erro
 	})
 }
 
-// fallBack retries with the fallback model after the model failed.
+// fallBack switches to the fallback model and retries, after the model failed.
 func (d *driver) fallBack(ctx context.Context) error {
 	d.w.store.opts.Note(d.turn.Error + "; " + d.opts.Fallback + " is asked in its place")
 	d.model, d.modelID, d.second, d.rules.Again = d.second, d.opts.Fallback, nil, false
 	return d.retry(ctx)
 }
 
-// step feeds an event to the turn.
+// step passes an event to the turn.
 func (d *driver) step(ctx context.Context, e turn.Event) error {
-	if e.Kind == turn.OnText { // too often to be stored
+	if e.Kind == turn.OnText { // too frequent to be stored
 		acts, err := d.turn.Step(&turn.Queue{}, d.rules, e)
 		for _, act := range acts {
 			d.opts.Tell(d.w.store.live.content(d.w.store, d.name, d.at.Tree, d.seq, act))
@@ -205,8 +206,7 @@ func (d *driver) step(ctx context.Context, e turn.Event) error {
 	})
 }
 
-// A writer prepares that a message of a turn is written, and moves the head of its
-// agent there.
+// A writer stages a message of a turn and moves the head of its agent there.
 type writer func(v *Tx, a *agents.Agent, n *turn.Node) error
 
 // A storedStep is a transition of a turn with its actions.
@@ -215,14 +215,15 @@ type storedStep struct {
 	turn  turn.Turn
 	queue turn.Queue
 	at    agent.Head
-	said  turn.Node     // the message that was written, zero if none was
-	acts  []turn.Action // that the turn decided on
+	said  turn.Node     // the message that was written, zero if there is none
+	acts  []turn.Action // the actions of the turn
 	steps [][]told      // the events of this step and the following ones
 }
 
-// change applies the step that decide returns to the turn, stores its messages, and
-// carries out its actions. write writes the first message, as op. Each message is a
-// separate change that includes the state of the turn and the head.
+// change applies the step that decide returns to the turn, stores its messages,
+// and performs its actions. write writes the first message, as op. Each message
+// is a separate operation, which also stores the state of the turn and the
+// head.
 func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*View, *agents.Agent, *turn.Turn, *turn.Queue) ([]turn.Action, error)) error {
 	var acts []turn.Action
 	var steps [][]told
@@ -291,7 +292,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 	return nil
 }
 
-// do carries out the actions of a stored step.
+// do performs the actions of a stored step.
 func (d *driver) do(ctx context.Context, acts []turn.Action) {
 	for _, act := range acts {
 		switch act.Kind {
@@ -313,15 +314,15 @@ func (d *driver) do(ctx context.Context, acts []turn.Action) {
 	}
 }
 
-// start runs f in a goroutine and delivers the event that it returns, unless
-// ctx ends.
+// start runs f in a goroutine and sends the event that it returns, unless ctx
+// ends.
 func (d *driver) start(ctx context.Context, f func(context.Context) turn.Event) {
 	d.stop()
 	ctx, d.stop = context.WithCancel(ctx)
 	d.running.Go(func() { d.happens(ctx, f(ctx)) })
 }
 
-// happens delivers the event of a running action, unless ctx ends.
+// send sends the event of a running action, unless ctx ends.
 func (d *driver) happens(ctx context.Context, e turn.Event) {
 	select {
 	case d.happened <- e:
@@ -329,7 +330,7 @@ func (d *driver) happens(ctx context.Context, e turn.Event) {
 	}
 }
 
-// ask asks the model.
+// ask calls the model.
 func (d *driver) ask(ctx context.Context, act turn.Action) turn.Event {
 	failed := func(err error) turn.Event {
 		return turn.Event{Kind: turn.OnFailure, ID: act.ID, Text: strings.ToValidUTF8(err.Error(), "\uFFFD")}
@@ -357,14 +358,14 @@ func (d *driver) tool(c model.Call) *model.Tool {
 	return &d.list[i]
 }
 
-// runs reports whether the call of an action is made at once: there is the tool, and the
-// user has not to be asked.
+// runs reports whether the call of an action runs at once: the tool exists and
+// the user need not approve it.
 func (d *driver) runs(act turn.Action) bool {
 	t := d.tool(act.Call)
 	return t != nil && (act.Confirmed || !t.Writes || d.opts.Allow != nil && d.opts.Allow(*t))
 }
 
-// runTool runs a tool, or finds that the user has to be asked first.
+// runTool runs a tool, or requests the approval of the user if it needs one.
 func (d *driver) runTool(ctx context.Context, act turn.Action) {
 	failed := func(text string) {
 		d.todo = append(d.todo, turn.Event{Kind: turn.OnResult, ID: act.ID, Text: text, Failed: true})

@@ -8,12 +8,12 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// An Entry is one session as every answer has it.
+// An Entry describes one session.
 type Entry struct {
 	ID            string       `json:"id"`
 	Kind          session.Kind `json:"kind"`
-	Title         string       `json:"title"`         // its own, else the first words of its user, else one made from the id
-	MessageCount  int          `json:"message_count"` // messages in the file, including a repeated header
+	Title         string       `json:"title"`         // its own, else the user's first words, else derived from the id
+	MessageCount  int          `json:"message_count"` // messages in the file, with a repeated header
 	HeaderCount   int          `json:"-"`             // messages in the file that repeat the line's header
 	CreatedAt     time.Time    `json:"created_at"`
 	LastActive    time.Time    `json:"last_active"`
@@ -21,8 +21,8 @@ type Entry struct {
 	ContinuedTo   []string     `json:"continued_to"`   // oldest first
 	BranchedFrom  session.ID   `json:"branched_from"`  // the session that a snapshot was copied from
 	BranchPoint   session.ID   `json:"branch_point"`   // the last message that it copied
-	Lineage       []string     `json:"lineage"`        // root to itself
-	Head          bool         `json:"head,omitempty"` // the head is in it; known in lists and trees only
+	Lineage       []string     `json:"lineage"`        // from the root to the session itself
+	Head          bool         `json:"head,omitempty"` // the head is in it; set in lists and trees only
 	session.Setting
 }
 
@@ -30,7 +30,7 @@ type Entry struct {
 type Snapshot struct {
 	Entry
 	Path  string `json:"path"`  // absolute
-	Bytes int64  `json:"bytes"` // the file's size
+	Bytes int64  `json:"bytes"` // size of the file
 	checkpoint.Adjustment
 }
 
@@ -40,8 +40,8 @@ type TreeEntry struct {
 	Children []TreeEntry `json:"children"` // oldest first
 }
 
-// entry returns the entry of a session or of one of Penguin's checkpoints. The
-// lineage is as far as it is known.
+// entry returns the entry of a session or of one of Penguin's checkpoints. If
+// an origin is missing, the lineage begins after it.
 func (v *View) entry(id string) Entry {
 	lineage, _ := v.lineage(id)
 	if v.isPenguin(id) {
@@ -95,7 +95,8 @@ func (v *View) penguinEntry(id string, lineage []string) Entry {
 	}
 }
 
-// list makes no list an empty one, which JSON needs.
+// list returns s, or an empty list if s is nil, which JSON would encode as
+// null.
 func list(s []string) []string {
 	if s == nil {
 		return []string{}

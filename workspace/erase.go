@@ -24,8 +24,8 @@ import (
 // sessions and the trash. Ids, numbers, times and verbs remain.
 type erasure struct {
 	sessions map[string]bool
-	messages map[string]bool // whose text an agent's file may have held; nil for none
-	titles   []string        // in lower case: users name a session by its title
+	messages map[string]bool // whose text an agent's file may have, nil for none
+	titles   []string        // in lower case: arguments may name a session by its title
 }
 
 func newErasure(sessions, messages, titles []string) *erasure {
@@ -44,8 +44,9 @@ func newErasure(sessions, messages, titles []string) *erasure {
 	return e
 }
 
-// erase takes the text of the sessions of e out of explorations, learnings, tasks, the
-// records of imports, bookmarks and the log. It can be called again after a crash.
+// erase removes the text of the sessions of e from explorations, learnings,
+// tasks, the records of imports, bookmarks and the log. It can be repeated
+// after a crash.
 func (tx *Tx) erase(e *erasure) error {
 	if len(e.sessions) == 0 {
 		return nil
@@ -71,8 +72,8 @@ func (tx *Tx) erase(e *erasure) error {
 	return tx.eraseLog(e)
 }
 
-// eraseLog rewrites the log, if it has something of e. Damaged lines may hold the text
-// too, and are dropped.
+// eraseLog rewrites the log if it has text of e. It drops damaged lines, which
+// may have some.
 func (tx *Tx) eraseLog(e *erasure) error {
 	log, err := operation.Open(tx.View.root)
 	if err != nil {
@@ -94,8 +95,8 @@ func (tx *Tx) eraseLog(e *erasure) error {
 	return err
 }
 
-// editor returns a function that returns the operations of a log, which it is given the
-// oldest first, without the text of e.
+// editor returns a function that removes the text of e from the operations of a
+// log. They must be passed oldest first.
 func (e *erasure) editor() func(operation.Line) *operation.Operation {
 	var k operation.Keeper
 	return func(line operation.Line) *operation.Operation {
@@ -107,11 +108,11 @@ func (e *erasure) editor() func(operation.Line) *operation.Operation {
 // keptArgs are the arguments of an operation that never hold text.
 var keptArgs = [...]string{"message", "role", "format", "source", "last", "verb", "agent"}
 
-// operation returns o without the text of e, or o itself if it has none. The changed
-// files stay listed, so that undo can refuse the operation.
+// operation returns o without the text of e, or o itself if it has none. The
+// changed files remain listed, so that undo can refuse the operation.
 func (e *erasure) operation(o *operation.Operation) *operation.Operation {
 	if o.Verb == operation.External {
-		return o // only ids
+		return o // it has only ids
 	}
 	is := func(id string) bool { return e.sessions[id] }
 	about := slices.ContainsFunc(o.Sessions, is)
@@ -136,8 +137,8 @@ func (e *erasure) operation(o *operation.Operation) *operation.Operation {
 	return &short
 }
 
-// keeps reports whether an argument of an operation, which is about e or is not, holds no
-// text of e.
+// keeps reports whether an argument of an operation has no text of e. about
+// reports whether the operation is about e.
 func (e *erasure) keeps(o *operation.Operation, about bool, name string, value any) bool {
 	switch value := value.(type) {
 	case float64, bool:
@@ -151,12 +152,12 @@ func (e *erasure) keeps(o *operation.Operation, about bool, name string, value a
 	return !about
 }
 
-// change takes the text of e out of a change of an operation that is about e or is not,
-// and reports whether there was any.
+// change removes the text of e from a change and reports whether there was any.
+// about reports whether the operation is about e.
 func (e *erasure) change(c *operation.Change, about bool) bool {
 	switch {
 	case c.File == headFile:
-		return false // only ids
+		return false // it has only ids
 	case c.File == bookmark.Path:
 		return editTexts(c, e.bookmarks)
 	case e.sessions[sessionOf(strings.TrimSuffix(c.File, backupSuffix))]:
@@ -196,7 +197,8 @@ func (e *erasure) treeNames(data []byte) []byte {
 	return data
 }
 
-// restate returns the state of a file that held text and holds edited now.
+// restate returns the state of a file whose content text was replaced with
+// edited.
 func restate(s *operation.State, text, edited string) *operation.State {
 	if s == nil || text == edited {
 		return s
@@ -204,7 +206,7 @@ func restate(s *operation.State, text, edited string) *operation.State {
 	return stateOfBytes([]byte(edited), nil)
 }
 
-// mentions reports whether the file of an agent held text of a message of e.
+// mentions reports whether the file of an agent had text of a message of e.
 func (e *erasure) mentions(c *operation.Change) bool {
 	if len(e.messages) == 0 {
 		return false
@@ -225,7 +227,7 @@ func (e *erasure) mentions(c *operation.Change) bool {
 	})
 }
 
-// bookmarks returns the file of the bookmarks without those of e.
+// bookmarks returns the bookmarks file without the bookmarks of e.
 func (e *erasure) bookmarks(data []byte) []byte {
 	f, err := bookmark.Decode(data)
 	if err != nil {
@@ -243,8 +245,8 @@ func (e *erasure) bookmarks(data []byte) []byte {
 	return data
 }
 
-// taskLine returns a record of tasks without the tasks of e. It still says which messages
-// were looked at.
+// taskLine returns a record of tasks without the tasks of e. It still lists the
+// messages that were tracked.
 func (e *erasure) taskLine(line []byte) []byte {
 	if !e.sessions[gjson.GetBytes(line, "session_id").Str] {
 		return line
@@ -259,7 +261,8 @@ func (e *erasure) taskLine(line []byte) []byte {
 	return short
 }
 
-// importLine returns a record of imports with nothing but ids of the conversations of e.
+// importLine returns a record of imports with only the ids of the conversations
+// of e.
 func (e *erasure) importLine(line []byte) []byte {
 	row := &fileRow{}
 	if !bytes.HasPrefix(line, []byte(`{"file":`)) || json.Unmarshal(line, row) != nil {
@@ -278,8 +281,8 @@ func (e *erasure) importLine(line []byte) []byte {
 	return rawjson.Compact(row)
 }
 
-// rewriteLines applies edit to each line of a file; nil drops the line. If no line
-// changes, it writes nothing.
+// rewriteLines applies edit to each line of a file. If edit returns nil, the
+// line is dropped. If no line changes, rewriteLines writes nothing.
 func (tx *Tx) rewriteLines(name string, edit func(line []byte) []byte) error {
 	data, err := readRegular(tx.View.root, name)
 	if err != nil || len(data) == 0 {
@@ -302,9 +305,9 @@ func (tx *Tx) rewriteLines(name string, edit func(line []byte) []byte) error {
 	return err
 }
 
-// eraseExplorations deletes the explorations of the sessions of e, takes the results of
-// those branches out of the others that were tried in one of them, and the learnings of
-// all these.
+// eraseExplorations deletes the explorations of the sessions of e. From other
+// explorations it removes the results of branches that ran in these sessions.
+// It also removes the learnings of all of them.
 func (tx *Tx) eraseExplorations(e *erasure) error {
 	ids, err := tx.View.store.explorations(tx.View.ctx)
 	if err != nil {
@@ -346,7 +349,7 @@ func (tx *Tx) eraseExplorations(e *erasure) error {
 			return err
 		}
 	}
-	for _, name := range remove { // after the learnings, which are found by it
+	for _, name := range remove { // after the learnings, which are found by these files
 		if err := durable.Remove(tx.View.root, name); err != nil {
 			return err
 		}
@@ -354,8 +357,9 @@ func (tx *Tx) eraseExplorations(e *erasure) error {
 	return nil
 }
 
-// exploration returns the file of an exploration without the text of branches that ran
-// in sessions of e, and adds those sessions to branches.
+// exploration returns the file of an exploration without the text of branches
+// that ran in sessions of e, and adds the sessions of the removed branches to
+// branches.
 func (e *erasure) exploration(data []byte, branches map[string]bool) ([]byte, error) {
 	var edits []struct{ path, value string }
 	set := func(path, value string) {
@@ -410,8 +414,8 @@ func (tx *Tx) eraseAgents(e *erasure) error {
 	})
 }
 
-// goneWith returns the sessions whose last copy is among files of the trash: there is
-// none left, in its place or elsewhere in the trash.
+// goneWith returns the sessions that have no other copy than files, a part of
+// the trash, whose contents are all.
 func (v *View) goneWith(files, all []Trashed) (ids, titles []string) {
 	left := map[string]int{}
 	for _, f := range all {

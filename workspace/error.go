@@ -15,8 +15,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Explain gives any error of this package its code and hint. It returns nil for
-// nil.
+// Explain returns any error of this package as a *[fault.Error], with its code
+// and next steps. It returns nil for nil.
 func Explain(err error) *fault.Error {
 	var (
 		own     *fault.Error
@@ -68,7 +68,7 @@ func Explain(err error) *fault.Error {
 	return explain(fault.Failed, "")
 }
 
-// explained returns err as an *[Error], nil for nil.
+// explained returns err as a *[fault.Error], nil for nil.
 func explained(err error) error {
 	if e := Explain(err); e != nil {
 		return e

@@ -21,16 +21,17 @@ import (
 )
 
 // Events returns the events of the workspace: first those after operation from,
-// none if from is negative, then new ones until ctx ends. A slow reader misses no
-// event.
+// none if from is negative, then new ones until ctx ends. A slow reader misses
+// no event.
 //
-// Changes by other programs become an operation and events too, and complete the
-// index: the workspace is checked when a file changes and every few seconds. While
-// the sessions folder is missing, nothing is written and no event occurs;
-// Options.Note is called. Messages that another program appends to a session are
-// message events, at most a thousand at once; any other change is an event of the
-// session. The text of a reply in progress is delivered only if the agent runs
-// through w. An error ends the sequence; the error of ctx is not returned.
+// Events checks the workspace when a file changes and every few seconds.
+// Changes by other programs are logged as an operation, completed in the index,
+// and returned as events: a message event for each message that was appended to
+// a session, at most a thousand at once, and a session event for any other
+// change. While the sessions folder is missing, nothing is written and no event
+// occurs; Options.Note is called. The text of a reply in progress is returned
+// only if the agent runs through w. An error ends the sequence; the error of
+// ctx is not returned.
 func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		r := &eventReader{w: w.store, last: from}
@@ -45,7 +46,7 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 		heard, leave := w.store.live.listen()
 		defer leave()
 		away := absence{w: w.store}
-		var looked time.Time // when the last look at every session ended
+		var looked time.Time // when the last check of every session ended
 		var took time.Duration
 		for {
 			var wake watch.Wake
@@ -88,16 +89,16 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 	}
 }
 
-// An absence records whether the sessions folder of a workspace is missing. While it
-// is, nothing may be written: a write would create the folder and log that every
-// session was removed.
+// An absence records whether the sessions folder of a workspace is missing.
+// While it is, nothing may be written: a write would create the folder and log
+// that every session was removed.
 type absence struct {
 	w    *base
-	seen bool // the folder was there
+	seen bool // the folder has existed
 	away bool
 }
 
-// look reports whether the sessions are away.
+// look reports whether the sessions folder is missing.
 func (a *absence) look() bool {
 	dir := filepath.Join(a.w.dir, session.Dir)
 	_, err := os.Stat(dir)
@@ -112,8 +113,8 @@ func (a *absence) look() bool {
 	return gone
 }
 
-// lookShare is of how much time one part is spent at most on looking at every
-// session without a reason.
+// checkShare limits the time for checks of every session that no change caused:
+// one part of this many.
 const lookShare = 50
 
 // heal checks every session and, if the index is stale, logs the changes of
@@ -137,13 +138,13 @@ func (w *base) heal(ctx context.Context) error {
 	return err
 }
 
-// An eventReader goes through the log of a workspace.
+// An eventReader reads the log of a workspace.
 type eventReader struct {
 	w    *base
-	last events.Seq // that was handed out, or was there at the beginning
-	at   int64      // where in the log the next one is, or the last one that was read
+	last events.Seq // the last operation returned, or the last before the reader began
+	at   int64      // offset in the log of the next operation, or of the last one that was read
 	read *operation.Operation
-	full operation.Filler // of the operations that were handed out
+	full operation.Filler // for the operations that were returned
 }
 
 // complete returns an operation of log with the contents of its small files.
@@ -156,7 +157,7 @@ func (r *eventReader) complete(log *operation.Log, o *operation.Operation) *oper
 	return full
 }
 
-// begin finds the place in the log after the last operation.
+// begin finds the offset in the log after the last operation.
 func (r *eventReader) begin(ctx context.Context) error {
 	root, err := r.w.open(ctx)
 	if err != nil {
@@ -190,8 +191,7 @@ func (r *eventReader) begin(ctx context.Context) error {
 	return nil
 }
 
-// next returns the events of the operations that were done since, with pieces among
-// them, which came before.
+// next returns the events of new operations and, before them, those of pieces.
 func (r *eventReader) next(ctx context.Context, pieces []livePiece) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		done, err := r.operations(ctx)
@@ -212,8 +212,8 @@ func (r *eventReader) next(ctx context.Context, pieces []livePiece) iter.Seq2[ev
 	}
 }
 
-// same reports whether log is the log that was read before: the last operation is at
-// its offset.
+// same reports whether log is the log that was read before: the last operation
+// is at its offset.
 func (r *eventReader) same(log *operation.Log) bool {
 	if r.read == nil {
 		return log.Size() >= r.at
@@ -224,7 +224,8 @@ func (r *eventReader) same(log *operation.Log) bool {
 	return false
 }
 
-// compacted reports whether log has the operation that was read last, at another place.
+// compacted reports whether log has the operation that was read last, at
+// another offset.
 func (r *eventReader) compacted(log *operation.Log) bool {
 	if r.read == nil {
 		return false
@@ -237,7 +238,7 @@ func (r *eventReader) compacted(log *operation.Log) bool {
 	return false
 }
 
-// operations returns the operations that were done since.
+// operations returns the operations since the last call.
 func (r *eventReader) operations(ctx context.Context) (done []*operation.Operation, err error) {
 	root, err := r.w.open(ctx)
 	if err != nil {
@@ -251,7 +252,7 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 	defer log.Close()
 	v := &View{store: r.w, ctx: ctx, root: root}
 	if log.Size() == 0 {
-		return nil, nil // the workspace is new, or was moved away
+		return nil, nil // the workspace is new, or was moved
 	}
 	if !r.same(log) {
 		if r.at = 0; !r.compacted(log) {
@@ -267,7 +268,7 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 		case err != nil:
 			return done, err
 		case !line.Settled && len(line.Changes) > 0 && !v.made(line.Changes[0]):
-			return done, nil // it is being done
+			return done, nil // it is still being committed
 		}
 		if r.at, r.read = line.At, line.Operation; line.Seq > r.last {
 			r.last = line.Seq
@@ -337,7 +338,7 @@ func eventsOf(o *operation.Operation) []events.Event {
 	return chatEvents(o, list)
 }
 
-// A replacement is an open message that was completed, as the log has it.
+// A replacement is an open message that was completed, in the form of the log.
 type replacement struct {
 	Session string `json:"session_id"`
 	Message string `json:"message_id"`
@@ -349,8 +350,8 @@ func replacedIn(o *operation.Operation) []replacement {
 	return list
 }
 
-// eventOf returns the event for the change of a file, unless the change only
-// follows from others.
+// eventOf returns the event for the change of a file. ok is false if the change
+// only follows from others.
 func eventOf(verb string, c operation.Change) (t events.Type, id, message string, ok bool) {
 	id = sessionOf(c.File)
 	switch {
@@ -373,7 +374,7 @@ func eventOf(verb string, c operation.Change) (t events.Type, id, message string
 	case verb == "rename":
 		return events.SessionRenamed, id, "", true
 	case verb == "append":
-		return "", "", "", false // the message says it
+		return "", "", "", false // the event of the message covers it
 	}
 	return events.SessionChanged, id, "", true
 }

@@ -23,12 +23,12 @@ import (
 type checkup struct {
 	v        *View
 	tx       *Tx  // nil if nothing is repaired
-	rewrite  bool // links are to be written in dialect
+	rewrite  bool // rewrite links in dialect
 	dialect  session.Dialect
 	problems []doctor.Problem
-	torn     bool            // the index is, as it was found
+	torn     bool            // the index was torn
 	pending  []string        // sessions that an interrupted forget deletes
-	safe     map[string]bool // files of which there is a copy in the trash
+	safe     map[string]bool // files that have a copy in the trash
 }
 
 // newCheckup returns a checkup that ignores the cache.
@@ -48,7 +48,7 @@ func (d *checkup) found(kind, path, detail string, fixed bool) {
 	d.problems = append(d.problems, doctor.Problem{Kind: kind, Path: path, Detail: detail, Fixed: fixed})
 }
 
-// note reports a difference that another program caused and that loses nothing.
+// note reports a harmless difference that another program caused.
 func (d *checkup) note(kind, path, detail string) {
 	d.problems = append(d.problems, doctor.Problem{Kind: kind, Path: path, Detail: detail, Note: true})
 }
@@ -66,8 +66,8 @@ func (d *checkup) run() error {
 	return nil
 }
 
-// forgetting reports a forget that was interrupted. With fix it was completed before, if
-// that is possible.
+// forgetting reports a forget that was interrupted. Repairs were made before,
+// if possible.
 func (d *checkup) forgetting() error {
 	plan, err := d.v.beingForgotten()
 	var damage *session.DamageError
@@ -91,7 +91,7 @@ func (d *checkup) forgetting() error {
 	return nil
 }
 
-// folders looks at the files as the file system has them.
+// folders checks the directory entries.
 func (d *checkup) folders() error {
 	for _, dir := range []string{".", session.Dir, agent.Dir} {
 		entries, err := durable.ReadDir(d.v.root, dir)
@@ -117,7 +117,7 @@ func (d *checkup) folders() error {
 	return nil
 }
 
-// leftOver reports the temporary file of a write that did not end.
+// leftOver reports the temporary file of an interrupted write.
 func (d *checkup) leftOver(name string) error {
 	if d.repairs() {
 		if err := d.tx.discard(name); err != nil {
@@ -128,12 +128,12 @@ func (d *checkup) leftOver(name string) error {
 	return nil
 }
 
-// access checks who may change a file. Windows does not report this.
+// access checks who can change a file. On Windows it does nothing.
 func (d *checkup) access(name string, e fs.DirEntry) error {
 	const others fs.FileMode = 0o002
 	info, err := e.Info()
 	if err != nil || !info.Mode().IsRegular() || info.Mode()&others == 0 || runtime.GOOS == "windows" {
-		return nil // gone, or nothing to say
+		return nil // removed, or nothing to report
 	}
 	if d.repairs() {
 		if err := d.v.root.Chmod(name, info.Mode().Perm()&^others); err != nil {
@@ -144,7 +144,7 @@ func (d *checkup) access(name string, e fs.DirEntry) error {
 	return nil
 }
 
-// files looks at every session alone.
+// files checks each session alone.
 func (d *checkup) files() error {
 	for _, e := range d.v.index.Unusable() {
 		d.unusable(e.ID, e.Err)
@@ -166,7 +166,7 @@ func (d *checkup) files() error {
 	return d.v.ctx.Err()
 }
 
-// file looks at one session that can be read.
+// file checks a readable session.
 func (d *checkup) file(s *session.Outline) {
 	name := session.FileName(s.ID)
 	if own := s.OwnID; own != "" && own != s.ID {
@@ -195,8 +195,8 @@ func (d *checkup) cache(s *session.Outline) {
 	d.found(doctor.StaleCache, session.FileName(s.ID), "the content of the file changed since it was cached, although its time did not", d.repairs())
 }
 
-// reindex reports an entry that says something else than its file, although the
-// file has the size and time that it had.
+// reindex reports an index entry that differs from its file although the file's
+// size and time are unchanged.
 func (d *checkup) reindex(s *session.Outline) {
 	if d.repairs() {
 		d.v.index.Correct(s.Summary())
@@ -204,7 +204,8 @@ func (d *checkup) reindex(s *session.Outline) {
 	d.found(doctor.StaleIndex, session.IndexPath, "it says something else of "+s.ID+" than the file does", d.repairs())
 }
 
-// unusable reports why the file of a session cannot be used, unless it is gone.
+// unusable reports why the file of a session cannot be used, unless the file
+// was removed.
 func (d *checkup) unusable(id string, err error) {
 	var damage *session.DamageError
 	switch {
@@ -232,7 +233,7 @@ func sealDetail(s *session.Outline) string {
 	return fmt.Sprintf("another program changed this checkpoint of %d messages", sealed)
 }
 
-// lines looks at sessions together.
+// lines checks sessions together.
 func (d *checkup) lines() error {
 	seen := map[string]bool{}
 	for _, e := range d.v.index.Entries() {
@@ -259,7 +260,7 @@ func (d *checkup) lines() error {
 	return d.v.ctx.Err()
 }
 
-// messages looks at the tree of messages of one line.
+// messages checks the tree of messages of a line.
 func (d *checkup) messages(ids []string) {
 	var parts []*session.Outline
 	for _, id := range ids {
@@ -298,9 +299,9 @@ func (d *checkup) messages(ids []string) {
 	}
 }
 
-// partNotes are the messages of one file that are worth a note.
+// partNotes are the messages of one file that get a note.
 type partNotes struct {
-	orphans []string // imported, and read as a beginning
+	orphans []string // imported, and treated as roots
 	joined  []string
 	cycles  []string // whose join would close a cycle
 }
@@ -318,7 +319,7 @@ func (d *checkup) notesOf(file string, n partNotes) {
 	}
 }
 
-// countedIDs names messages: the first, and how many there are.
+// countedIDs formats message ids: the first, and how many there are.
 func countedIDs(ids []string) string {
 	if len(ids) == 1 {
 		return fmt.Sprintf("the message %q", ids[0])
@@ -336,8 +337,8 @@ func (d *checkup) imported(t *session.Tree, n int) bool {
 	return err == nil && gjson.GetBytes(s.Messages[t.Index(n)].Raw, "metadata.bough.source").IsObject()
 }
 
-// headPlace looks whether the head points to something. One in a session that
-// is damaged is not lost: the session may come back.
+// headPlace checks that the head refers to a message. If the session is
+// damaged, the head is not lost: the session may be repaired.
 func (d *checkup) headPlace() error {
 	if _, err := d.v.root.Lstat(headFile); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -369,7 +370,7 @@ func (d *checkup) links() error {
 	for _, e := range d.v.index.Entries() {
 		s, err := d.v.outline(e.ID)
 		if err != nil {
-			continue // gone while we look
+			continue // removed meanwhile
 		}
 		continuations := d.v.index.Continuations(e.ID)
 		said := slices.DeleteFunc(slices.Clone(s.Meta.ContinuedTo), func(id string) bool {
@@ -404,7 +405,7 @@ func (d *checkup) indexFile() {
 	}
 }
 
-// isRing reports whether err says that sessions come from each other.
+// isCycle reports whether err is a cycle of sessions.
 func isRing(err error) bool {
 	var ring *index.CycleError
 	return errors.As(err, &ring)

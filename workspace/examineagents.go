@@ -14,7 +14,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// agents looks at the agents.
+// agents checks the agents.
 func (d *checkup) agents() error {
 	owners := map[string]string{} // of trees
 	err := d.v.eachAgent(func(name string, a *agents.Agent, err error) error {
@@ -97,9 +97,9 @@ func isNotFound(err error) bool {
 	return e != nil && e.Code == fault.NotFound
 }
 
-// moveLost moves the head of an agent that points nowhere, if it is to and there is a
-// tree to move it to. One in a session that is damaged is not lost: the session may
-// come back.
+// moveLost moves the head of an agent that refers to nothing, if this is to be
+// repaired and there is a tree for it. If the session of the head is damaged,
+// the head is not lost: the session may be repaired.
 func (d *checkup) moveLost(a *agents.Agent, lost error) error {
 	var tree string
 	var node int

@@ -15,8 +15,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// bookmarkPlaces looks whether the bookmarks can be read, and whether their messages
-// are there.
+// bookmarkPlaces checks that the bookmarks can be read and that their messages
+// exist.
 func (d *checkup) bookmarkPlaces() error {
 	f, data, err := d.v.bookmarks()
 	var damage *session.DamageError
@@ -58,9 +58,10 @@ func (d *checkup) bookmarkPlaces() error {
 	return d.tx.replaceSmall(bookmark.Path, data, is)
 }
 
-// lostBookmark returns why the target of b cannot be reached, "" if it can, or could after its
-// session is repaired or its message is restored from the trash. A bookmark into a session that
-// a forget deletes is deleted with it.
+// lostBookmark returns why b refers to nothing. It returns "" if b refers to a
+// message, or could after a session is repaired or restored from the trash. It
+// also returns "" for a bookmark in a session that an interrupted forget
+// deletes.
 func (d *checkup) lostBookmark(b bookmark.Bookmark) (why string, err error) {
 	if slices.Contains(d.pending, b.Session) {
 		return "", nil

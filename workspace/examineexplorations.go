@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// explorations looks whether the files of explorations can be read.
+// explorations checks that the files of explorations can be read.
 func (d *checkup) explorations() error {
 	ids, err := d.v.store.explorations(d.v.ctx)
 	if err != nil {

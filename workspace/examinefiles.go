@@ -10,12 +10,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// attachments checks the attachments, and that referenced ones exist.
+// attachments checks the attachments, and that those that messages refer to
+// exist.
 func (d *checkup) attachments() error {
-	whole := map[string]bool{} // existing ones, by SHA-256
+	whole := map[string]bool{} // that exist, by SHA-256
 	entries, err := durable.ReadDir(d.v.root, filesDir)
 	if err != nil {
-		entries = nil // nothing is attached to anything, or it is found to be lost
+		entries = nil // no attachment exists; references are reported as lost
 	}
 	for _, e := range entries {
 		if !validSum(e.Name()) {
@@ -45,7 +46,7 @@ func (d *checkup) attachments() error {
 				}
 			}
 		}
-		delete(d.v.opened, o.ID) // one at a time is enough to hold
+		delete(d.v.opened, o.ID) // keeps at most one session open
 	}
 	return nil
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// ownFolders are the folders in which every name is one of a workspace. Of the
-// folder of the workspace itself only some are.
+// ownFolders are the folders that contain only files of the workspace.
 var ownFolders = [...]string{session.Dir, agent.Dir, explorationsDir, filesDir, "checkpoints", stateDir}
 
 // isSpecial reports whether a file is neither regular nor a folder nor a link.
@@ -21,8 +20,8 @@ func isSpecial(t fs.FileMode) bool {
 	return t&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeCharDevice|fs.ModeIrregular) != 0
 }
 
-// specialFiles reports named pipes, sockets and devices that no other problem
-// reports.
+// specialFiles reports named pipes, sockets and devices that are not reported
+// yet.
 func (d *checkup) specialFiles() error {
 	d.special("", func(name string) bool {
 		return !strings.Contains(name, "/") && (strings.HasSuffix(name, ".json") || slices.Contains(ownFolders[:], name))
@@ -33,8 +32,8 @@ func (d *checkup) specialFiles() error {
 	return d.v.ctx.Err()
 }
 
-// special reports those in the folder dir, and in the folders of .bough, whose names
-// are own.
+// special reports the special files in dir whose names are own, and all in the
+// folders of .bough.
 func (d *checkup) special(dir string, own func(name string) bool) {
 	entries, err := durable.ReadDir(d.v.root, path.Join(".", dir))
 	if err != nil {
@@ -52,12 +51,13 @@ func (d *checkup) special(dir string, own func(name string) bool) {
 	}
 }
 
-// named reports whether a problem of the file is known.
+// isReported reports whether there is a problem with this file.
 func (d *checkup) named(file string) bool {
 	return slices.ContainsFunc(d.problems, func(p doctor.Problem) bool { return p.Path == file && !p.Note })
 }
 
-// clearIndexPlace moves a non-file in the place of the index to the trash.
+// clearIndexPlace moves a non-regular file at the path of the index to the
+// trash.
 func (d *checkup) clearIndexPlace() error {
 	info, err := d.v.root.Lstat(session.IndexPath)
 	if err != nil || !isSpecial(info.Mode()) {

@@ -11,12 +11,12 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// cancelFile returns the path of the file whose presence requests the
-// cancellation of an exploration.
+// cancelFile returns the path of the file that requests the cancellation of an
+// exploration.
 func cancelFile(id string) string { return explorationLocks + "/" + id + "/cancel" }
 
-// Cancel requests the cancellation of a running exploration. The request stays until
-// [Exploration.ClearCancel].
+// Cancel requests the cancellation of a running exploration. The request
+// remains until [Exploration.ClearCancel].
 func (x Exploration) Cancel(ctx context.Context) (err error) {
 	defer func() { err = explained(err) }()
 	if !session.IsUUID(x.id) {
@@ -36,7 +36,7 @@ func (x Exploration) Cancel(ctx context.Context) (err error) {
 	return err
 }
 
-// IsCancelled reports whether an exploration is to end.
+// IsCancelled reports whether [Exploration.Cancel] was called.
 func (x Exploration) IsCancelled(ctx context.Context) bool {
 	root, err := x.w.store.open(ctx)
 	if err != nil {

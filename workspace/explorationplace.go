@@ -9,18 +9,19 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A Fork is a message from which several ways can be gone.
+// A Fork is a message at which an exploration can begin.
 type Fork struct {
-	Session  string // its line: the id of the first file
+	Session  string // the id of the line's first file
 	Message  string
 	Agent    *agents.Agent // the owner of the line, nil for none
-	Question string        // the last message of the user on the path to it, "" if there is none
-	Reply    string        // its text if it is an assistant's, else ""
-	Frozen   string        // the checkpoint that it is in, "" if it is in none
+	Question string        // the user's last message on its path, "" if there is none
+	Reply    string        // the text of an assistant's message, else ""
+	Frozen   string        // the checkpoint with the message, else ""
 }
 
-// ExplorationPlace returns the fork that ref points to. An empty conversation is refused,
-// and one where a tool call would be parted from its result.
+// ExplorationPlace returns the fork that ref refers to. It returns an error if
+// the conversation is empty or if the message is between a tool call and its
+// result.
 func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, error) {
 	return read(ctx, w.store, func(v *View) (*Fork, error) {
 		p, err := v.place(ref, false)

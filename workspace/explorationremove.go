@@ -9,18 +9,19 @@ import (
 	"github.com/bough-dev/bough/workspace/bookmark"
 )
 
-// RemovedExploration is what [Exploration.Remove] moved to the trash.
+// A RemovedExploration lists what [Exploration.Remove] moved to the trash.
 type RemovedExploration struct {
 	ID      string   `json:"id"`
 	Removed []string `json:"removed_session_ids"`
-	Kept    []string `json:"kept_session_ids"` // sessions that something else needs
+	Kept    []string `json:"kept_session_ids"` // sessions that are needed otherwise
 }
 
-// Remove moves the file of the exploration, valid or not, to the trash, and with it the
-// sessions of branches, which maps each session of a branch to the id of its result
-// message. A session stays if it has later messages, if a session that stays was copied
-// from it, or if the head, a bookmark or an agent refers to it. The caller must hold the
-// exploration.
+// Remove moves the file of the exploration to the trash, and the sessions of
+// its branches. branches maps each session to the id of the branch's result
+// message. A session stays if it has later messages, if a session that stays
+// was copied from it, or if the head, a bookmark or an agent refers to it. The
+// file need not be valid. The caller must hold the exploration; see
+// [Exploration.Hold].
 func (x Exploration) Remove(ctx context.Context, branches map[string]string) (*RemovedExploration, error) {
 	op := operation.Operation{Verb: "explore rm", Args: args{"exploration": x.id}}
 	return update(ctx, x.w.store, op, func(tx *Tx) (*RemovedExploration, error) {
@@ -31,7 +32,7 @@ func (x Exploration) Remove(ctx context.Context, branches map[string]string) (*R
 			}
 			marks, _, err := tx.View.bookmarks()
 			if err != nil {
-				return nil, err // one may be in any of them
+				return nil, err // a damaged agent may refer to any session
 			}
 			if r.Removed, r.Kept, err = tx.View.unneededBranches(branches, marks.Bookmarks); err != nil {
 				return nil, err
@@ -46,8 +47,8 @@ func (x Exploration) Remove(ctx context.Context, branches map[string]string) (*R
 	})
 }
 
-// unneededBranches divides the sessions of branches into those that nothing else refers to
-// and the others. Missing sessions are in neither.
+// unneededBranches divides the sessions of branches into those that nothing
+// else refers to, and the others. It omits missing sessions.
 func (v *View) unneededBranches(branches map[string]string, marks []bookmark.Bookmark) (unneeded, needed []string, err error) {
 	unneeded, needed = []string{}, []string{}
 	for _, e := range v.index.Entries() {
@@ -94,7 +95,8 @@ func (v *View) extended(id, result string) (bool, error) {
 	return last != result || o.Len() < 2 || o.MessageID(o.Len()-2) != o.Meta.BranchPoint, nil
 }
 
-// pointedAt reports whether the head, a bookmark or an agent is in a session.
+// pointedAt reports whether the head, a bookmark or an agent refers to a
+// session.
 func (v *View) pointedAt(id string, marks []bookmark.Bookmark) bool {
 	if h, ok := v.head(); ok && h.Session == id {
 		return true

@@ -23,14 +23,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// explorationsDir holds a file for each exploration.
+// explorationsDir has a file for each exploration.
 const explorationsDir = "explorations"
 
-// explorationLocks holds a folder for each exploration that is running.
+// explorationLocks holds a folder for each exploration for each running.
 const explorationLocks = stateDir + "/explorations"
 
-// Write keeps the file of an exploration, whose id is a UUID, in place of what
-// it was: package explore says what it holds. It is no operation.
+// Write replaces the file of an exploration, whose id must be a UUID. Package
+// explore describes the content. Write is not logged and cannot be undone.
 func (x Exploration) Write(ctx context.Context, data []byte) error {
 	if !session.IsUUID(x.id) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no exploration can have the id %q", x.id)}
@@ -45,8 +45,7 @@ func (x Exploration) Write(ctx context.Context, data []byte) error {
 	return err
 }
 
-// Read returns the file of the exploration that name means, as [Workspace.ExplorationID]
-// has it.
+// Read returns the file of the exploration.
 func (x Exploration) Read(ctx context.Context) (data []byte, err error) {
 	defer func() { err = explained(err) }()
 	id, err := x.w.ExplorationID(ctx, x.id)
@@ -61,8 +60,8 @@ func (x Exploration) Read(ctx context.Context) (data []byte, err error) {
 	return durable.ReadFile(root, explorationsDir+"/"+id+".json")
 }
 
-// ExplorationID returns the id of the exploration that name means: an id, or the beginning
-// of only one. A whole id never matches another one.
+// ExplorationID returns the id of an exploration. name is an id or a unique
+// prefix of one.
 func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, error) {
 	ids, err := w.Explorations(ctx)
 	if err != nil {
@@ -110,8 +109,9 @@ func (w *base) explorations(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
-// Hold takes the lock of who carries out an exploration, until release is
-// called or the process ends. Where another has it the error has the code [Busy].
+// Hold acquires the lock for running an exploration. It is held until release
+// is called or the process exits. If another process has it, the error has the
+// code [fault.Busy].
 func (x Exploration) Hold(ctx context.Context) (release func(), err error) {
 	release, err = x.w.store.hold(ctx, explorationLocks, x.id, "explore")
 	var held *writelock.HeldError
@@ -128,23 +128,25 @@ func (x Exploration) Hold(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// Conversation returns the path to a message of a session, as a model is shown it.
+// Conversation returns the path to leaf, a message of a session, as it is sent
+// to a model.
 func (w *Workspace) Conversation(ctx context.Context, name, leaf string) ([]model.Message, error) {
 	path, err := w.conversation(ctx, name, leaf)
 	return turn.Context(path), err
 }
 
-// An Outcome is a message of an assistant that reports a result, with its source in
-// the member Name of metadata.bough.
+// An Outcome is an assistant's message that reports a result, with its source
+// in the member From of metadata.bough.
 type Outcome struct {
-	ID              string // a UUID, which an earlier call may have written already
-	Session, Parent string // where it goes
+	ID              string // a UUID
+	Session, Parent string // where to add it
 	Text            string
-	From            string // the member
-	Origin          any    // its value, as JSON
+	From            string // name of the member
+	Origin          any    // value of the member, encoded as JSON
 }
 
-// KeepOutcome adds an outcome to a conversation, unless it exists. It moves no head.
+// KeepOutcome adds an outcome to a conversation unless it has a message with
+// that ID. The head does not move.
 func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
 	if !session.IsUUID(o.ID) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no message can have the id %q", o.ID)}
@@ -195,7 +197,7 @@ func (v *View) decisions(name string) ([]agents.Decision, error) {
 	for _, id := range ids {
 		data, err := durable.ReadFile(v.root, explorationsDir+"/"+id+".json")
 		if err != nil {
-			continue // gone while we look
+			continue // removed meanwhile
 		}
 		e := gjson.ParseBytes(data)
 		if node := e.Get("adopted_node_id"); e.Get("agent").Str == name && node.Str != "" {

@@ -28,8 +28,8 @@ import (
 // ExportOptions are the choices for an export.
 type ExportOptions struct {
 	Format *convert.Format
-	// Tree takes all branches of the conversation, and not only the path to where the ref
-	// points, which is the active one.
+	// Tree exports all branches of the conversation. The path to ref becomes the
+	// active one.
 	Tree bool
 	// Redact removes secrets from all text. If nil, nothing is removed.
 	Redact Redact
@@ -41,32 +41,32 @@ type ExportOptions struct {
 	resumes bool   // another program continues the export
 }
 
-// An Export is a conversation in the form of another program, under a new id.
+// An Export is a conversation in the format of another program, under a new id.
 type Export struct {
 	Format   string            `json:"format"`
 	ID       string            `json:"id"`         // its id in the other program
-	Session  string            `json:"session_id"` // that was exported
+	Session  string            `json:"session_id"` // the exported session
 	Message  session.ID        `json:"message_id"` // the message after which it continues
 	Messages int               `json:"messages"`
-	Branches int               `json:"branches"` // how many ends it has
+	Branches int               `json:"branches"` // how many leaves it has
 	Lost     []transcript.Loss `json:"lost"`     // data that the format cannot represent
-	Redacted []transcript.Loss `json:"redacted"` // removed secrets, by kind
-	Path     session.ID        `json:"path"`     // where it was written, absolute, none if it was not
+	Redacted []transcript.Loss `json:"redacted"` // removed secrets, counted by kind
+	Path     session.ID        `json:"path"`     // absolute path of the file, null if there is none
 	Bytes    int               `json:"bytes"`
 	Data     []byte            `json:"-"`
 	checkpoint.Adjustment
 
-	line string // the first file of the line that was exported
+	line string // the first file of the exported line
 	t    *transcript.Transcript
 	o    transcript.Options
 }
 
-// Export writes the path to where ref points in the form of another program: under a new
-// id. The workspace keeps which messages these are, so that an import of the transcript,
-// as it is or longer, finds them again. Where a message came from that program its
-// records are written as they are. A path that would part a tool call from its result
-// ends before the call, where there is such a place; in a format to be read it ends where
-// ref points.
+// Export encodes the path to ref in the format of another program, under a new
+// id. The workspace records the ids, so that importing the transcript,
+// unchanged or longer, merges it into the exported conversation. Messages that
+// were imported from that program are written as they were. If the path would
+// separate a tool call from its result, it ends before the call if possible; in
+// formats for reading it always ends at ref.
 func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*Export, error) {
 	if !o.Format.Writes() {
 		return nil, &fault.Error{Code: fault.Usage, Message: "bough reads " + o.Format.Name + ", and does not write it"}
@@ -120,8 +120,9 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	return e, nil
 }
 
-// cut moves p back to a message at which the export may end. A tool call without its
-// result is an error only if o is strict or another program is to continue there.
+// cut moves p back to a message at which the export can end. A tool call
+// without its result is an error only if o is strict or another program is to
+// continue there.
 func (o *ExportOptions) cut(p *place) (checkpoint.Adjustment, error) {
 	if !o.Format.Reads() || o.Tree {
 		return checkpoint.Adjustment{}, nil
@@ -133,8 +134,8 @@ func (o *ExportOptions) cut(p *place) (checkpoint.Adjustment, error) {
 	return c, err
 }
 
-// transcript returns the transcript of the conversation at p. It records in e the losses
-// so far and the number of branches.
+// transcript returns the transcript of the conversation at p. It adds losses
+// and the number of branches to e.
 func (v *View) transcript(p *place, o ExportOptions, e *Export) (*transcript.Transcript, error) {
 	path := p.Path(p.node)
 	nodes := path
@@ -183,7 +184,7 @@ func (v *View) transcript(p *place, o ExportOptions, e *Export) (*transcript.Tra
 	first := p.Parts[0]
 	v.describe(t, first, o.Format.Name)
 	if t.Title = v.entry(p.Parts[p.named].ID).Title; o.Format.Name == t.Format && t.Title == v.untitled(p.line) {
-		t.Title = "" // as it came
+		t.Title = "" // as it was imported
 	}
 	if t.Dir = cmp.Or(o.Dir, t.Dir); o.here != "" && !isDir(t.Dir) {
 		t.Dir = o.here
@@ -194,8 +195,8 @@ func (v *View) transcript(p *place, o ExportOptions, e *Export) (*transcript.Tra
 	return t, nil
 }
 
-// logged returns the records in the files of a conversation that belong to no message:
-// for a path, those that a snapshot of p has; with tree, all.
+// logged returns the records in the files of a conversation that belong to no
+// message: all with tree, else those that a snapshot of p has.
 func (v *View) logged(p *place, tree bool) (alone session.Records, err error) {
 	var all session.Records
 	if tree {
@@ -231,8 +232,9 @@ func (v *View) logged(p *place, tree bool) (alone session.Records, err error) {
 	return alone, err
 }
 
-// untitled returns the title that import derived from the first words of a conversation,
-// "" if the conversation had a title or was not imported.
+// untitled returns the title that an import derived from the first words of a
+// conversation. It returns "" if the conversation had a title or was not
+// imported.
 func (v *View) untitled(l *line) string {
 	source := gjson.GetBytes(l.Parts[0].Own(ownSources), "0")
 	if !source.Exists() || source.Get("title").Str != "" {
@@ -245,7 +247,7 @@ func (v *View) untitled(l *line) string {
 	if err != nil {
 		return ""
 	}
-	var of spool // of an import by an earlier version, which kept no title that it made
+	var of spool // an earlier version of bough, which did not record such a title, imported it
 	for _, m := range s.Messages {
 		of.entitle(transcript.FromSession(m, ""))
 	}
@@ -255,8 +257,8 @@ func (v *View) untitled(l *line) string {
 	return of.title
 }
 
-// describe adds to t the properties of the conversation that were recorded at import
-// from format, or else from another format.
+// describe sets the properties of the conversation that were recorded at its
+// import. If it was not imported from format, those of another format are used.
 func (v *View) describe(t *transcript.Transcript, first *session.Outline, format string) {
 	t.Sources = first.Own(ownSources)
 	sources := gjson.ParseBytes(t.Sources).Array()
@@ -277,7 +279,7 @@ func (v *View) describe(t *transcript.Transcript, first *session.Outline, format
 	}
 }
 
-// assets returns how many attachments m has.
+// assets returns the number of attachments of m.
 func assets(m *transcript.Message) (n int) {
 	for i := range m.Parts {
 		if m.Parts[i].Asset != nil {
@@ -287,7 +289,7 @@ func assets(m *transcript.Message) (n int) {
 	return n
 }
 
-// inline puts the attachments of m into it, and returns how many are not there.
+// inline embeds the attachments of m and returns how many are missing.
 func (v *View) inline(m *transcript.Message) (missing int) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -323,14 +325,14 @@ func (v *View) attachment(a *content.Asset) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Save writes the export to a new file, private and durable. The error has the code
-// [Refused] if there is something of that name.
+// Save writes the export to a new private file and flushes it to disk. If the
+// file exists, the error has the code [fault.Refused].
 func (e *Export) Save(ctx context.Context, path string) error {
 	return e.save(ctx, path, (*durable.Batch).Create)
 }
 
-// Replace is [Export.Save], but replaces a regular file of that name, which keeps its
-// permissions. A symbolic link stays, and the file that it names is replaced.
+// Replace is [Export.Save], but replaces a regular file and keeps its
+// permissions. A symbolic link stays; its target is replaced.
 func (e *Export) Replace(ctx context.Context, path string) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -375,15 +377,17 @@ func (e *Export) save(ctx context.Context, path string, write func(*durable.Batc
 type Resumption struct {
 	*Export
 	Dir    string   `json:"directory"` // the folder to run it in
-	Before []string `json:"before"`    // a command to be run first, empty if there is none
+	Before []string `json:"before"`    // a command to run first, empty if there is none
 	Run    []string `json:"command"`
-	// Temporary reports whether the file at Path is to be removed after Before.
+	// Temporary reports whether the file at Path can be removed after Before has
+	// run.
 	Temporary bool `json:"temporary"`
 }
 
-// Resume exports the path to ref to the place where another program finds it on this
-// machine, and returns the command that continues it there: in o.Dir, else in the
-// conversation's folder if it exists, else in the current folder.
+// Resume exports the path to ref to the location where another program looks
+// for conversations, and returns the command that continues it. The command
+// runs in o.Dir, else in the conversation's folder if it exists, else in the
+// current folder.
 func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine, o ExportOptions) (*Resumption, error) {
 	if !o.Format.Resumes() {
 		return nil, &fault.Error{Code: fault.Usage, Message: "bough does not know how " + o.Format.Name + " goes on with a conversation"}

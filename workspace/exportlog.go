@@ -46,30 +46,30 @@ func (w *base) recordExport(ctx context.Context, line, format string, written *c
 	}
 }
 
-// An exportRecord is a conversation that was exported.
+// An exportRecord is an exported conversation.
 type exportRecord struct {
 	format, id string
 	session    string                  // the first file of its line
 	same       map[string]exportedPart // by the ids that a reader gives the messages
 }
 
-// An exportedPart is a message that was exported.
+// An exportedPart is an exported message.
 type exportedPart struct {
 	digest uint64
-	of     string // the message of the workspace
+	of     string // the message in the workspace
 }
 
-// exports are the conversations that were exported.
+// exports are all recorded exports.
 type exports struct {
 	list    []*exportRecord
 	bySelf  map[string][]*exportRecord // by [sourceKey], for those with an id
 	byFirst map[string][]*exportRecord // by the id of their first message, for those without
 
-	renamed map[string][]*exportRecord // see [exports.sharing]; nil until it is needed
+	renamed map[string][]*exportRecord // see [exports.sharing]; nil until needed
 }
 
-// readExports reads [exportsPath]. A malformed line is skipped: its export is imported as
-// a new conversation.
+// readExports reads [exportsPath]. It skips malformed lines; an import then
+// creates a new conversation for that export.
 func readExports(root *os.Root) (*exports, error) {
 	x := &exports{bySelf: map[string][]*exportRecord{}, byFirst: map[string][]*exportRecord{}}
 	data, err := readRegular(root, exportsPath)
@@ -116,10 +116,10 @@ func (x *exports) add(v gjson.Result) {
 	}
 }
 
-// of returns the export that a conversation began as, nil if it is not known: by the id
-// that it was given; by that of the conversation which it is a copy of; by the ids that its
-// messages were given; or, where its format has no ids, the longest export that it has all
-// messages of.
+// of returns the export that s comes from, nil if there is none. It looks it up
+// by the id of s, by the id of the conversation that s is a copy of, then by
+// the ids of its messages. If the format has no ids, it returns the longest
+// export all of whose messages s has.
 func (x *exports) of(s *spool) *exportRecord {
 	last := func(list []*exportRecord) *exportRecord {
 		if len(list) == 0 {
@@ -143,16 +143,17 @@ func (x *exports) of(s *spool) *exportRecord {
 		return nil
 	}
 	for _, r := range x.byFirst[s.messages[0].id] {
-		if (found == nil || len(r.same) >= len(found.same)) && r.within(s) { // OpenAI's form may be Anthropic's, too
+		if (found == nil || len(r.same) >= len(found.same)) && r.within(s) { // Anthropic and OpenAI may write the same bytes
 			found = r
 		}
 	}
 	return found
 }
 
-// sharing returns the export that shares the most messages with a conversation, the last
-// of equals. Claude Code makes copies that do not name their origin. Only messages that
-// got a new id at export count: other ids occur elsewhere too.
+// sharing returns the export that shares the most messages with a conversation,
+// the last one of equals. Claude Code makes copies that do not name their
+// origin. Only messages that got a new id at export count: other ids occur
+// elsewhere too.
 func (x *exports) sharing(s *spool) (found *exportRecord) {
 	if x.renamed == nil {
 		x.renamed = map[string][]*exportRecord{}
@@ -184,7 +185,7 @@ func (x *exports) sharing(s *spool) (found *exportRecord) {
 	return found
 }
 
-// within reports whether a conversation has all messages that were exported.
+// within reports whether s has all messages of r.
 func (r *exportRecord) within(s *spool) bool {
 	found := 0
 	for i := range s.messages {

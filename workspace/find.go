@@ -10,8 +10,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// Is reports whether the folder dir is a workspace: it has a folder .bough, or
-// a folder conversations with an index or a session in it.
+// Is reports whether the folder dir is a workspace: whether it has a folder
+// .bough, or a folder conversations with an index or a session.
 func Is(dir string) bool { return isWorkspace(dir) }
 
 func isWorkspace(dir string) bool {
@@ -43,8 +43,8 @@ func holdsSessions(dir string) bool {
 	}
 }
 
-// Find returns the workspace that contains dir: dir or its nearest ancestor
-// that is a workspace, and whether there is one.
+// Find returns the nearest workspace that contains dir, or dir itself if it is
+// one, and reports whether there is one.
 func Find(dir string) (string, bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -62,8 +62,8 @@ func Find(dir string) (string, bool) {
 	}
 }
 
-// Make makes the workspace if it is not there, without anything in it. Methods that
-// write do so anyway.
+// Make creates the workspace without content, if it does not exist. Methods
+// that write create it too.
 func (w *Workspace) Make(ctx context.Context) error {
 	if err := ctx.Err(); err != nil || isWorkspace(w.store.dir) {
 		return err

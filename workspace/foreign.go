@@ -7,7 +7,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// foreign are the arguments of an operation of another program.
+// foreign are the arguments of the operation for changes by other programs.
 type foreign struct {
 	Added    []string       `json:"added"`
 	Changed  []string       `json:"changed"`
@@ -23,7 +23,7 @@ type addedMessage struct {
 	addition
 }
 
-// onlyOwn reports whether the index lacks only writes of bough, which was
+// onlyOwn reports whether the index lacks nothing but writes of bough that were
 // interrupted.
 func (v *View) onlyOwn() bool {
 	f := v.index.Foreign
@@ -31,7 +31,7 @@ func (v *View) onlyOwn() bool {
 	return len(ids) > 0 && !v.index.Torn && !slices.ContainsFunc(ids, func(id string) bool { return !v.isOwn(id) })
 }
 
-// isOwn reports whether a session that the index lacks is as bough left it.
+// isOwn reports whether a session that the index lacks is as bough wrote it.
 func (v *View) isOwn(id string) bool {
 	if v.asLogged == nil {
 		f := v.index.Foreign
@@ -66,7 +66,7 @@ func (v *View) compareLogged(ids []string) map[string]bool {
 		return as
 	}
 	defer log.Close()
-	recent := 10_000 // more than a journal of the index has lines
+	recent := 10_000 // more than a journal of the index can have
 	for line, err := range log.Newest() {
 		if recent--; recent < 0 || len(wanted) == 0 {
 			break
@@ -146,7 +146,7 @@ func (v *View) messagesAdded(f foreign) (list []addedMessage) {
 		}
 		to := len(s.Messages)
 		if e := v.index.Entry(id); e != nil {
-			to = min(to, e.MessageCount) // it may have grown since
+			to = min(to, e.MessageCount) // it may have grown meanwhile
 		}
 		from = min(max(from, s.Header, to-mostMessages), to)
 		added := v.additionsIn(id, s.Messages[from:to])

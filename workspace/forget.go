@@ -22,28 +22,29 @@ import (
 
 // ForgetOptions are the choices for forgetting a conversation.
 type ForgetOptions struct {
-	// Copies forgets the other conversations that hold messages of it too.
+	// Copies also forgets the other conversations with messages of this one.
 	Copies bool
 	// DryRun reports without changing anything.
 	DryRun bool
 }
 
-// A Forgetting is the result of forgetting a conversation.
+// A Forgetting lists what was forgotten with a conversation.
 type Forgetting struct {
-	Session  string            `json:"session_id"` // the conversation: the id of its first file
+	Session  string            `json:"session_id"` // the id of the conversation's first file
 	Title    string            `json:"title"`
-	Sessions []string          `json:"session_ids"` // all files that are gone, with those of copies
-	Copies   []ForgettingCopy  `json:"copies"`      // that hold messages of it
-	Sources  []ForgottenSource `json:"sources"`     // the conversations of other programs that no import brings back
+	Sessions []string          `json:"session_ids"` // all deleted files, including copies
+	Copies   []ForgettingCopy  `json:"copies"`      // other sessions with messages of the conversation
+	Sources  []ForgottenSource `json:"sources"`     // conversations of other programs that imports will skip
 	DryRun   bool              `json:"dry_run"`
 }
 
-// A ForgettingCopy is a session that holds messages of a conversation that is forgotten.
+// A ForgettingCopy is a session that shares messages with a forgotten
+// conversation.
 type ForgettingCopy struct {
 	Session   string       `json:"session_id"`
 	Kind      session.Kind `json:"kind"`
 	Title     string       `json:"title"`
-	Messages  int          `json:"message_count"` // that it shares
+	Messages  int          `json:"message_count"` // the shared ones
 	Trashed   bool         `json:"trashed"`       // it is in the trash
 	Forgotten bool         `json:"forgotten"`
 }
@@ -51,8 +52,8 @@ type ForgettingCopy struct {
 // A ForgottenSource is a conversation of another program.
 type ForgottenSource struct {
 	Format string `json:"format"`
-	ID     string `json:"id,omitempty"`              // its id in its program
-	Last   string `json:"last_message_id,omitempty"` // of one without an id
+	ID     string `json:"id,omitempty"`              // its id in the other program
+	Last   string `json:"last_message_id,omitempty"` // if it has no id
 }
 
 // forgetPath is the file of a forget in progress. While it exists, the next writer
@@ -65,14 +66,15 @@ type forgetPlan struct {
 	Messages []string          `json:"messages"`
 	Titles   []string          `json:"titles"`
 	Sources  []ForgottenSource `json:"sources"`
-	Files    []string          `json:"files"` // attachments that go unless something else refers to them
+	Files    []string          `json:"files"` // attachments to delete unless something else refers to them
 }
 
-// Forget permanently deletes a conversation: its files, also in the trash, and its text in
-// the log, bookmarks, explorations, learnings, tasks and the records of imports and
-// exports. Its id and the ids of its sources are kept, so that an import skips it. It
-// cannot be undone. Name may also be the id of a session that only the trash or the log
-// has. A tree of an agent is refused.
+// Forget permanently deletes a conversation: its files, also in the trash, and
+// its text in the log, bookmarks, explorations, learnings, tasks and the
+// records of imports and exports. Its id and the ids of its sources are kept,
+// so that an import skips it. Forget cannot be undone. name may also be the id
+// of a session that only exists in the trash or the log. The tree of an agent
+// is refused.
 func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*Forgetting, error) {
 	return forgetLine(ctx, w.store, name, o)
 }
@@ -105,7 +107,7 @@ func forgetLine(ctx context.Context, w *base, name string, o ForgetOptions) (*Fo
 	})
 }
 
-// keepPlan prepares the file of a plan to forget a session.
+// keepPlan stages the file of a plan to forget a session.
 func (tx *Tx) keepPlan(id string, p *forgetPlan) error {
 	data := append(rawjson.Compact(p), '\n')
 	info, err := tx.batch.Create(forgetPath, durable.Bytes(data))
@@ -118,7 +120,8 @@ func (tx *Tx) keepPlan(id string, p *forgetPlan) error {
 	return nil
 }
 
-// forgettable returns the files of the conversation that name means, the first file first.
+// forgettable returns the files of the conversation that name refers to, the
+// first file first.
 func (v *View) forgettable(name string) ([]string, error) {
 	id, err := v.resolve(name)
 	switch {
@@ -132,7 +135,7 @@ func (v *View) forgettable(name string) ([]string, error) {
 	case v.isPenguin(id):
 		return nil, &fault.Error{Code: fault.ReadOnly, Message: id + " is a checkpoint that Penguin keeps; bough only reads it"}
 	}
-	ids, _ := v.wholeLine(id) // as far as it is there
+	ids, _ := v.wholeLine(id) // the files that can be read
 	if len(ids) == 0 {
 		ids = []string{id}
 	}
@@ -167,8 +170,8 @@ type sessionText struct {
 	messages []textMessage
 }
 
-// A textMessage is a message of a session. Copies of one have its content too: two
-// programs may use the same id.
+// A textMessage is a message of a session. It has the content, because two
+// programs may use the same id for different messages.
 type textMessage struct{ id, content string }
 
 func textOf(id string, data []byte, trashed bool) sessionText {
@@ -185,7 +188,7 @@ func textOf(id string, data []byte, trashed bool) sessionText {
 
 func (t *sessionText) meta(path string) gjson.Result { return gjson.GetBytes(t.data, "metadata."+path) }
 
-// sessionTexts calls f with each session, and each that is in the trash.
+// sessionTexts calls f for each session, including those in the trash.
 func (v *View) sessionTexts(f func(sessionText)) error {
 	for _, id := range v.index.IDs() {
 		if data, err := readRegular(v.root, session.FileName(id)); err == nil && data != nil {
@@ -209,7 +212,7 @@ func (v *View) sessionTexts(f func(sessionText)) error {
 	return nil
 }
 
-// planForget plans a forget of a conversation with the files ids.
+// planForget computes how to forget the conversation with the files ids.
 func (v *View) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPlan, error) {
 	done := &Forgetting{Session: ids[0], Title: v.titleOf(ids[0]), Copies: []ForgettingCopy{}, Sources: []ForgottenSource{}, DryRun: o.DryRun}
 	if err := v.whole(); err != nil {
@@ -256,7 +259,7 @@ func (v *View) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPl
 	if o.Copies {
 		for _, c := range done.Copies {
 			gone[c.Session] = true
-			if c.Trashed || v.index.Entry(c.Session) == nil { // of a damaged file no other is known
+			if c.Trashed || v.index.Entry(c.Session) == nil { // a damaged file may share more
 				continue
 			}
 			line, _ := v.wholeLine(c.Session)
@@ -266,7 +269,7 @@ func (v *View) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPl
 		}
 	}
 	done.Sessions = slices.Sorted(maps.Keys(gone))
-	for _, cp := range v.penguinIDs() { // which bough only reads
+	for _, cp := range v.penguinIDs() { // bough does not change them
 		if p := v.penguin[cp]; gone[p.Session] {
 			done.Copies = append(done.Copies, ForgettingCopy{Session: cp, Kind: session.Checkpoint, Title: p.Name})
 		}
@@ -282,7 +285,7 @@ func (v *View) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPl
 	return done, plan, nil
 }
 
-// mayForget refuses to forget the tree of an agent.
+// mayForget returns an error if the conversation is a tree of an agent.
 func (v *View) mayForget(ids []string) error {
 	for _, id := range ids {
 		owner, err := v.owner(id)
@@ -300,8 +303,8 @@ func (v *View) mayForget(ids []string) error {
 	return nil
 }
 
-// forgetPlan collects the facts about sessions that are needed after their files
-// are deleted.
+// forgetPlan collects the facts about sessions that are needed after their
+// files are deleted.
 func (v *View) forgetPlan(ids []string) (*forgetPlan, error) {
 	plan := &forgetPlan{Sessions: ids, Messages: []string{}, Titles: []string{}, Sources: []ForgottenSource{}, Files: []string{}}
 	ledger, err := readLedger(v.root)
@@ -366,8 +369,9 @@ func (v *View) forgetPlan(ids []string) (*forgetPlan, error) {
 	return plan, nil
 }
 
-// isSourceOf reports whether a source of a session goes with it: it was not imported into
-// another conversation that stays, of which the session is a copy.
+// isSourceOf reports whether a source of a session is forgotten with it. It is
+// not if it was imported into a remaining conversation, of which the session is
+// a copy.
 func (v *View) isSourceOf(t sessionText, row *convRow, ids []string) bool {
 	if row != nil {
 		return slices.Contains(ids, row.Conversation.Session) || !v.has(row.Conversation.Session)
@@ -390,8 +394,8 @@ func (v *View) beingForgotten() (*forgetPlan, error) {
 	return plan, nil
 }
 
-// completeForget carries out the stored plan of a forget and removes it. Each step can be
-// repeated.
+// completeForget executes the stored plan of a forget and removes it. Each step
+// can be repeated.
 func completeForget(tx *Tx) error {
 	plan, err := tx.View.beingForgotten()
 	if err != nil || plan == nil {
@@ -421,7 +425,7 @@ func completeForget(tx *Tx) error {
 			_, err := tx.purgeAttachments(sums)
 			return err
 		},
-		func() error { // the operation counts although the file that it made goes
+		func() error { // the operation takes effect although its file is deleted
 			_, err := durable.Append(tx.View.root, operation.Path, []byte("\n"))
 			return err
 		},
@@ -435,7 +439,7 @@ func completeForget(tx *Tx) error {
 	return nil
 }
 
-// removeThere deletes a folder that may not be there.
+// removeThere deletes a folder, which need not exist.
 func removeThere(root *os.Root, dir string) error {
 	if _, err := root.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -471,8 +475,9 @@ func (tx *Tx) keepSourcesOut(plan *forgetPlan) error {
 	return err
 }
 
-// removeForgotten deletes the files of sessions, in their place and in the trash, other
-// references to them in the trash, and a head in one of them, and rebuilds the index.
+// removeForgotten deletes the files of sessions, also in the trash, other
+// references to them in the trash, and a head in one of them, and rebuilds the
+// index.
 func (tx *Tx) removeForgotten(plan *forgetPlan, e *erasure) error {
 	var names []string
 	for _, id := range plan.Sessions {
@@ -512,7 +517,8 @@ func (tx *Tx) removeForgotten(plan *forgetPlan, e *erasure) error {
 	return tx.View.index.Save()
 }
 
-// names reports whether a file names one of the sessions.
+// names reports whether the content of a file has the id of one of the
+// sessions.
 func (v *View) names(file string, ids []string) bool {
 	data, err := durable.ReadFile(v.root, file)
 	return err == nil && slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(string(data), id) })

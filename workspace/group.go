@@ -12,18 +12,18 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// The limits of one commit: operations, and, as files and outlines stay in memory
-// until then, files and bytes.
+// Limits of one commit: operations, and files and their bytes, since files and
+// outlines stay in memory until the commit.
 const (
 	mostOperations = 64
 	mostFiles      = 128
 	mostBytes      = 64 << 20
 )
 
-// A flush is the outcome of several operations of one group that were made at once.
+// A flush is the result of committing several operations of one group together.
 type flush[T any] struct {
-	prepared T                      // the result of preparing them
-	group    operation.Seq          // of them, 0 if there are none
+	prepared T                      // returned by the function that staged them
+	group    operation.Seq          // number of the group, 0 if there is none
 	made     []*operation.Operation // the committed ones, in order
 	seq      operation.Seq          // of the last line of the log
 }
@@ -59,15 +59,16 @@ func createGroup[T any](ctx context.Context, b *base, verb string, group operati
 	})
 }
 
-// isPartial reports whether err is that of a commit that made some operations.
+// isPartial reports whether err is from a commit that completed some
+// operations.
 func isPartial(err error) bool {
 	var partial *durable.PartialError
 	return errors.As(err, &partial)
 }
 
-// begin begins another operation, committed together with those before it, and
-// returns it. Later changes belong to it. A committed operation gets a number; one
-// without changes is dropped.
+// begin begins another operation and returns it. Later changes belong to it. It
+// is committed together with those before it. A committed operation gets a
+// number; an operation without changes is dropped.
 func (tx *Tx) begin(op operation.Operation) *operation.Operation {
 	tx.earlier = tx.prepared()
 	tx.batch.Begin()
@@ -75,13 +76,13 @@ func (tx *Tx) begin(op operation.Operation) *operation.Operation {
 	return tx.op
 }
 
-// newOperation returns op to be prepared.
+// newOperation returns a copy of op to add changes to.
 func newOperation(op operation.Operation) *operation.Operation {
 	op.Args = maps.Clone(op.Args)
 	return &op
 }
 
-// prepared returns the operations for the log.
+// prepared returns the staged operations, for the log.
 func (tx *Tx) prepared() []*operation.Operation {
 	if len(tx.op.Changes) == 0 && !tx.always {
 		return tx.earlier
@@ -89,8 +90,8 @@ func (tx *Tx) prepared() []*operation.Operation {
 	return append(slices.Clip(tx.earlier), tx.op)
 }
 
-// withdraw takes the numbers of the operations back that are not made because of err.
-// The last one before them has the number seq.
+// withdraw removes the numbers of the operations that were not committed
+// because of err. seq is the number of the last operation before them.
 func (tx *Tx) withdraw(seq operation.Seq, err error) {
 	list := tx.prepared()
 	var partial *durable.PartialError
@@ -103,7 +104,8 @@ func (tx *Tx) withdraw(seq operation.Seq, err error) {
 	}
 }
 
-// full reports whether as much is prepared as should be made at once.
+// full reports whether the staged changes should be committed before others are
+// added.
 func (tx *Tx) full() bool {
 	bytes := 0
 	for _, o := range tx.written {

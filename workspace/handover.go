@@ -16,8 +16,8 @@ const handoverDir = stateDir + "/handover"
 // handoverAge is the age above which a file is considered abandoned.
 const handoverAge = 24 * time.Hour
 
-// handover returns the path of a new file that a program reads once, absolute. It removes
-// the files of commands that were never run.
+// handover returns the absolute path of a new file that a program reads once.
+// It removes abandoned files.
 func (w *base) handover(ctx context.Context, name string) (path string, err error) {
 	root, err := w.open(ctx)
 	if err != nil {

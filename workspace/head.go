@@ -15,20 +15,20 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A Head is where the next message goes.
+// A Head is a message to which the next message is added.
 type Head struct {
 	Session string     `json:"session_id"`
-	Message session.ID `json:"message_id"` // none in an empty session
+	Message session.ID `json:"message_id"` // null in an empty session
 }
 
-// A Position is where the head is.
+// A Position is the head of the workspace or of an agent.
 type Position struct {
 	Head     Head `json:"head"`
-	ReadOnly bool `json:"read_only"` // the next message makes a branch first
+	ReadOnly bool `json:"read_only"` // in a checkpoint: the next message creates a branch first
 	checkpoint.Adjustment
 }
 
-// storedHead is head.json.
+// storedHead is the content of head.json.
 type storedHead struct {
 	Head
 	ReadOnly bool `json:"read_only"` // for display only
@@ -40,8 +40,7 @@ type storedHead struct {
 	Previous *Head `json:"previous,omitempty"`
 }
 
-// head returns the stored head, and whether there is one. A head that cannot be
-// read is none.
+// head returns the stored head, and reports whether there is a readable one.
 func (v *View) head() (h storedHead, ok bool) {
 	data, err := durable.ReadFile(v.root, headFile)
 	if err != nil {
@@ -57,7 +56,7 @@ func (v *View) head() (h storedHead, ok bool) {
 	return h, true
 }
 
-// Head returns where the next message goes, nil if nothing says. It looks at no
+// Head returns the head of the workspace, nil if it is not set. It reads no
 // session.
 func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 	root, err := w.store.open(ctx)
@@ -71,8 +70,8 @@ func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 	return nil, nil
 }
 
-// moveHead prepares to set the head to a message of a session, "" in an empty one. newest
-// is the newest message of the line.
+// moveHead stages a move of the head to a message of a session; message is ""
+// in an empty session. newest is the newest message of the line.
 func (tx *Tx) moveHead(id, message, newest string) (*Position, error) {
 	h := storedHead{Head: Head{id, session.ID(message)}, Newest: session.ID(newest)}
 	if was, ok := tx.View.head(); ok && was.Head != h.Head {
@@ -83,7 +82,8 @@ func (tx *Tx) moveHead(id, message, newest string) (*Position, error) {
 	return tx.putHead(h)
 }
 
-// advanceHead prepares to move the head on to a message that was appended to where it is.
+// advanceHead stages a move of the head to a message that was appended at the
+// head.
 func (tx *Tx) advanceHead(id, message string) error {
 	h := storedHead{Head: Head{id, session.ID(message)}, Newest: session.ID(message)}
 	if was, ok := tx.View.head(); ok {
@@ -103,7 +103,7 @@ func (tx *Tx) putHead(h storedHead) (*Position, error) {
 	return &Position{Head: h.Head, ReadOnly: h.ReadOnly}, err
 }
 
-// headNamed returns where the head is, or for "-" where it was before.
+// headNamed returns the head, or for "-" the previous head.
 func (v *View) headNamed(name string) (Head, error) {
 	h, ok := v.head()
 	at := h.Head
@@ -122,8 +122,7 @@ func (v *View) headNamed(name string) (Head, error) {
 	return at, v.index.Err(at.Session)
 }
 
-// placeAtHead returns where the next message that names no session goes, or for "-" where
-// the head was before.
+// placeAtHead returns the place of the head, or for "-" of the previous head.
 func (v *View) placeAtHead(name string, partial bool) (*place, error) {
 	h, err := v.headNamed(name)
 	if err != nil {
@@ -143,7 +142,7 @@ func (v *View) placeAtHead(name string, partial bool) (*place, error) {
 	return &place{l, node}, err
 }
 
-// moveHeadTo sets the head to a place.
+// moveHeadTo stages a move of the head to p.
 func (tx *Tx) moveHeadTo(p *place) (*Position, error) {
 	return tx.moveHead(p.id(), p.messageID(), p.newestID())
 }
@@ -163,7 +162,7 @@ func (v *View) headIn(l *line) (node int, ok bool) {
 		return -1, false
 	}
 	if l.broken != nil && h.Message == h.Newest {
-		return -1, false // the head was at the end, which is unknown now
+		return -1, false // the head was at the end, which is unknown if a file is damaged
 	}
 	if h.Message == "" {
 		return -1, true
@@ -175,8 +174,8 @@ func (v *View) headIn(l *line) (node int, ok bool) {
 	return nodes[0], true
 }
 
-// Restore moves the head to the end of a checkpoint. The next message there
-// makes a branch; the checkpoint stays as it is.
+// Restore moves the head to the end of a checkpoint. The next message at the
+// head creates a branch; the checkpoint does not change.
 func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error) {
 	op := operation.Operation{Verb: "restore", Args: args{"session": name}}
 	return update(ctx, w.store, op, func(tx *Tx) (*Position, error) {
@@ -201,8 +200,8 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 	})
 }
 
-// Rewind moves the head to where ref points. Nothing that comes after is
-// touched; the next message there begins another branch of the line.
+// Rewind moves the head to the message that ref refers to. Later messages stay.
+// The next message at the head begins another branch of the line.
 func (w *Workspace) Rewind(ctx context.Context, ref string, o checkpoint.CutOptions) (*Position, error) {
 	op := operation.Operation{Verb: "rewind", Args: args{"ref": ref}}
 	return update(ctx, w.store, op, func(tx *Tx) (*Position, error) {

@@ -20,23 +20,26 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// Import stores conversations of other programs from files, folders with all their
-// files, and archives. Each becomes a session with all its branches; see package
-// convert. A known conversation gets its new messages below the existing ones, and so
-// does a conversation that began as a copy of another; an exported conversation that is
-// imported again is merged into its origin. An unchanged file is not read again. No head
-// moves, and no message changes except an open one, which a longer transcript completes.
+// Import reads conversations of other programs from files, folders, including
+// their subfolders, and archives, and stores each as a session with all its
+// branches; package convert lists the formats. New messages of a known
+// conversation are added to its session. So are those of a conversation that
+// began as a copy of a known one, or as an export from this workspace. A file
+// that did not change since the last import is not read again. No head moves.
+// Stored messages do not change, except an open message, which a longer
+// transcript completes.
 //
-// Removed conversations are skipped unless Options.Again is set. Unreadable data produces
-// a row with the status Failed or with problems, and the import continues. The error is
-// for failures of the whole import. Each conversation is an operation; all operations of
-// an import are one group, which [Workspace.Undo] undoes.
+// Import skips conversations that the user removed, unless o.Again is set. Data
+// that cannot be read results in a row with the status Failed or with problems,
+// and the import continues; it returns an error only if the whole import fails.
+// Each conversation is an operation. All operations of an import form one
+// group, which [Workspace.Undo] undoes together.
 func (w *Workspace) Import(ctx context.Context, paths []string, o imports.Options) (*imports.Report, error) {
 	return w.ImportAll(ctx, []imports.Source{{Paths: paths, Format: o.Format, Holds: o.Holds, Name: o.Name}}, o)
 }
 
-// ImportAll is [Workspace.Import] of several sources in one group of operations. It
-// ignores the Format, Holds and Name of o.
+// ImportAll is [Workspace.Import] for several sources, in one group of
+// operations. It ignores o.Format, o.Holds and o.Name.
 func (w *Workspace) ImportAll(ctx context.Context, sources []imports.Source, o imports.Options) (*imports.Report, error) {
 	return importAll(ctx, w.store, sources, o)
 }
@@ -73,8 +76,8 @@ func importAll(ctx context.Context, w *base, sources []imports.Source, o imports
 	return &imports.Report{Imported: i.rows}, i.stopped(cmp.Or(err, later))
 }
 
-// stopped adds to the error of an interrupted import that stored conversations are
-// kept.
+// stopped adds to the error of an interrupted import that the stored
+// conversations are kept.
 func (i *importer) stopped(err error) error {
 	stored := func(r imports.Transcript) bool { return r.Status == imports.New || r.Status == imports.Updated }
 	if err == nil || !errors.Is(err, i.ctx.Err()) || i.o.DryRun || !slices.ContainsFunc(i.rows, stored) {
@@ -83,7 +86,7 @@ func (i *importer) stopped(err error) error {
 	return &fault.Error{Code: fault.Failed, Message: "stopped; imported conversations are kept", Hint: "import again to import the rest", Err: err}
 }
 
-// An importer carries out one import.
+// An importer runs one import.
 type importer struct {
 	store *base
 	ctx   context.Context
@@ -93,13 +96,13 @@ type importer struct {
 	skip  skipList
 
 	pastImports
-	known  *known        // nil until a conversation is to be stored
+	known  *known        // nil until the first conversation is stored
 	group  operation.Seq // of the operations of this import, 0 before the first
 	seq    operation.Seq // of the log after the last operation
-	seen   *Tx           // the workspace after the last operation, nil if it was not loaded since
+	seen   *Tx           // the workspace after the last operation, nil if not loaded since
 	staged staged        // the contents of the next flush
-	forks  []*spool      // copies that wait for their origin
-	files  []*fileRow    // whose conversations are not all stored yet
+	forks  []*spool      // copies whose origin may follow
+	files  []*fileRow    // files with conversations that are not stored yet
 	rows   []imports.Transcript
 }
 
@@ -107,7 +110,7 @@ type importer struct {
 type pastImports struct {
 	dialect  session.Dialect
 	ledger   *ledger
-	there    map[string]bool // the sessions
+	there    map[string]bool // ids of the existing sessions
 	exported bool            // there are records of exports
 }
 
@@ -169,7 +172,7 @@ func (i *importer) row(r imports.Transcript) {
 	}
 }
 
-// failed adds a file that cannot be opened.
+// failed adds a row for a file that cannot be opened.
 func (i *importer) failed(path string, err error) {
 	i.row(imports.Transcript{Path: i.name(path), Status: imports.Failed, Detail: err.Error(), Named: true})
 }
@@ -192,8 +195,9 @@ func (i *importer) formatName() string {
 	return i.o.Format.Name
 }
 
-// knownFile reports whether a file need not be read: a pattern keeps it out, or it is as
-// it was when an earlier import read it, whose rows are given again then.
+// knownFile reports whether a file need not be read: a pattern excludes it, or
+// it did not change since an earlier import, whose rows are then reported
+// again.
 func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -220,19 +224,20 @@ func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
 	return true
 }
 
-// settled reports whether a repeated import of the file would change nothing: all its
-// conversations are in their sessions, or removed.
+// settled reports whether another import of the file would change nothing: all
+// its conversations are in their sessions, or were removed.
 func (i *importer) settled(row *fileRow) bool {
 	return !slices.ContainsFunc(row.File.Rows, func(r ledgerImported) bool { return r.Status == imports.Failed })
 }
 
-// take stores a conversation, or keeps it until its origin is there.
+// take stores a conversation. A copy whose origin may follow is kept until
+// later.
 func (i *importer) take(s *spool) error {
 	if row := i.ledger.conversation(s); row != nil && !i.o.Again && i.isOut(row) {
 		r := s.result(imports.Skipped)
 		r.Detail, r.Removed = i.whyOut(row), true
 		if s.row != nil {
-			s.row.void = true // it may be put back
+			s.row.void = true // the user may restore it
 		}
 		i.finish(s, r)
 		return nil
@@ -247,13 +252,13 @@ func (i *importer) take(s *spool) error {
 	return i.keep(s)
 }
 
-// isOut reports whether a conversation was removed, or its import undone.
+// isOut reports whether a conversation was removed or its import undone.
 func (i *importer) isOut(row *convRow) bool {
 	c := &row.Conversation
 	return c.Out || !i.there[c.Session]
 }
 
-// whyOut returns why a conversation stays out.
+// whyOut returns the reason why a conversation is skipped.
 func (i *importer) whyOut(row *convRow) string {
 	if i.there[row.Conversation.Session] {
 		return "its import was undone here"
@@ -271,7 +276,7 @@ func (i *importer) rest() error {
 	return i.flush()
 }
 
-// forksFit stores copies whose origin did not come yet, if they take too much memory.
+// forksFit stores some of the kept copies if they need too much memory.
 func (i *importer) forksFit() error {
 	for {
 		var size int64
@@ -287,8 +292,8 @@ func (i *importer) forksFit() error {
 	}
 }
 
-// nextFork stores one of the copies that wait for their origin: one whose origin is
-// there by now, if there is one.
+// nextFork stores one of the kept copies, preferably one whose origin is stored
+// by now.
 func (i *importer) nextFork() error {
 	n := max(0, slices.IndexFunc(i.forks, func(s *spool) bool { return i.known.has(s.format, s.conv.Fork.ID) }))
 	next := i.forks[n]

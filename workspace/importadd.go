@@ -4,15 +4,15 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// An adding passes messages to a function in order, concurrently with its
-// caller.
+// An adding passes messages to a function in order, in a goroutine of its own.
 type adding struct {
 	messages chan *transcript.Message
 	done     chan struct{}
-	err      error // of the function, which is not called again after it
+	err      error // returned by the function, which is then not called again
 }
 
-// The limits of the messages that wait to be spooled: their number, and the size of each.
+// Limits of the messages that wait to be spooled: their number, and the size of
+// each.
 const (
 	mostAdding = 32
 	maxAdding  = 256 << 10
@@ -31,7 +31,7 @@ func addMessages(add func(*transcript.Message) error) *adding {
 	return a
 }
 
-// sizeOf returns about how large a message is, in bytes.
+// sizeOf estimates the size of a message in bytes.
 func sizeOf(m *transcript.Message) int {
 	size := len(m.Raw)
 	for _, r := range m.Records {
@@ -40,7 +40,8 @@ func sizeOf(m *transcript.Message) int {
 	return size
 }
 
-// put hands a message on. The error is that of an earlier one.
+// put passes on a message. It returns the error of an earlier message, if there
+// was one.
 func (a *adding) put(m *transcript.Message) error {
 	select {
 	case a.messages <- m:
@@ -50,7 +51,7 @@ func (a *adding) put(m *transcript.Message) error {
 	}
 }
 
-// wait waits until all messages are added.
+// wait waits until all messages are processed.
 func (a *adding) wait() error {
 	close(a.messages)
 	<-a.done

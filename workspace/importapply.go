@@ -12,14 +12,14 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// A destination is the file that a message goes into: a part of the line, or the next
-// one, which is not there yet.
+// A destination is the file to which a message is added: a part of the line, or
+// a new continuation.
 type destination int
 
-// apply carries out the plan for one file of the line, and reports whether more files
-// follow. A message is added to the file of its parent while that is not full, else to the
-// newest file, or a new continuation of it. All messages of a live transcript are added to
-// the newest file.
+// apply executes the plan for one file of the line, and reports whether more
+// files must change. A message is added to the file of its parent while that is
+// not full, else to the newest file or a new continuation of it. All messages
+// of a live transcript are added to the newest file.
 func (m *merging) apply() (r *imports.Transcript, more bool, err error) {
 	p, err := m.plan()
 	if err != nil {
@@ -50,7 +50,7 @@ func (m *merging) apply() (r *imports.Transcript, more bool, err error) {
 	return m.edited(p, to, at, r)
 }
 
-// destinations returns where each of the new messages goes.
+// destinations returns the destination of each new message.
 func (m *merging) destinations(p *plan) map[int]destination {
 	parts := m.line.Parts
 	room := make([]int, len(parts)+1)
@@ -62,7 +62,7 @@ func (m *merging) destinations(p *plan) map[int]destination {
 	if m.v.View.kind(parts[newest].ID) == session.Checkpoint || room[newest] <= 0 {
 		newest++
 	}
-	in := map[string]destination{} // the new messages, by their ids
+	in := map[string]destination{} // of the new messages, by id
 	to := make(map[int]destination, len(p.added))
 	for _, n := range p.added {
 		message := &m.s.messages[n]
@@ -86,8 +86,9 @@ func (m *merging) destinations(p *plan) map[int]destination {
 	return to
 }
 
-// firstFile returns the file that is changed first: one with an open message, which others
-// may follow, else the one of the first new message.
+// firstFile returns the file to change first: one with an open message, because
+// other messages may follow that, else the destination of the first new
+// message.
 func (m *merging) firstFile(p *plan, to map[int]destination) destination {
 	first := func(list map[string]int) (destination, bool) {
 		at := -1
@@ -116,10 +117,11 @@ func (m *merging) firstFile(p *plan, to map[int]destination) destination {
 	return 0
 }
 
-// here returns those of the new messages that go into a file now, in the order of the
-// transcript: their parents are in the line, or go into the same file.
+// here returns the new messages that can be added to a file now, in the order
+// of the transcript: their parents are in the line, or are added to the same
+// file.
 func (m *merging) here(p *plan, to map[int]destination, at destination) (list []int) {
-	elsewhere := map[string]bool{} // new messages that are not in the line after this
+	elsewhere := map[string]bool{} // new messages that will not be in the line yet
 	for _, n := range p.added {
 		if to[n] != at {
 			elsewhere[m.name(m.s.messages[n].id)] = true
@@ -137,7 +139,7 @@ func (m *merging) here(p *plan, to map[int]destination, at destination) (list []
 	return list
 }
 
-// edited changes a file of the line.
+// edited stages the changes of one file of the line.
 func (m *merging) edited(p *plan, to map[int]destination, at destination, r *imports.Transcript) (*imports.Transcript, bool, error) {
 	part := m.line.Parts[at]
 	edit := part.Edit()
@@ -204,7 +206,7 @@ func (m *merging) edited(p *plan, to map[int]destination, at destination, r *imp
 	return r, left > 0, m.v.replace(edit)
 }
 
-// continued puts new messages into a file that continues the line.
+// continued stages a continuation of the line with new messages.
 func (m *merging) continued(p *plan, to map[int]destination, r *imports.Transcript) (*imports.Transcript, bool, error) {
 	list := m.here(p, to, destination(len(m.line.Parts)))
 	last := m.line.Parts[len(m.line.Parts)-1]
@@ -223,7 +225,8 @@ func (m *merging) continued(p *plan, to map[int]destination, r *imports.Transcri
 	return r, len(p.added) > len(list) || len(p.amended)+len(p.outdated)+len(p.adopted) > 0 || m.own < 0, err
 }
 
-// isContinued reports whether a message came into its file when that had a continuation.
+// isContinued reports whether a message was added to its file after that had a
+// continuation.
 func (m *merging) isContinued(e *existing) bool {
 	return len(m.v.View.index.Continuations(m.line.Parts[e.part].ID)) > 0
 }
@@ -234,7 +237,8 @@ func (m *merging) replacedBy(session, id, by string) {
 	m.v.op.Args["replaced"] = append(list, replacement{session, id, by})
 }
 
-// amend gives a message of the line the metadata that it has in the transcript.
+// amend replaces the metadata of a message of the line with that of the
+// transcript.
 func (m *merging) amend(edit *session.Edit, e *existing, n int) error {
 	now, err := m.added(n, false)
 	if err != nil {
@@ -259,14 +263,14 @@ func (m *merging) amend(edit *session.Edit, e *existing, n int) error {
 	})
 }
 
-// outdate says of an open message which sibling has the whole of it.
+// outdate marks an open message as replaced by a sibling that is complete.
 func (m *merging) outdate(edit *session.Edit, e *existing, by string) error {
 	return m.rewrite(edit, e, func(raw []byte) ([]byte, error) {
 		return sjson.SetRawBytes(raw, "metadata.bough."+session.OwnReplacedBy, rawjson.Compact(by))
 	})
 }
 
-// adopt has an orphan follow a message.
+// adopt joins an orphan to a message.
 func (m *merging) adopt(edit *session.Edit, e *existing, to string) error {
 	return m.rewrite(edit, e, func(raw []byte) ([]byte, error) {
 		return sjson.SetRawBytes(raw, "metadata.bough."+session.OwnJoined, rawjson.Compact(to))
@@ -287,7 +291,7 @@ func (m *merging) rewrite(edit *session.Edit, e *existing, change func(raw []byt
 	return nil
 }
 
-// newSources returns the sources of the line including the transcript.
+// newSources returns the sources of the line, including the transcript.
 func (m *merging) newSources() []byte {
 	var list [][]rawjson.Pair
 	for n, source := range m.sources {

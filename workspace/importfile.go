@@ -60,8 +60,9 @@ func (i *importer) file(f unpack.File) error {
 	return nil
 }
 
-// fileRow returns the row of the ledger for a file, nil if there is to be none: a part of
-// an archive, standard input, or a file that may change without another time.
+// fileRow returns a new row of the ledger for a file. It returns nil for a part
+// of an archive, standard input, or a file whose content may change without its
+// time.
 func (i *importer) fileRow(f unpack.File) *fileRow {
 	if f.Info == nil || i.o.DryRun {
 		return nil
@@ -85,11 +86,11 @@ type intake struct {
 	file    unpack.File
 	format  *convert.Format
 	spool   *spool
-	row     *fileRow // nil for a file that the ledger does not keep
-	count   int      // how many conversations there were
-	stopped error    // why no file is to be read any further
+	row     *fileRow // nil if the ledger does not record the file
+	count   int      // number of conversations read
+	stopped error    // the error that ends the whole import
 
-	adding *adding // messages that are being spooled, nil for none
+	adding *adding // the messages being spooled, nil for none
 }
 
 func (r *intake) begin() {
@@ -98,7 +99,7 @@ func (r *intake) begin() {
 	}
 }
 
-// take adds a row for a file, or a conversation, that is not stored.
+// take adds a row for a file or conversation that is not stored.
 func (r *intake) take(row imports.Transcript) {
 	if r.row != nil {
 		r.row.File.Rows = append(r.row.File.Rows, ledgerImported{Transcript: row})
@@ -106,7 +107,7 @@ func (r *intake) take(row imports.Transcript) {
 	r.i.row(row)
 }
 
-// empty returns the row of a file without a conversation.
+// empty returns the row for a file without conversations.
 func (r *intake) empty(detail string) imports.Transcript {
 	row := imports.Transcript{Path: r.spool.path, Format: r.format.Name, Status: imports.Skipped, Detail: detail, Named: r.file.Named}
 	row.Problems, row.Notes = r.spool.problemTexts()
@@ -128,7 +129,8 @@ func (r *intake) Message(m *transcript.Message) error {
 	return r.stopped
 }
 
-// add spools a message. One without a time has that of the message before it.
+// add spools a message. A message without a time gets the time of the message
+// before it.
 func (r *intake) add(m *transcript.Message) error {
 	now := r.i.now
 	if !r.spool.lastTime.IsZero() {

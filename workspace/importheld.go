@@ -6,8 +6,8 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 )
 
-// holds reports whether anything points to a message of a line, so that another one must
-// not take its place: a bookmark, a head, a snapshot.
+// holds reports whether a bookmark, a head or a snapshot refers to a message of
+// a line, so that it must not be replaced.
 func (v *View) holds(l *line, id string) bool {
 	if len(v.bookmarksIn(l)[id]) > 0 || v.agentAt(l, id) {
 		return true
@@ -24,7 +24,8 @@ func (v *View) holds(l *line, id string) bool {
 	})
 }
 
-// copied reports whether a snapshot has a message. An unreadable snapshot may have it.
+// copied reports whether a snapshot has, or if it is unreadable may have, a
+// message.
 func (v *View) copied(snapshot, message string) bool {
 	e := v.index.Entry(snapshot)
 	if e == nil || !e.Snapshot {
@@ -45,8 +46,8 @@ func (v *View) copied(snapshot, message string) bool {
 	return false
 }
 
-// agentAt reports whether a tree of an agent is at a message of a line. An agent that
-// cannot be read may be there.
+// agentAt reports whether a tree of an agent is at a message of a line. An
+// agent that cannot be read may be there.
 func (v *View) agentAt(l *line, id string) (at bool) {
 	_ = v.eachAgent(func(_ string, a *agents.Agent, err error) error {
 		at = at || err != nil

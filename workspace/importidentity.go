@@ -30,8 +30,8 @@ func (m *merging) identify() error {
 	return nil
 }
 
-// nameOf returns the id that a message of the transcript has in the line, or will have,
-// and whether it is known because the message was exported from there.
+// nameOf returns the id that a message of the transcript has, or will get, in
+// the line. sure reports that the message was exported from the line.
 func (m *merging) nameOf(message *spooled) (name string, sure bool, err error) {
 	if m.hasExport() {
 		if part, ok := m.export.same[message.id]; ok && part.digest == message.digest && m.has(part.of) != nil {
@@ -61,8 +61,9 @@ func (m *merging) nameOf(message *spooled) (name string, sure bool, err error) {
 	return transcript.ChainID(message.id, rawjson.Compact(session.Message{Raw: raw}.Text())), false, err
 }
 
-// hasExport reports whether the line has the messages that the transcript began as: it was
-// exported from there, or from a checkpoint that the line is a branch of.
+// hasExport reports whether the line has the messages that the transcript began
+// with: it was exported from the line, or from a checkpoint that the line is a
+// branch of.
 func (m *merging) hasExport() bool {
 	return m.exported || m.export != nil && (m.own >= 0 || m.isBranchOf(m.export.session))
 }
@@ -70,8 +71,8 @@ func (m *merging) hasExport() bool {
 // isBranchOf reports whether the line was copied from a session.
 func (m *merging) isBranchOf(id string) bool { return m.line.Parts[0].Meta.BranchedFrom == id }
 
-// wentOn reports whether the line has more of the transcript than was exported, and no
-// other end.
+// extendsExport reports whether the line has more of the transcript than was
+// exported, and no other leaf.
 func (m *merging) wentOn() bool {
 	return m.wholePath(false) && slices.ContainsFunc(m.s.messages, func(message spooled) bool {
 		return m.isThere(&message) && !m.sure[message.id]
@@ -81,17 +82,19 @@ func (m *merging) wentOn() bool {
 // name returns the id that a message of the transcript has in the line.
 func (m *merging) name(id string) string { return cmp.Or(m.names[id], id) }
 
-// certain reports whether the line is the conversation regardless of other lines: it was
-// exported from the line or imported into it. The file of a transcript without an id may
-// have another conversation by now.
+// certain reports whether the line is the conversation of the transcript,
+// without comparing messages: the transcript was exported from the line or
+// imported into it. Without an id the file may have another conversation by
+// now.
 func (m *merging) certain() bool {
 	return m.exported || m.own >= 0 && (m.s.conv.ID != "" || m.s.conv.Anonymous && m.wholePath(false))
 }
 
-// same reports whether the messages identify the line as the conversation: a message other
-// than a system one exists in the line, or the transcript continues after one, or all its
-// messages exist. The ids of messages of a transcript without an id are derived from their
-// content, which other conversations may share: then the whole path must match.
+// same reports whether the messages show that the line is the conversation of
+// the transcript: the line has one of its messages other than a system message,
+// the transcript continues after a message of the line, or the line has all its
+// messages. Without an id of the transcript, message ids are derived from
+// content that other conversations may share; then the whole path must match.
 func (m *merging) same() bool {
 	if m.s.conv.Anonymous {
 		return m.wholePath(true)
@@ -108,8 +111,8 @@ func (m *merging) same() bool {
 	return all || m.base != ""
 }
 
-// wholePath reports whether the transcript is a path of the line, or continues one;
-// with answered, a path with a reply.
+// wholePath reports whether the transcript is a path of the line, or extends
+// one; with answered, a path with a reply.
 func (m *merging) wholePath(answered bool) bool {
 	n, last := 0, ""
 	for ; n < len(m.s.messages) && m.isThere(&m.s.messages[n]); n++ {
@@ -119,24 +122,25 @@ func (m *merging) wholePath(answered bool) bool {
 	return n > 0 && !answered && (n == len(m.s.messages) || m.isEnd(last))
 }
 
-// isEnd reports whether no message of the line follows the one of an id.
+// isEnd reports whether the message with an id has no child in the line.
 func (m *merging) isEnd(id string) bool {
 	e := m.has(id)
 	return e != nil && m.line.IsLeaf(e.node)
 }
 
-// isThere reports whether a message of the transcript is in the line, whole or as far as
-// it was written when it was imported.
+// isThere reports whether the line has a message of the transcript, complete or
+// open.
 func (m *merging) isThere(message *spooled) bool { return m.has(m.name(message.id)) != nil }
 
-// completes reports whether a message of the transcript is an open one of the line that
-// is complete now, or has more than it had.
+// completes reports whether a message of the transcript is an open message of
+// the line with more content, or its end.
 func (m *merging) completes(there *existing, message *spooled) bool {
 	return there.open && m.own >= 0 && there.native && !m.held(there)
 }
 
-// isEarlier reports whether a message of the transcript is open, and the line has it with
-// all its records and more: an older copy ends in the middle of it.
+// isEarlier reports whether a message of the transcript is open, and the line
+// has it with all its records and more, because the transcript is an older
+// copy.
 func (m *merging) isEarlier(there *existing, message *spooled) (bool, error) {
 	if !message.open || !there.native || m.own < 0 || there.records == message.records {
 		return false, nil
@@ -156,8 +160,8 @@ func (m *merging) isEarlier(there *existing, message *spooled) (bool, error) {
 	return !slices.ContainsFunc(records.Of(raw), func(r json.RawMessage) bool { return !has[string(r)] }), nil
 }
 
-// nameOfEarlier returns the id of an open message in the line whose complete version
-// has another id, as in formats that derive ids from the content.
+// nameOfEarlier returns the id of an open message of the line that the message
+// completes under another id, as in formats that derive ids from the content.
 func (m *merging) nameOfEarlier(message *spooled) (name string, sure bool, err error) {
 	if !message.open || m.own < 0 {
 		return message.id, false, nil
@@ -175,7 +179,8 @@ func (m *merging) nameOfEarlier(message *spooled) (name string, sure bool, err e
 	return message.id, false, nil
 }
 
-// held reports whether something points to an open message, so that it has to stay.
+// held reports whether something refers to an open message, so that it must
+// stay.
 func (m *merging) held(e *existing) bool {
 	if e.replaced || m.v.View.holds(m.line, e.id) {
 		return true
@@ -188,8 +193,8 @@ func (m *merging) held(e *existing) bool {
 	return false
 }
 
-// grows reports whether the message after an open one is open too, and in the same
-// record: the results of its calls.
+// grows reports whether the message after an open one is open too, and in the
+// same record: it has the results of the calls.
 func (m *merging) grows(e *existing) bool {
 	return e.open && e.native && e.derived && m.line.IsLeaf(e.node) && !e.replaced && !m.v.View.holds(m.line, e.id)
 }

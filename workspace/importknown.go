@@ -11,17 +11,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// known is in which sessions messages and conversations are that were imported before, or
-// exported.
+// known records which sessions have which imported or exported messages and
+// conversations.
 type known struct {
 	seed     maphash.Seed
-	looked   map[string]bool // the sessions that were looked at
-	sessions []string        // by their numbers; "" for a session that a dry run would create, or that is staged
+	looked   map[string]bool // the sessions that were read
+	sessions []string        // by number; "" for a session that a dry run would create, or that is staged
 	numbers  map[string]int32
-	first    map[uint64]int32 // a session with a message, by a number for its id
+	first    map[uint64]int32 // a session with a message, by a hash of its id
 	others   map[uint64][]int32
 	sources  map[string][]int32 // the sessions with a conversation, by [sourceKey]
-	says     map[uint64]uint64  // of a dry run: a hash of role and text of a message, by a number for its id
+	says     map[uint64]uint64  // in a dry run: a hash of role and text of a message, by a hash of its id
 	exports  *exports
 }
 
@@ -47,7 +47,7 @@ func (i *importer) look() (err error) {
 	}
 	i.known, err = read(i.ctx, i.store, func(v *View) (k *known, err error) {
 		k = newKnown(i.seed)
-		if i.exported { // else the spools have no digests
+		if i.exported { // the spools compute digests only then
 			if k.exports, err = readExports(v.root); err != nil {
 				return k, err
 			}
@@ -57,8 +57,7 @@ func (i *importer) look() (err error) {
 	return err
 }
 
-// news learns of the sessions that were not there before. It skips the sessions that it
-// knows, so that it may be called again.
+// news adds the new sessions. It can be called repeatedly.
 func (k *known) news(v *View) error {
 	if err := v.whole(); err != nil {
 		return err
@@ -79,7 +78,7 @@ func (k *known) news(v *View) error {
 		}
 		ids, err := v.lineIDs(o.ID)
 		if err != nil {
-			continue // the line is damaged, which an import into it says
+			continue // an import into this line reports the damage
 		}
 		parts, err := v.outlineAll(ids[1:])
 		if err != nil {
@@ -116,7 +115,7 @@ func (k *known) learnMessages(o *session.Outline, n int32) {
 	}
 }
 
-// session returns the number of a session.
+// session returns the number of a session, which may be new.
 func (k *known) session(id string) int32 {
 	n, ok := k.numbers[id]
 	if !ok || id == "" {
@@ -127,14 +126,14 @@ func (k *known) session(id string) int32 {
 	return n
 }
 
-// source notes that a conversation is in a session.
+// source records that a session has a conversation.
 func (k *known) source(key string, n int32) {
 	if !slices.Contains(k.sources[key], n) {
 		k.sources[key] = append(k.sources[key], n)
 	}
 }
 
-// message notes that a message is in a session.
+// message records that a session has a message.
 func (k *known) message(id uint64, n int32) {
 	switch first, taken := k.first[id]; {
 	case !taken:
@@ -150,9 +149,9 @@ func (k *known) has(f *convert.Format, id string) bool {
 	return ok
 }
 
-// candidates returns the sessions that may be the conversation: the one that it was
-// imported into before, then the one that it was exported from, then those that share the
-// most message ids with it.
+// candidates returns the sessions that may be the conversation: those it was
+// imported into, then those it was exported from, then those with most of its
+// message ids.
 func (k *known) candidates(s *spool) []int32 {
 	const certain = 1 << 40
 	hits := map[int32]int64{}
@@ -190,15 +189,15 @@ func (k *known) candidates(s *spool) []int32 {
 	})
 }
 
-// stage notes the messages of a conversation that is going to be stored, and returns the
-// number of its session, whose id is not known yet.
+// stage records the messages of a conversation that is about to be stored. It
+// returns the number of the session, whose id is not known yet.
 func (k *known) stage(s *spool) int32 {
 	n := k.session("")
 	k.learnSpool(s, n, false)
 	return n
 }
 
-// stored notes in which session the conversation of a number is.
+// stored records the id of the session with number n.
 func (k *known) stored(s *spool, n int32, id string, dry bool) {
 	if id == "" && !dry {
 		return

@@ -17,16 +17,16 @@ import (
 // 24).
 const importsPath = stateDir + "/imports.jsonl"
 
-// A ledger is the record of earlier imports: of each file, so that an unchanged one is
-// not read again, and of each conversation, so that a removed one is skipped.
+// A ledger records earlier imports: files, so that unchanged ones are not read
+// again, and conversations, so that removed ones are skipped.
 type ledger struct {
-	files map[string]*fileRow // by their paths
+	files map[string]*fileRow // by path
 	said  map[string]*convRow // by [sourceKey]
-	ends  map[string]*convRow // of conversations without an id, by the id of their last message
-	news  []byte              // lines to be written
+	ends  map[string]*convRow // conversations without an id, by the id of the last message
+	news  []byte              // lines to write
 }
 
-// A fileRow is a line about a file that was read to its end.
+// A fileRow is the line for a file that was read completely.
 type fileRow struct {
 	File struct {
 		Path   string           `json:"path"`
@@ -34,25 +34,25 @@ type fileRow struct {
 		Time   int64            `json:"mtime"` // in nanoseconds since 1970
 		Change int64            `json:"ctime,omitempty"`
 		Inode  uint64           `json:"inode,omitempty"`
-		Format string           `json:"format"`         // that was asked for, "" if the content decided
-		Side   bool             `json:"side,omitempty"` // the file was named, and side conversations counted
+		Format string           `json:"format"`         // the requested format, "" if it was detected
+		Side   bool             `json:"side,omitempty"` // the file was named, and side conversations are included
 		Rows   []ledgerImported `json:"rows"`
 	} `json:"file"`
 
 	left  int  // how many conversations are not stored yet
-	whole bool // the file was read to its end
-	void  bool // the result does not depend on the file only
+	whole bool // the file was read completely
+	void  bool // do not record: the result depends on more than the file
 }
 
 // A ledgerImported is the result for one conversation of a file.
 type ledgerImported struct {
 	imports.Transcript
-	ID   string `json:"id,omitempty"`   // the id of the conversation in its program
-	Last string `json:"last,omitempty"` // the last message, of one without an id
+	ID   string `json:"id,omitempty"`   // the id of the conversation in the other program
+	Last string `json:"last,omitempty"` // the id of the last message, if there is no ID
 }
 
-// MarshalJSON implements [json.Marshaler]. Without it that of Imported counts, which leaves
-// the other members out.
+// MarshalJSON implements [json.Marshaler]. It shadows the method of the
+// embedded type, which would omit the other members.
 func (r ledgerImported) MarshalJSON() ([]byte, error) {
 	type row imports.Transcript
 	return rawjson.Compact(struct {
@@ -62,12 +62,12 @@ func (r ledgerImported) MarshalJSON() ([]byte, error) {
 	}{row(r.Transcript), r.ID, r.Last}), nil
 }
 
-// A convRow is a line about a conversation.
+// A convRow is the line for a conversation.
 type convRow struct {
 	Conversation struct {
 		Format  string `json:"format"`
 		ID      string `json:"id,omitempty"`
-		Last    string `json:"last,omitempty"` // the last message, of one without an id
+		Last    string `json:"last,omitempty"` // the id of the last message, if there is no ID
 		Session string `json:"session_id"`
 		Out     bool   `json:"out,omitempty"` // its import was undone
 	} `json:"conversation"`
@@ -77,7 +77,7 @@ func newLedger() *ledger {
 	return &ledger{files: map[string]*fileRow{}, said: map[string]*convRow{}, ends: map[string]*convRow{}}
 }
 
-// readLedger reads [importsPath]. A line that cannot be read counts for nothing.
+// readLedger reads [importsPath] and ignores malformed lines.
 func readLedger(root *os.Root) (*ledger, error) {
 	l := newLedger()
 	data, err := readRegular(root, importsPath)
@@ -108,7 +108,8 @@ func (l *ledger) take(row *convRow) {
 	}
 }
 
-// file returns the record of an earlier import of a file, nil if the file has changed.
+// file returns the record of a file, nil if there is none or the file changed
+// since.
 func (l *ledger) file(path string, id durable.Identity, format string, named bool) *fileRow {
 	row := l.files[path]
 	if row == nil {
@@ -121,12 +122,12 @@ func (l *ledger) file(path string, id durable.Identity, format string, named boo
 	return row
 }
 
-// conversation returns the record of a conversation, nil if it was not imported.
+// conversation returns the record of a conversation, nil if there is none.
 func (l *ledger) conversation(s *spool) *convRow {
 	if s.conv.ID != "" {
 		return l.said[sourceKey(s.format.Name, s.conv.ID)]
 	}
-	for _, m := range slices.Backward(s.messages) { // where it ended last counts
+	for _, m := range slices.Backward(s.messages) { // the last known one counts
 		if row := l.ends[m.id]; row != nil && row.Conversation.Format == s.format.Name {
 			return row
 		}
@@ -134,7 +135,7 @@ func (l *ledger) conversation(s *spool) *convRow {
 	return nil
 }
 
-// of returns the record of a row's conversation, nil for a row without one.
+// of returns the record of a row's conversation, nil if there is none.
 func (l *ledger) of(r ledgerImported) *convRow {
 	if r.ID != "" {
 		return l.said[sourceKey(r.Format, r.ID)]
@@ -142,7 +143,7 @@ func (l *ledger) of(r ledgerImported) *convRow {
 	return l.ends[r.Last]
 }
 
-// note adds the result for a conversation.
+// note records the result for a conversation.
 func (l *ledger) note(s *spool, session string) {
 	row := &convRow{}
 	c := &row.Conversation
@@ -157,7 +158,7 @@ func (l *ledger) note(s *spool, session string) {
 	l.news = append(append(l.news, rawjson.Answer(row)...), '\n')
 }
 
-// noteFile adds the result for a file that was read to its end.
+// noteFile records the result for a file that was read completely.
 func (l *ledger) noteFile(row *fileRow) {
 	l.files[row.File.Path] = row
 	l.news = append(append(l.news, rawjson.Answer(row)...), '\n')
@@ -176,8 +177,8 @@ func (w *base) saveLedger(ctx context.Context, l *ledger) error {
 	})
 }
 
-// keepOut records that imports were undone, so that their sources are skipped, or
-// redone.
+// keepOut records that imports were undone, so that their sources are skipped.
+// If out is false, it records that they were redone.
 func keepOut(root *os.Root, ops []*operation.Operation, out bool) error {
 	l, err := readLedger(root)
 	if err != nil {

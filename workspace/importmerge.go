@@ -15,13 +15,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// merged adds the new messages of a conversation to its line, those of one file,
-// because an operation changes one. It reports whether more files follow. With dry it
-// only returns the row. The row is nil if no line has the conversation.
+// merged adds new messages of a conversation to its line, those of one file,
+// since an operation changes one file. more reports whether other files must
+// follow. With dry it only returns the row. The row is nil if no line has the
+// conversation.
 func (i *importer) merged(tx *Tx, s *spool, dry bool) (r *imports.Transcript, more bool, err error) {
 	export := i.known.exports.of(s)
 	var found []*merging
-	var frozen *merging // the checkpoint that it was exported from, if only the content distinguishes its branches
+	var frozen *merging // the checkpoint that was exported, if its branches differ only in content
 	for _, n := range i.known.candidates(s) {
 		id := i.known.sessions[n]
 		if id == "" {
@@ -40,7 +41,7 @@ func (i *importer) merged(tx *Tx, s *spool, dry bool) (r *imports.Transcript, mo
 				continue
 			}
 		default:
-			continue // it is gone meanwhile
+			continue // removed meanwhile
 		}
 		m := &merging{i: i, v: tx, s: s, dry: dry, export: export, exported: exported}
 		if m.line, err = tx.View.line(id, false); err != nil {
@@ -77,7 +78,7 @@ func (i *importer) merged(tx *Tx, s *spool, dry bool) (r *imports.Transcript, mo
 	return nil, false, nil // unknown or ambiguous
 }
 
-// kindIf returns the kind of a session, "" if there is none.
+// kindIf returns the kind of a session, "" if it does not exist.
 func (v *View) kindIf(id string) session.Kind {
 	if v.index.Entry(id) == nil && !v.isPenguin(id) {
 		return ""
@@ -90,38 +91,38 @@ type merging struct {
 	i        *importer
 	v        *Tx
 	s        *spool
-	dry      bool          // nothing is to change
-	export   *exportRecord // the export with which the transcript begins, nil if unknown
-	exported bool          // that was exported from the line
+	dry      bool          // change nothing
+	export   *exportRecord // the export that the transcript began as, nil if there is none
+	exported bool          // the transcript was exported from the line
 	line     *line
 
-	sources []gjson.Result      // of the line, see [ownSources]
-	own     int                 // the place of this transcript among them, -1 if it was not imported into the line
-	list    []existing          // the messages of the line, by their nodes
-	records int                 // how many records its messages of the transcript's format have
-	missing map[string]bool     // the ids that messages name as their parents, and that are not there
-	below   map[childKey]string // hashes of their content; nil if the transcript has no copies
-	carried map[string]string   // of records without a message, by their ids: the message that precedes their successors
+	sources []gjson.Result      // of the line; see [ownSources]
+	own     int                 // index of the transcript in sources, -1 if it was not imported into the line
+	list    []existing          // messages of the line, by node
+	records int                 // how many records the messages of the transcript's format have
+	missing map[string]bool     // parent ids that are missing in the line
+	below   map[childKey]string // message ids by hash of content; nil if the transcript has no copies
+	carried map[string]string   // for ids of records without a message: the message before their successors
 
-	names map[string]string // the ids that messages of the transcript have in the line, where these are others
+	names map[string]string // the ids in the line of messages of the transcript, where they differ
 	sure  map[string]bool   // messages of the transcript that were exported from the line
-	base  string            // the message before the transcript's first one, "" if there is none
-	roots map[string]bool   // new messages that would follow themselves, see [merging.breakCycles]
+	base  string            // the message of the line before the first of the transcript, "" for none
+	roots map[string]bool   // new messages in a cycle; see [merging.breakCycles]
 	stale bool              // the transcript is an older copy and adds nothing
 }
 
-// An existing message is one of the line.
+// An existing message is a message of the line.
 type existing struct {
 	id          string
 	node        int
 	part, index int
 	parent      string // "" for none
-	names       string // the missing message that parent_id names, "" for none
+	names       string // the missing message in parent_id, "" for none
 	says        uint64
 	records     uint64 // see [sumOf]
-	native      bool   // it was imported from a transcript of the same format
+	native      bool   // imported from a transcript of the same format
 	answer      bool
-	derived     bool // without a record of its own
+	derived     bool // it has no record of its own
 	guessed     bool // see [convert.Message]
 	open        bool
 	joined      string // "" for none
@@ -129,7 +130,7 @@ type existing struct {
 	orphan      bool
 }
 
-// A childKey is a message as its parent knows it.
+// A childKey identifies a message by its parent and a hash of its content.
 type childKey struct {
 	parent string // "" for none
 	says   uint64
@@ -151,7 +152,7 @@ func (m *merging) load() error {
 			break
 		}
 	}
-	at := make([][]int, len(l.Parts)) // the node of each message
+	at := make([][]int, len(l.Parts)) // the node of each message, by file
 	for p, part := range l.Parts {
 		at[p] = slices.Repeat([]int{-1}, part.Len())
 	}
@@ -177,8 +178,8 @@ func (m *merging) load() error {
 	return nil
 }
 
-// isSource reports whether a source of the line is the transcript: by its id, or, if it has
-// none, by its place in a file.
+// isSource reports whether source is the transcript: it has its id or, if the
+// transcript has none, its path.
 func (m *merging) isSource(source gjson.Result) bool {
 	id := source.Get("id").Str
 	if id != m.s.conv.ID || source.Get("format").Str != m.s.format.Name {
@@ -187,7 +188,7 @@ func (m *merging) isSource(source gjson.Result) bool {
 	return id != "" || m.s.path != "-" && source.Get("path").Str == m.s.path && int(source.Get("number").Int()) == m.s.number
 }
 
-// take reads the message at a node, and returns how many records it has.
+// take reads the message at a node, and returns its number of records.
 func (m *merging) take(n int, message session.Message) int {
 	records := records.Of(message.Raw)
 	own := gjson.GetBytes(message.Raw, "metadata.bough")
@@ -220,7 +221,8 @@ func (m *merging) take(n int, message session.Message) int {
 	return len(records)
 }
 
-// has returns the message of an id, nil if the line has none. Of several the first counts.
+// has returns the message with an id, nil if there is none. If several have it,
+// has returns the first.
 func (m *merging) has(id string) *existing {
 	if nodes := m.line.Find(id); id != "" && len(nodes) > 0 {
 		return &m.list[nodes[0]]
@@ -228,8 +230,8 @@ func (m *merging) has(id string) *existing {
 	return nil
 }
 
-// carry records the ids of records without a message: a successor of such a record
-// follows the message, or its parent if the record precedes it.
+// carry records the ids of records without a message. A successor of such a
+// record follows the message, or its parent if the record precedes it.
 func (m *merging) carry(id, parent string, records []json.RawMessage) {
 	eachCarried(m.s.format.RecordID, id, parent, records, func(name, after string) {
 		if m.has(name) == nil {
@@ -238,9 +240,9 @@ func (m *merging) carry(id, parent string, records []json.RawMessage) {
 	})
 }
 
-// eachCarried calls f with the id of each record of a message that is not the message
-// itself, and with the message that follows from it: the message, or its parent for a
-// record that comes before it.
+// eachCarried calls f for each record of a message other than the message
+// itself, with the id of the record and of the message that its successors
+// follow: the message, or its parent if the record precedes it.
 func eachCarried(member, id, parent string, records []json.RawMessage, f func(name, after string)) {
 	if member == "" || len(records) < 2 {
 		return
@@ -257,8 +259,8 @@ func eachCarried(member, id, parent string, records []json.RawMessage, f func(na
 	}
 }
 
-// adopted returns the orphans of the line whose parent is a record of the transcript, and
-// the messages that they follow by that.
+// adopted returns the orphans of the line whose parent is a record of the
+// transcript, each with the message that it then follows.
 func (m *merging) adopted() (map[string]string, error) {
 	list := map[string]string{}
 	if len(m.missing) == 0 || m.s.format.RecordID == "" {
@@ -286,8 +288,8 @@ func (m *merging) adopted() (map[string]string, error) {
 	return list, nil
 }
 
-// recordsBefore returns how many records of messages of the line come before the
-// transcript, 0 if none need to be counted. It sets base if that is known already.
+// recordsBefore returns how many records of the line precede the transcript, 0
+// if they need not be counted. It sets base if that can be determined.
 func (m *merging) recordsBefore() int {
 	f := m.s.conv.Fork
 	if f == nil || f.Records == 0 {
@@ -304,7 +306,8 @@ func (m *merging) recordsBefore() int {
 	return f.Records - len(m.sources[0].Get("records").Array())
 }
 
-// fork makes a branch of a checkpoint that was exported and comes back longer.
+// fork branches a checkpoint that was exported and whose transcript was
+// extended.
 func (m *merging) fork(p *plan, r *imports.Transcript) (*imports.Transcript, bool, error) {
 	at := &place{m.line, m.line.Newest(m.line.named)}
 	d, err := m.v.View.document(at, checkpoint.Spec{Kind: session.Branch})
@@ -332,7 +335,7 @@ func (m *merging) fork(p *plan, r *imports.Transcript) (*imports.Transcript, boo
 	return r, false, m.v.create(d)
 }
 
-// added returns message n as it goes into the line.
+// added returns the stored form of message n.
 func (m *merging) added(n int, continued bool) ([]byte, error) {
 	raw, err := m.s.raw(n)
 	if err != nil {
@@ -351,8 +354,8 @@ func (m *merging) added(n int, continued bool) ([]byte, error) {
 	return transcript.Below(raw, m.parentOf(message), nowhere)
 }
 
-// parentOf returns the parent in the line of a message of the transcript, "" for a
-// root.
+// parentOf returns the parent in the line of a message of the transcript, ""
+// for a root.
 func (m *merging) parentOf(message *spooled) string {
 	switch {
 	case m.roots[message.id]:
@@ -363,8 +366,8 @@ func (m *merging) parentOf(message *spooled) string {
 	return m.name(message.parent)
 }
 
-// joined returns the predecessor of a message of the transcript whose parent is
-// missing: the message of the record that it names, else the one in the transcript.
+// joined returns the message that a message with a missing parent follows: that
+// of the record that it names, else the one before it in the transcript.
 func (m *merging) joined(message *spooled) string {
 	if id := m.carried[message.parent]; id != "" && id != m.name(message.id) && m.has(message.parent) == nil {
 		return id
@@ -375,6 +378,6 @@ func (m *merging) joined(message *spooled) string {
 	return m.name(message.joined)
 }
 
-// nowhere is an id that no message has: a message stored after it has a
-// parent_id.
+// nowhere is an id that no message has. A message that is stored after it gets
+// a parent_id.
 const nowhere = "\x00"

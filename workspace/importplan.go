@@ -15,13 +15,13 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// A plan is the changes of a line by a transcript.
+// A plan lists the changes of a line by a transcript.
 type plan struct {
-	added    []int             // messages of the transcript that are new, parents first as far as that can be
-	complete map[string]int    // open messages of the line, and their replacements
-	amended  map[string]int    // messages of the line of which only metadata.bough changes, and their index in the transcript
-	outdated map[string]int    // open messages of the line that have to stay, and their siblings in the transcript
-	adopted  map[string]string // orphans of the line, and their new predecessors
+	added    []int             // new messages of the transcript, parents before children where possible
+	complete map[string]int    // open messages of the line, and their replacements in the transcript
+	amended  map[string]int    // messages of the line whose metadata.bough changes, and their index in the transcript
+	outdated map[string]int    // open messages of the line that must stay, and their complete siblings in the transcript
+	adopted  map[string]string // orphans of the line, and the messages that they then follow
 	sources  bool              // the record of the source changes
 }
 
@@ -29,7 +29,7 @@ func (p *plan) empty() bool {
 	return len(p.added)+len(p.complete)+len(p.amended)+len(p.outdated)+len(p.adopted) == 0 && !p.sources
 }
 
-// plan plans the changes by the transcript.
+// plan computes the changes by the transcript.
 func (m *merging) plan() (*plan, error) {
 	p := &plan{complete: map[string]int{}, amended: map[string]int{}, outdated: map[string]int{}}
 	open := m.unclaimed()
@@ -54,7 +54,7 @@ func (m *merging) plan() (*plan, error) {
 		switch {
 		case there == nil:
 			p.added = append(p.added, n)
-		case there.id != name: // it takes the place of an open one
+		case there.id != name: // it replaces an open message
 		case there.says != message.says && !m.sure[message.id]:
 			p.complete[there.id] = n
 		default:
@@ -82,8 +82,9 @@ func (m *merging) plan() (*plan, error) {
 	return p, nil
 }
 
-// breakCycles makes new messages roots if orphans of the line would put them into a cycle,
-// and drops corrections of guessed parents that would close one.
+// breakCycles makes new messages roots if orphans of the line would form a
+// cycle with them, and drops corrections of guessed parents that would close a
+// cycle.
 func (m *merging) breakCycles(p *plan) {
 	corrected := map[string]int{}
 	for id, n := range p.amended {
@@ -131,8 +132,9 @@ func (m *merging) breakCycles(p *plan) {
 	}
 }
 
-// unclaimed returns the open messages that came from the transcript and that are not in it
-// now, by their parents: it has more of them, under other ids.
+// unclaimed returns, by parent, the open messages that were imported from the
+// transcript and that it does not have now: it may have their complete versions
+// under other ids.
 func (m *merging) unclaimed() map[string][]*existing {
 	open := map[string][]*existing{}
 	for n := range m.list {
@@ -151,9 +153,9 @@ func (m *merging) unclaimed() map[string][]*existing {
 	return open
 }
 
-// amends reports whether the transcript has other metadata for a message of the line that
-// it produced: later records, or an end mark. n is its index there. The transcript must
-// have all records of the line; else it is another one.
+// amends reports whether message n of the transcript has new metadata for e:
+// later records, or the end of the message. The transcript must have all
+// records that the line has.
 func (m *merging) amends(e *existing, n int) (bool, error) {
 	message := &m.s.messages[n]
 	if m.own < 0 || m.sure[message.id] || !e.native || m.v.View.kind(m.line.Parts[e.part].ID) == session.Checkpoint {
@@ -175,7 +177,7 @@ func (m *merging) amends(e *existing, n int) (bool, error) {
 		left[string(r)]++
 	}
 	for k := 0; k < len(m.s.messages) && len(left) > 0; k++ {
-		raw, err := m.s.rawOf(m.s.messages[(n+k)%len(m.s.messages)]) // most of them are near
+		raw, err := m.s.rawOf(m.s.messages[(n+k)%len(m.s.messages)]) // most are nearby
 		if err != nil {
 			return false, err
 		}
@@ -194,7 +196,7 @@ func (m *merging) corrects(e *existing, message *spooled) bool {
 	return e.guessed && !message.guessed
 }
 
-// sourcesChange reports whether the line is to say something else of the transcript.
+// sourcesChange reports whether the line's record of the transcript changes.
 func (m *merging) sourcesChange(grown bool) bool {
 	switch {
 	case m.own < 0:
@@ -205,9 +207,9 @@ func (m *merging) sourcesChange(grown bool) bool {
 	return grown || !bytes.Equal(lasting([]byte(m.sources[m.own].Raw)), lasting(rawjson.AppendObject(nil, m.s.source(), 0))) || m.retitled() != ""
 }
 
-// older reports whether the transcript is an older copy of an imported one: it lacks the
-// title or the last message, or, if the line has no other source, any message or some
-// records of its format.
+// older reports whether the transcript is an older copy of an imported one: it
+// lacks the title or the last message, or, if the line has no other source, any
+// message or records of its format.
 func (m *merging) older() bool {
 	if m.own < 0 {
 		return false
@@ -231,8 +233,7 @@ func (m *merging) older() bool {
 	})
 }
 
-// lasting returns the metadata of a transcript without its path, in a canonical
-// form.
+// lasting returns the record of a source without its path, in a canonical form.
 func lasting(source []byte) []byte {
 	for _, name := range []string{"path", "number", "said"} {
 		source, _ = sjson.DeleteBytes(source, name)
@@ -240,8 +241,8 @@ func lasting(source []byte) []byte {
 	return []byte(gjson.GetBytes(source, "@ugly").Raw)
 }
 
-// retitled returns the new title of the line, "" for none: the line still has its
-// imported title, and the transcript has another one.
+// retitled returns the new title of the line, "" for none. A title changes if
+// it came from the import and the transcript has another one now.
 func (m *merging) retitled() string {
 	if m.own != 0 || m.stale {
 		return ""
@@ -254,8 +255,8 @@ func (m *merging) retitled() string {
 	return now
 }
 
-// shortened reports whether a title is the beginning of another one, as titles of imports
-// were cut once.
+// shortened reports whether title is a prefix of another title. Earlier
+// versions of bough cut imported titles.
 func shortened(title, of string) bool {
 	r := []rune(title)
 	return len(r) == 60 && r[59] == '…' && len(of) > len(string(r[:59])) && of[:len(string(r[:59]))] == string(r[:59])

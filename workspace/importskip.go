@@ -14,8 +14,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// CheckSkip returns an error if one of patterns is malformed. The patterns exclude files
-// from imports.
+// CheckSkip returns an error if one of patterns, which exclude files from
+// imports, is malformed.
 func CheckSkip(patterns []string) error {
 	return checkSkip(patterns)
 }
@@ -25,8 +25,8 @@ func checkSkip(patterns []string) error {
 	return err
 }
 
-// settings returns the settings that are in force in the workspace. There need be no
-// folder yet.
+// settings returns the settings that apply to the workspace, which need not
+// exist yet.
 func (w *base) settings() (l config.Layered, err error) {
 	if w.opts.UserConfig != "" {
 		if l.User, err = config.Read(w.opts.UserConfig, config.User); err != nil {
@@ -43,14 +43,15 @@ func (w *base) settings() (l config.Layered, err error) {
 	defer root.Close()
 	if _, err := root.Stat(config.Name); errors.Is(err, fs.ErrNotExist) {
 		return l, nil
-	} else if err != nil { // a link that leads out of the workspace
+	} else if err != nil { // for example a link that leads out of the workspace
 		return l, err
 	}
 	l.Workspace, err = config.Read(filepath.Join(w.dir, config.Name), config.Workspace)
 	return l, damagedConfig(err)
 }
 
-// damagedConfig returns err with the code for damage where a file of settings is damaged.
+// damagedConfig sets the code of err to damaged if it is a syntax error in
+// settings.
 func damagedConfig(err error) error {
 	var syntax *config.SyntaxError
 	if errors.As(err, &syntax) {

@@ -15,11 +15,11 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
-// ownSources is the member of metadata.bough of a session that says which conversations
-// of other programs it was imported from.
+// ownSources is the member of metadata.bough with the conversations of other
+// programs that a session was imported from.
 const ownSources = "sources"
 
-// result begins the row of s.
+// result returns a row for s with a status.
 func (s *spool) result(status imports.Status) imports.Transcript {
 	r := imports.Transcript{Path: s.path, Format: s.format.Name, Messages: len(s.messages), Status: status, Title: cmp.Or(s.conv.Title, s.title), Named: s.named}
 	r.Problems, r.Notes = s.problemTexts()
@@ -30,7 +30,8 @@ func (s *spool) result(status imports.Status) imports.Transcript {
 // maxProblems is how many problems of one conversation are kept.
 const maxProblems = 20
 
-// problem notes a problem, once: several operations may store parts of one conversation.
+// problem adds a problem, once: several operations may store parts of one
+// conversation.
 func (s *spool) problem(p transcript.Problem) {
 	if slices.Contains(s.problems, p) {
 		return
@@ -61,7 +62,7 @@ func (s *spool) problemTexts() (problems, notes []string) {
 	return problems, notes
 }
 
-// finish adds the row of a conversation, with which nothing more is to be done.
+// finish adds the row of a conversation that is done.
 func (i *importer) finish(s *spool, r imports.Transcript) {
 	if s.row != nil {
 		l := ledgerImported{Transcript: r, ID: s.conv.ID}
@@ -79,8 +80,7 @@ func (i *importer) finish(s *spool, r imports.Transcript) {
 	s.drop()
 }
 
-// staged are conversations that are stored together: each is a separate operation, with a
-// single sync for all.
+// staged are conversations that are committed together, each as an operation.
 type staged struct {
 	list    []*spool
 	numbers []int32        // of their sessions in [known]
@@ -88,13 +88,13 @@ type staged struct {
 	size    int64
 }
 
-// The limits of conversations stored together.
+// Limits of the conversations that are committed together.
 const (
 	maxStaged     = 64
 	maxStagedSize = 32 << 20 // bytes
 )
 
-// keep stores a conversation: at once, or with others that follow.
+// keep stores a conversation, at once or together with later ones.
 func (i *importer) keep(s *spool) error {
 	if row := i.unchanged(s); row != nil {
 		i.known.stored(s, i.known.session(string(row.Session)), string(row.Session), false)
@@ -127,10 +127,10 @@ func (i *importer) keep(s *spool) error {
 	return nil
 }
 
-// try reports the result that storing a conversation would have.
+// try returns the row that storing a conversation would have, in a dry run.
 func (i *importer) try(s *spool) error {
 	prepare := func(v *View) (prepared, error) {
-		var tx *Tx // which is not committed
+		var tx *Tx // is not committed
 		if v != nil {
 			tx = newTx(v)
 		}
@@ -152,22 +152,22 @@ func (i *importer) try(s *spool) error {
 	return nil
 }
 
-// A prepared conversation is staged in an operation.
+// A prepared conversation is staged as an operation.
 type prepared struct {
 	op    *operation.Operation
-	spool *spool // a copy of the conversation's, with notes of its preparation
+	spool *spool // a copy, changed by the preparation
 	row   imports.Transcript
-	more  bool // another operation has to follow, see [importer.one]
+	more  bool // another operation has to follow; see [importer.one]
 }
 
-// prepare prepares to store a copy of s, which itself does not change.
+// prepare stages a copy of s.
 func (i *importer) prepare(tx *Tx, s *spool) (p prepared, err error) {
 	p.spool = s.copy()
 	p.row, p.more, err = i.one(tx, p.spool)
 	return p, err
 }
 
-// flush stores the staged conversations.
+// flush commits the staged conversations.
 func (i *importer) flush() error {
 	st := i.staged
 	i.staged = staged{}
@@ -176,7 +176,7 @@ func (i *importer) flush() error {
 	}
 	defer func() {
 		for _, s := range st.list {
-			s.drop() // those that were not stored
+			s.drop() // those that were not committed
 		}
 	}()
 	i.leave()
@@ -218,11 +218,11 @@ func (i *importer) more(s *spool, number int32, row *imports.Transcript) error {
 	}
 }
 
-// commit makes one operation for each conversation, and returns the stored ones, a prefix
-// of list.
+// commit commits one operation for each conversation, and returns the committed
+// ones, a prefix of list.
 func (i *importer) commit(list []*spool) (stored []prepared, err error) {
 	made, err := createGroup(i.ctx, i.store, "import", i.group, func(tx *Tx) (all []prepared, err error) {
-		if tx.seq != i.seq { // another process was here
+		if tx.seq != i.seq { // another process wrote meanwhile
 			if err := i.known.news(tx.View); err != nil {
 				return nil, err
 			}
@@ -267,8 +267,8 @@ func (i *importer) operation(s *spool) operation.Operation {
 	return operation.Operation{Verb: "import", Args: a, Auto: i.o.Live}
 }
 
-// unchanged returns the row of a conversation all of which is there, nil if there is
-// something to be done. It needs no lock: it looks at the workspace as it was after the
+// unchanged returns the row of a conversation that is stored completely, nil if
+// something is to be stored. It takes no lock: it uses the workspace as of the
 // last operation.
 func (i *importer) unchanged(s *spool) *imports.Transcript {
 	if i.o.DryRun || len(i.known.candidates(s)) == 0 {
@@ -291,7 +291,7 @@ func (i *importer) unchanged(s *spool) *imports.Transcript {
 	return r
 }
 
-// leave forgets how the workspace looked.
+// leave drops the state of the workspace.
 func (i *importer) leave() {
 	if i.seen != nil {
 		i.seen.finish()
@@ -300,10 +300,10 @@ func (i *importer) leave() {
 	}
 }
 
-// one stores a conversation, or a part of it: more reports that another file must change
-// after this one. If nothing changes, it only returns the row; v is nil if there is no
-// workspace then. If the target session is damaged, the row has the error; any other
-// error concerns more than one conversation.
+// one stages a conversation or a part of it. more reports that another file
+// must change afterwards. If nothing changes, it only returns the row; tx is
+// nil if there is no workspace then. If the target session is damaged, the row
+// has the error; any other error concerns more than one conversation.
 func (i *importer) one(tx *Tx, s *spool) (r imports.Transcript, more bool, err error) {
 	row, more, err := i.merged(tx, s, i.o.DryRun)
 	if err == nil && row == nil {
@@ -321,8 +321,8 @@ func (i *importer) one(tx *Tx, s *spool) (r imports.Transcript, more bool, err e
 	return *row, more, nil
 }
 
-// created makes a session of a conversation: one file or, of a live one, which is going to
-// grow, the first that is full.
+// created stages a session for a conversation: one file or, for a live
+// transcript, which will grow, the first file up to its limit.
 func (i *importer) created(tx *Tx, s *spool) (row *imports.Transcript, more bool, err error) {
 	if f := s.conv.Fork; f != nil && f.Records > 0 {
 		s.problem(transcript.Problem{Note: true, What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
@@ -349,7 +349,7 @@ func (i *importer) created(tx *Tx, s *spool) (row *imports.Transcript, more bool
 	return &r, more, tx.create(d)
 }
 
-// imported builds the session of a conversation, with its first messages.
+// imported returns the session for a conversation, with its first messages.
 func (v *View) imported(s *spool, messages int) (d *session.Document, err error) {
 	dialect := v.index.Dialect()
 	d = &session.Document{Messages: s.runs()[:messages]}
@@ -402,7 +402,7 @@ func (s *spool) source() []rawjson.Pair {
 			said = s.title
 		}
 		if n := len(s.messages); n > 0 && leaf == s.messages[n-1].id {
-			leaf = "" // the last message, as it is anyway
+			leaf = "" // it would be the last message anyway
 		}
 	}
 	for _, m := range []struct{ key, value string }{
@@ -422,7 +422,7 @@ func (s *spool) source() []rawjson.Pair {
 	return pairs
 }
 
-// planned returns the result for a conversation that shares messages with one that
+// planned returns the row of a conversation that shares messages with one that
 // this dry run would have stored.
 func (i *importer) planned(s *spool) *imports.Transcript {
 	f, added := s.conv.Fork, 0

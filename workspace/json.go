@@ -37,10 +37,10 @@ func (p Pruned) MarshalJSON() ([]byte, error) { return rawjson.Answer(p), nil }
 // MarshalJSON implements [json.Marshaler].
 func (t Trashed) MarshalJSON() ([]byte, error) { return rawjson.Answer(t), nil }
 
-// instant returns t as results have it: UTC, in microseconds.
+// instant returns t as in results: in UTC, with microseconds.
 func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// timeOf returns the time that a file says, zero for none.
+// timeOf parses a stored time. It returns zero if s is not a time.
 func timeOf(s string) time.Time {
 	t, _ := session.ParseTime(s)
 	return instant(t)

@@ -12,14 +12,14 @@ import (
 // learningsPath is the file with the results of branches.
 const learningsPath = stateDir + "/learnings.jsonl"
 
-// Learnings returns the file with the results of explored branches, nil if it does not
-// exist; package explore describes the content.
+// Learnings returns the file with the results of explored branches, nil if it
+// does not exist. Package explore describes the content.
 func (w *Workspace) Learnings(ctx context.Context) ([]byte, error) {
 	return w.store.readOwn(ctx, learningsPath)
 }
 
-// AppendLearnings adds whole lines to the file of [Workspace.Learnings]. It is
-// not an operation.
+// AppendLearnings appends whole lines to the file of [Workspace.Learnings]. It
+// is not logged and cannot be undone.
 func (w *Workspace) AppendLearnings(ctx context.Context, lines []byte) error {
 	return w.patient().store.alone(ctx, "explore", func(root *os.Root) error {
 		_, err := durable.Append(root, learningsPath, lines)
@@ -27,9 +27,10 @@ func (w *Workspace) AppendLearnings(ctx context.Context, lines []byte) error {
 	})
 }
 
-// ExplorationSettings returns the settings for explorations, one object: the members
-// explore.* of the settings, over those of the file at [ExplorationSettingsPath], over
-// those of the user. It is nil if there are none.
+// ExplorationSettings returns the settings for explorations as one JSON object,
+// nil if there are none. It merges three sources, of which the first takes
+// precedence: the members explore.* of the workspace's settings, the file
+// [ExplorationSettingsPath], and the settings of the user.
 func (w *Workspace) ExplorationSettings(ctx context.Context) ([]byte, error) {
 	l, err := w.store.settings()
 	if err != nil {
@@ -58,6 +59,6 @@ func mergeObjects(objects [][]byte) ([]byte, error) {
 	return json.Marshal(merged)
 }
 
-// ExplorationSettingsPath is a file that has settings for explorations only, as earlier
-// versions of bough kept them.
+// ExplorationSettingsPath is a file with settings for explorations, where
+// earlier versions of bough kept them.
 const ExplorationSettingsPath = explorationsDir + "/config.json"

@@ -8,15 +8,15 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A line is the tree of messages of a line, and where in it a session is.
+// A line is the message tree of a line, and the file of it that was requested.
 type line struct {
 	*session.Tree
 	view   *View
-	named  int   // of the session that was asked for
+	named  int   // index of the requested file
 	broken error // the error of a continuation that cannot be read, nil if there is none
 }
 
-// id returns the id of the session that the line was asked for by.
+// id returns the id of the requested session.
 func (l *line) id() string { return l.Parts[l.named].ID }
 
 // newestID returns the id of the newest message of the line, "" if it has none.
@@ -27,8 +27,8 @@ func (l *line) newestID() string {
 	return ""
 }
 
-// line opens the line that session id is in. With partial, a line whose first
-// files are missing is taken as far as it is there.
+// line opens the line of a session. With partial it accepts a line whose first
+// files are missing.
 func (v *View) line(id string, partial bool) (*line, error) {
 	ids, err := v.lineIDs(id)
 	if err != nil {
@@ -52,7 +52,7 @@ func (v *View) line(id string, partial bool) (*line, error) {
 	return l, nil
 }
 
-// lineNamed opens the line of the session that name means.
+// lineNamed opens the line of the session that name refers to.
 func (v *View) lineNamed(name string, partial bool) (*line, error) {
 	id, err := v.resolve(name)
 	if err != nil {
@@ -74,9 +74,8 @@ func (v *View) end(l *line, partial bool) (int, error) {
 	return l.Newest(l.named), nil
 }
 
-// lineIDs returns the files of the line of id. A checkpoint is always a line of
-// its own; a checkpoint of Penguin that is not flattened follows the session
-// that it continues.
+// lineIDs returns the files of the line of id. A checkpoint is a line of its
+// own. A checkpoint of Penguin that is not flattened continues its session.
 func (v *View) lineIDs(id string) ([]string, error) {
 	switch {
 	case v.kind(id) != session.Checkpoint:
@@ -109,7 +108,8 @@ func (v *View) lineIDs(id string) ([]string, error) {
 	return append(ids, id), err
 }
 
-// A place is where a REF points: a node of a line, -1 in an empty conversation.
+// A place is what a REF refers to: a node of a line, -1 in an empty
+// conversation.
 type place struct {
 	*line
 	node int
@@ -123,7 +123,7 @@ func (p *place) messageID() string {
 	return p.ID(p.node)
 }
 
-// source returns the session whose file holds the message at p.
+// source returns the session whose file has the message at p.
 func (p *place) source() *session.Outline {
 	if p.node < 0 {
 		return p.Parts[p.named]

@@ -14,7 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The members of metadata.bough in the first file of a line that programs set.
+// Members of metadata.bough in the first file of a line that programs set.
 const (
 	ownUser    = "user"
 	ownConfigs = "configs"
@@ -23,9 +23,9 @@ const (
 
 const ownUntracked = "untracked"
 
-// NewLine begins an empty conversation. Unlike [Workspace.New] it leaves the head
-// alone. Where there is a session with the UUID already it returns the line of that
-// one, and true.
+// NewLine creates an empty session. Unlike [Workspace.New] it does not move the
+// head. If a session with the UUID exists, NewLine returns its line, and
+// existed is true.
 func (w *Workspace) NewLine(ctx context.Context, o lines.Options) (l *lines.Entry, existed bool, err error) {
 	if err := cmp.Or(checkUTF8("title", o.Title), checkUTF8("user", o.User), checkObject("configs", o.Configs)); err != nil {
 		return nil, false, err
@@ -73,7 +73,7 @@ func (ln Line) Entry(ctx context.Context) (*lines.Entry, error) {
 	})
 }
 
-// lineEntryOf returns the line that a session is in.
+// lineEntryOf returns the entry of the line of a session.
 func (v *View) lineEntryOf(id string) (*lines.Entry, error) {
 	ids := []string{id}
 	if !v.isPenguin(id) {
@@ -89,7 +89,8 @@ func (v *View) lineEntryOf(id string) (*lines.Entry, error) {
 	return v.lineEntry(first, ids), nil
 }
 
-// lineEntry returns the line that begins with first and has the files ids.
+// lineEntry returns the entry of the line with the files ids, of which first is
+// the first.
 func (v *View) lineEntry(first *session.Outline, ids []string) *lines.Entry {
 	e := v.entry(first.ID)
 	l := &lines.Entry{ID: e.ID, UUID: session.UUID(e.ID), Kind: e.Kind, Title: e.Title}
@@ -100,7 +101,7 @@ func (v *View) lineEntry(first *session.Outline, ids []string) *lines.Entry {
 			l.UpdatedAt = part.LastActive
 		}
 	}
-	json.Unmarshal(first.Own(ownUser), &l.User) // of another shape it says nothing
+	json.Unmarshal(first.Own(ownUser), &l.User) // ignored if it has another type
 	json.Unmarshal(first.Own(ownUntracked), &l.Untracked)
 	if configs := first.Own(ownConfigs); checkObject("configs", configs) == nil {
 		l.Configs = configs
@@ -113,11 +114,11 @@ func (v *View) lineEntry(first *session.Outline, ids []string) *lines.Entry {
 	return l
 }
 
-// reservedConfig is the member in the configs of a checkpoint that marks it as one. It is
-// derived: a value that a program sets under this name is ignored.
+// reservedConfig is the member in the configs of a checkpoint that marks it as
+// one. It is derived: a value that a program sets under this name is ignored.
 const reservedConfig = "bough"
 
-// ownConfigsOf returns configs that a program sets, without the member that it cannot set.
+// ownConfigsOf returns configs without the reserved member.
 func ownConfigsOf(configs json.RawMessage) json.RawMessage {
 	if !gjson.GetBytes(configs, reservedConfig).Exists() {
 		return configs
@@ -125,8 +126,8 @@ func ownConfigsOf(configs json.RawMessage) json.RawMessage {
 	return merged(configs, rawjson.Compact(map[string]any{reservedConfig: nil}))
 }
 
-// Lines returns lines: roots, branches and checkpoints with their continuations.
-// Unreadable files are skipped with a note.
+// Lines returns the matching lines: roots, branches and checkpoints with their
+// continuations. It skips unreadable files, with a note.
 func (w *Workspace) Lines(ctx context.Context, o lines.ListOptions) (*lines.Listing, error) {
 	if err := checkObject("configs", o.Configs); err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func (w *Workspace) Lines(ctx context.Context, o lines.ListOptions) (*lines.List
 	})
 }
 
-// A lineCursor is the place of a line in a listing.
+// A lineCursor is the position of a line in a listing.
 type lineCursor struct {
 	lines.Cursor
 	id string // of its first file
@@ -188,7 +189,8 @@ func (v *View) lineCursors(o lines.ListOptions) []lineCursor {
 	return list
 }
 
-// lineIf returns the line that begins with the file id, nil if o does not want it.
+// lineIf returns the entry of the line that begins with the file id, nil if it
+// does not match o.
 func (v *View) lineIf(id string, o lines.ListOptions) (*lines.Entry, error) {
 	first, err := v.outline(id)
 	if err != nil {
@@ -196,7 +198,7 @@ func (v *View) lineIf(id string, o lines.ListOptions) (*lines.Entry, error) {
 	}
 	ids := []string{id}
 	if v.kind(id) != session.Checkpoint {
-		ids, _ = v.index.Line(id) // as far as it is there
+		ids, _ = v.index.Line(id) // the files that can be read
 		ids = append([]string{id}, slices.DeleteFunc(ids, func(other string) bool { return other == id })...)
 	}
 	l := v.lineEntry(first, ids)
@@ -206,8 +208,8 @@ func (v *View) lineIf(id string, o lines.ListOptions) (*lines.Entry, error) {
 	return l, nil
 }
 
-// holds reports whether a JSON object holds another one: each member of that, and
-// in an object inside it the same.
+// holds reports whether a JSON object contains another one: every member of
+// wanted, recursively in objects.
 func holds(object, wanted json.RawMessage) bool {
 	if object == nil {
 		return false
@@ -216,7 +218,7 @@ func holds(object, wanted json.RawMessage) bool {
 	return a != nil && b != nil && contains(a, b)
 }
 
-// decoded returns a JSON value with the numbers in it as they are written.
+// decoded decodes a JSON value and keeps the text of numbers.
 func decoded(data []byte) (v any) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -254,8 +256,8 @@ func contains(a, b any) bool {
 	return !object && !array && a == b
 }
 
-// sameNumber reports whether two numbers are the same, as 1 and 1.0 are. Numbers of
-// which a float64 does not hold all digits have to be written the same.
+// sameNumber reports whether two numbers are equal, as 1 and 1.0 are. Numbers
+// with more digits than a float64 represents must have the same text.
 func sameNumber(a, b json.Number) bool {
 	const exact = 15 // digits
 	x, errX := a.Float64()

@@ -9,18 +9,18 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// ListOptions are the choices for listing sessions. The zero value lists all.
+// ListOptions select and sort sessions. The zero value lists all.
 type ListOptions struct {
 	Kind  session.Kind // only sessions of this kind
 	Where Where        // only conversations with this setting
-	Title string       // only sessions with this in their title, in any case
+	Title string       // only sessions with this text in the title, ignoring case
 	Since time.Time    // only sessions that were active at this time or later
 	Until time.Time    // only sessions that were created before this time
 	Sort  SortKey      // if empty, SortActive
-	Limit int          // the maximum number, 0 for no limit
+	Limit int          // maximum number of sessions, 0 for no limit
 }
 
-// matches reports whether a session, of any kind, matches o.
+// matches reports whether a session matches o, apart from its kind.
 func (o ListOptions) matches(e Entry) bool {
 	return o.Where.matches(e.Setting) &&
 		(o.Title == "" || strings.Contains(strings.ToLower(e.Title), strings.ToLower(o.Title))) &&
@@ -33,10 +33,10 @@ type SortKey string
 
 // The sort keys.
 const (
-	SortActive   SortKey = "active"   // the last active one first
-	SortCreated  SortKey = "created"  // the newest one first
-	SortMessages SortKey = "messages" // the longest one first
-	SortTitle    SortKey = "title"    // from A to Z, in any case
+	SortActive   SortKey = "active"   // last active first
+	SortCreated  SortKey = "created"  // newest first
+	SortMessages SortKey = "messages" // longest first
+	SortTitle    SortKey = "title"    // from A to Z, ignoring case
 )
 
 func (k SortKey) check() error {

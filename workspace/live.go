@@ -10,8 +10,8 @@ import (
 	"github.com/bough-dev/bough/workspace/events"
 )
 
-// live passes text of replies in progress, which is in no log, to the readers of
-// events in this process.
+// live passes the text of replies in progress, which is not logged, to readers
+// of events in this process.
 type live struct {
 	mu      sync.Mutex
 	readers map[*liveReader]bool
@@ -20,10 +20,10 @@ type live struct {
 // A liveReader is a reader of events.
 type liveReader struct {
 	list []livePiece
-	more chan struct{} // something is in list
+	more chan struct{} // signals that list is not empty
 }
 
-// A livePiece is an event that comes after an operation.
+// A livePiece is an event to be delivered after an operation.
 type livePiece struct {
 	events.Event
 	after operation.Seq
@@ -72,8 +72,7 @@ func (l *live) take(r *liveReader) []livePiece {
 	return list
 }
 
-// merge puts pieces among the events of operations, each after those of the operation
-// that it follows.
+// merge inserts each piece after the events of the operation that it follows.
 func merge(logged []events.Event, pieces []livePiece) []events.Event {
 	if len(pieces) == 0 {
 		return logged

@@ -11,7 +11,7 @@ import (
 	"github.com/bough-dev/bough/internal/writelock"
 )
 
-// nothing is the result of a function that returns none.
+// nothing is the result type of a function without a result.
 type nothing struct{}
 
 // create creates the workspace if it does not exist, and then calls update.
@@ -22,7 +22,7 @@ func create[T any](ctx context.Context, b *base, op operation.Operation, f func(
 	return update(ctx, b, op, f)
 }
 
-// makeDir creates the folder of the workspace if it is not there.
+// makeDir creates the folder of the workspace if it does not exist.
 func (w *base) makeDir() error {
 	root, err := durable.MakeRoot(w.dir)
 	if err != nil {
@@ -32,10 +32,10 @@ func (w *base) makeDir() error {
 	return durable.MakeDir(root, stateDir)
 }
 
-// update calls f with the current workspace, under the lock, and commits the staged
-// changes with the index. It returns the result of the last call of f, see locked.
-// op names the operation for the log, and for other processes that wait for the
-// lock.
+// update calls f with the current workspace, under the lock, and commits the
+// staged changes with the index. It returns the result of the last call of f;
+// see locked. op names the operation in the log, and for processes that wait
+// for the lock.
 func update[T any](ctx context.Context, b *base, op operation.Operation, f func(*Tx) (T, error)) (T, error) {
 	return locked(ctx, b, op, mode{}, func(tx *Tx) (T, error) {
 		result, err := f(tx)
@@ -43,8 +43,8 @@ func update[T any](ctx context.Context, b *base, op operation.Operation, f func(
 	})
 }
 
-// conclude commits the changes that were prepared, unless preparing them returned an
-// error. It returns that error, or the error of the commit.
+// conclude commits the staged changes if err is nil. It returns err, or the
+// error of the commit.
 func (tx *Tx) conclude(err error) error {
 	if err == nil {
 		err = tx.commit()
@@ -68,8 +68,8 @@ func locked[T any](ctx context.Context, b *base, op operation.Operation, m mode,
 	return result, err
 }
 
-// alone calls f with the folder of the workspace, which must be there, under the
-// lock.
+// withLock calls f under the lock, with the folder of the workspace, which must
+// exist.
 func (w *base) alone(ctx context.Context, verb string, f func(root *os.Root) error) (err error) {
 	defer func() { err = explained(err) }()
 	if !isWorkspace(w.dir) {
@@ -97,8 +97,8 @@ func (w *base) alone(ctx context.Context, verb string, f func(root *os.Root) err
 	return f(root)
 }
 
-// makeLock makes the folder of a lock, and the file of the lock where the owner of the
-// workspace could not open it otherwise.
+// makeLock creates the folder of a lock, and the file of the lock if the owner
+// of the workspace could not open it otherwise.
 func makeLock(root *os.Root, dir string) error {
 	if err := durable.MakeDir(root, dir); err != nil {
 		return err
@@ -134,8 +134,8 @@ func lockedIn[T any](ctx context.Context, b *base, root *os.Root, op operation.O
 	return result, err
 }
 
-// notingOnce returns b with a Note that drops repeated notes: a function that is called
-// again may note the same again.
+// notingOnce returns b with a Note that drops repeated notes: a function that
+// is called again may add the same note again.
 func (b *base) notingOnce() *base {
 	var mu sync.Mutex
 	noted := map[string]bool{}
@@ -159,9 +159,9 @@ func (w *base) patient() *base {
 	return &p
 }
 
-// queue waits for the other goroutines that write by w, in the order in which they
-// came, so that no more than one of them asks for the lock. It reports whether it
-// is its turn now, and not only the end of the time to wait.
+// queue waits for the other goroutines that write through w, in order of
+// arrival, so that only one at a time waits for the lock. It returns false if
+// the time is over.
 func (w *base) queue(ctx context.Context, wait time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Rename gives a session another title.
+// Rename sets the title of a session.
 func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, error) {
 	op := operation.Operation{Verb: "rename", Args: args{"session": name, "title": title}}
 	return update(ctx, w.store, op, func(tx *Tx) (*Entry, error) {
@@ -27,7 +27,7 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 		}
 		edit := s.Edit()
 		edit.SetMeta("title", title)
-		if s.Meta.Auto { // it has a name now
+		if s.Meta.Auto { // a named checkpoint is not automatic
 			edit.DeleteMeta("bough.auto")
 		}
 		if err := tx.replace(edit); err != nil {
@@ -38,7 +38,7 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 	})
 }
 
-// ownSession finds a session that bough may change: not one of Penguin's
+// ownSession returns a session that bough may change, which excludes Penguin's
 // checkpoints.
 func (v *View) ownSession(name string) (*session.Outline, error) {
 	id, err := v.resolve(name)
@@ -55,17 +55,17 @@ func (v *View) ownSession(name string) (*session.Outline, error) {
 	return v.outline(id)
 }
 
-// RemoveOptions say how much a removal may take.
+// RemoveOptions are the choices for removing a session.
 type RemoveOptions struct {
-	// Force removes a session although snapshots were copied from it, which hold
-	// all they need, and although it is a tree of an agent, which it leaves then.
+	// Force removes a session although snapshots were copied from it, which do not
+	// need it, and although it is a tree of an agent, from which it is removed.
 	Force bool
 	// Line removes all files of the line.
 	Line bool
 }
 
 // Remove moves a session to the trash and returns its last entry. A session
-// with children is refused. A head in a removed session is removed too.
+// with children is refused. If the head is in the session, it is unset.
 func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*Entry, error) {
 	op := operation.Operation{Verb: "rm", Args: args{"session": name, "force": o.Force, "line": o.Line}}
 	return update(ctx, w.store, op, func(tx *Tx) (*Entry, error) {
@@ -91,8 +91,8 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 	})
 }
 
-// removeAll stages the removal of sessions that continue each other, the last first,
-// and of a head in one of them.
+// removeAll stages the removal of sessions that continue each other, the last
+// first, and of a head in one of them.
 func (tx *Tx) removeAll(ids []string) error {
 	parent := ""
 	if tx.View.kind(ids[0]) == session.Continuation {
@@ -167,8 +167,8 @@ func (v *View) isAuto(id string) bool {
 	return e != nil && e.Kind() == session.Checkpoint && e.Auto
 }
 
-// penguinBelow returns Penguin's checkpoints that are not flattened and were
-// taken of a session that continues id: without id they are not whole.
+// penguinBelow returns Penguin's checkpoints that are not flattened and belong
+// to a session that continues id: they are incomplete without id.
 func (v *View) penguinBelow(id string) []string {
 	var ids []string
 	for _, cp := range v.penguinIDs() {

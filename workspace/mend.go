@@ -16,9 +16,8 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// mendSessions repairs the sessions that are torn or have a better copy, and
-// returns the repaired problems. It writes the index with them. If there are
-// none, it writes nothing.
+// mendSessions repairs damaged sessions, returns the repaired problems, and
+// writes the index. If there are none, it writes nothing.
 func (tx *Tx) mendSessions() ([]doctor.Problem, error) {
 	d, err := newCheckup(tx.View, tx)
 	if err != nil {
@@ -42,7 +41,7 @@ func (tx *Tx) mendSessions() ([]doctor.Problem, error) {
 	return d.problems, d.finish()
 }
 
-// mendSession puts the better of a damaged file and its copy in the file's place.
+// mendSession replaces a damaged session with its intact part or a copy.
 func (d *checkup) mendSession(id string) error {
 	name := session.FileName(id)
 	var damage *session.DamageError
@@ -52,7 +51,7 @@ func (d *checkup) mendSession(id string) error {
 		return nil
 	}
 	if err != nil && !errors.As(err, &damage) {
-		return nil // examine reports the rest
+		return nil // examine reports it
 	}
 	seen, settled := d.settle(name)
 	if _, copySettled := d.settle(name + ".bak"); !settled || !copySettled {
@@ -83,9 +82,9 @@ func (d *checkup) putBack(id string, data []byte, seen durable.Identity, fixed d
 	return d.commitMany()
 }
 
-// overwrite replaces the file of a session with data and keeps a copy of the old one.
-// If the file is no longer the one that was seen, another program is writing it, and
-// overwrite changes nothing.
+// overwrite replaces the file of a session with data and keeps a copy of the
+// old file in the trash. If the file is no longer the one that was seen,
+// because another program writes it, overwrite changes nothing.
 func (d *checkup) overwrite(id string, data []byte, seen durable.Identity) (done bool, err error) {
 	name := session.FileName(id)
 	s, err := session.Decode(id, data)
@@ -136,8 +135,8 @@ func (d *checkup) keep(names ...string) error {
 	return nil
 }
 
-// commitMany makes the changes that are prepared, if they are many: until then each
-// of them keeps a file open.
+// commitMany commits the staged changes if they are many: each keeps a file
+// open until then.
 func (d *checkup) commitMany() error {
 	const many = 128
 	if d.tx.batch.Len() < many {
@@ -146,7 +145,7 @@ func (d *checkup) commitMany() error {
 	return d.finish()
 }
 
-// finish makes the changes that are prepared, as one operation.
+// finish commits the staged changes as one operation.
 func (d *checkup) finish() error {
 	if !d.v.index.Torn && d.v.index.Stale() {
 		if err := d.keep(session.IndexPath, index.JournalPath); err != nil {
@@ -162,7 +161,7 @@ func (d *checkup) finish() error {
 	return nil
 }
 
-// relink records the continuations of a session in it.
+// relink writes the continuations of a session into its file.
 func (d *checkup) relink(s *session.Outline) error {
 	if err := d.keep(session.FileName(s.ID)); err != nil {
 		return err
@@ -175,11 +174,11 @@ func (d *checkup) relink(s *session.Outline) error {
 
 // A remedy is a replacement for a damaged session file.
 type remedy struct {
-	data []byte // nil if nothing may without loss
-	what string // a description of data, or of an unused copy; "" for neither
+	data []byte // nil if none is possible without loss
+	what string // description of data, or of an unused copy; "" for neither
 }
 
-// remedy looks for a replacement of a damaged session file.
+// remedy returns the replacement for a damaged session file.
 func (d *checkup) remedy(id string) remedy {
 	if !session.ValidID(id) {
 		return remedy{}
@@ -192,11 +191,11 @@ func (d *checkup) remedy(id string) remedy {
 	return remedyFor(id, damaged, older)
 }
 
-// remedyFor chooses between the intact part of a damaged file and Penguin's copy
-// of it, nil for none. The copy is better if it is valid and has as many
-// messages. A file with damage in the middle may have messages after it: they
-// are estimated by counting roles. A file that is readable by now needs no
-// remedy.
+// remedyFor chooses between the intact part of a damaged file and Penguin's
+// copy of it, which may be nil. The copy is chosen if it is valid and has as
+// many messages. A file with damage in the middle may have messages after it;
+// they are estimated by counting roles. A file that has become readable needs
+// no remedy.
 func remedyFor(id string, damaged, older []byte) remedy {
 	if _, err := session.Decode(id, damaged); err == nil {
 		return remedy{}
@@ -232,12 +231,11 @@ func damageDetail(damage *session.DamageError, r remedy, done bool) string {
 	return detail + "; there is " + r.what + ", to be put in its place by hand"
 }
 
-// A spare is the copy that Penguin keeps beside a session, of the file before
-// the last change.
+// A spare is Penguin's copy of a session, from before the last change.
 type spare struct {
 	name    string
 	data    []byte
-	more    int  // how many messages it has that the session has not
+	more    int  // how many messages only the copy has
 	extends bool // it begins with all messages of the session
 }
 
@@ -249,8 +247,9 @@ func (c spare) detail() string {
 	return detail
 }
 
-// newerCopy returns Penguin's copy of a session if it is newer than the session,
-// as only a failure leaves it; otherwise it returns a copy without extra messages.
+// newerCopy returns Penguin's copy of a session if it is newer than the
+// session, which only happens after a failure; otherwise it returns a copy
+// without extra messages.
 func (d *checkup) newerCopy(o *session.Outline) spare {
 	name := session.FileName(o.ID) + ".bak"
 	info, err := d.v.root.Lstat(name)
@@ -270,8 +269,8 @@ func (d *checkup) newerCopy(o *session.Outline) spare {
 	return spare{name, data, more, extends}
 }
 
-// beyond returns how many of its messages are not among ours, and whether ours
-// come first in it.
+// beyond returns how many messages of its are not in ours, and whether its
+// begins with ours.
 func beyond(ours, its []session.Message) (more int, extends bool) {
 	known := map[string]bool{}
 	for _, m := range ours {

@@ -13,8 +13,8 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// logDamage describes the damage of the log of operations, "" for none, and reports
-// whether the log is a file, whose intact lines can be kept.
+// logDamage describes the damage of the log, "" for none. isFile reports
+// whether it is a file, whose intact lines can be kept.
 func (v *View) logDamage() (detail string, isFile bool, err error) {
 	info, err := v.root.Lstat(operation.Path)
 	switch {
@@ -67,12 +67,12 @@ func (d *checkup) logFile() error {
 	return nil
 }
 
-// mendLog rewrites the log with its valid lines, and moves a non-file out of its
-// place. It runs before the changes that are logged.
+// mendLog rewrites the log with its valid lines, or moves a non-regular file
+// away. It runs before the repairs that are logged.
 func (d *checkup) mendLog() error {
 	detail, isFile, err := d.v.logDamage()
 	if err != nil || detail == "" {
-		return nil // logFile reports the rest
+		return nil // logFile reports it
 	}
 	if isFile {
 		if _, err := d.tx.replaceLog(); err != nil {
@@ -97,8 +97,8 @@ func (d *checkup) mendLog() error {
 	return err
 }
 
-// replaceLog moves the log to the trash, returns where it is there, and begins another
-// with the lines that are operations.
+// replaceLog moves the log to the trash, returns its path there, and begins a
+// new log with the valid operations.
 func (tx *Tx) replaceLog() (to string, err error) {
 	if to, err = tx.inTrash(operation.Path); err != nil {
 		return "", err
@@ -117,8 +117,8 @@ func (tx *Tx) replaceLog() (to string, err error) {
 	return to, err
 }
 
-// mendBrokenLog replaces a log that cannot be continued and reports whether it must not
-// be written to: doctor looks at it first.
+// mendBrokenLog replaces a log that cannot be continued. It reports whether the
+// log must not be written before doctor has repaired it.
 func (tx *Tx) mendBrokenLog() (broken bool, err error) {
 	log, err := operation.Open(tx.View.root)
 	if err != nil {
@@ -133,7 +133,7 @@ func (tx *Tx) mendBrokenLog() (broken bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	tx.trash = "" // the folder stays if the command is refused
+	tx.trash = "" // keep the folder if the command is refused
 	tx.highest = last
 	tx.View.store.opts.Note(fmt.Sprintf("the log of operations is damaged (%s) and was moved to %s: %v", doctor.DamagedLog, tx.View.path(path.Dir(to)), damage))
 	return false, nil

@@ -9,44 +9,44 @@ import (
 	"github.com/bough-dev/bough/workspace/bookmark"
 )
 
-// A MessageTree is the messages of one conversation as a tree. Where messages
-// follow each other without a fork they are one straight run.
+// A MessageTree is the message tree of a conversation. A sequence of messages
+// without a fork is one run.
 //
-// It is a list and no nested value: a conversation that was answered twice at each
-// message has as many levels as it has messages, and JSON that is nested so deep
-// can hardly be read.
+// It is a flat list, because nested JSON would have as many levels as the
+// conversation has forks on a path, and few programs can read JSON that is
+// nested thousands of levels deep.
 type MessageTree struct {
 	Session string        `json:"session_id"` // the first file of the conversation
-	Runs    []StraightRun `json:"runs"`       // each after its parent and all that comes from its older siblings
+	Runs    []StraightRun `json:"runs"`       // each after its parent and the descendants of its older siblings
 }
 
-// A StraightRun is messages that follow each other, of which none but the last
-// was answered by another one than the next.
+// A StraightRun is a sequence of messages, each the only child of the one
+// before it. Only the last message can have several children.
 type StraightRun struct {
-	First      string       `json:"first"` // the ids of the first message and the last
+	First      string       `json:"first"` // ids of the first and last message
 	Last       string       `json:"last"`
 	Count      int          `json:"count"`
-	Parent     *int         `json:"parent"`       // where in the list the run is whose last message the first one answers, nil for a root
-	ParentID   session.ID   `json:"parent_id"`    // that message, none for a root
-	Depth      int          `json:"depth"`        // how many messages there are from the root to the last one
-	CreatedAt  time.Time    `json:"created_at"`   // when the first was written, or when the conversation began, if nothing says it
-	LastActive time.Time    `json:"last_active"`  // when the last was
+	Parent     *int         `json:"parent"`       // index of the parent run, whose last message is the parent of the first; null for a root
+	ParentID   session.ID   `json:"parent_id"`    // the last message of the parent run, null for a root
+	Depth      int          `json:"depth"`        // how many messages the path to the last one has
+	CreatedAt  time.Time    `json:"created_at"`   // of the first message; if unknown, of the conversation
+	LastActive time.Time    `json:"last_active"`  // of the last message
 	Orphan     bool         `json:"orphan"`       // the parent of the first is missing
-	Leaf       bool         `json:"leaf"`         // the last has no reply and is not replaced by another message
-	Newest     bool         `json:"newest"`       // it is the leaf where the conversation continues by default
-	Joined     []session.ID `json:"joined"`       // the messages that follow by a join, see [session.Tree.Joined]
-	Head       session.ID   `json:"head_node_id"` // the message of the run that [Branches] has as its head, none if that is in no message of it
-	ReplacedBy session.ID   `json:"replaced_by"`  // the sibling that is the complete version of the last, an incomplete import
+	Leaf       bool         `json:"leaf"`         // the last has no reply and is not replaced
+	Newest     bool         `json:"newest"`       // it is the default leaf
+	Joined     []session.ID `json:"joined"`       // the joined messages, see [session.Tree.Joined]
+	Head       session.ID   `json:"head_node_id"` // the message at the head, see [Branches]; null if it is not in this run
+	ReplacedBy session.ID   `json:"replaced_by"`  // the complete version of the last message, if that is an incomplete import
 
 	Role      string              `json:"role"`      // of Message
 	Text      string              `json:"text"`      // the first words of Message, on one line
-	Bookmarks []bookmark.Bookmark `json:"bookmarks"` // on messages of the run, in its order
+	Bookmarks []bookmark.Bookmark `json:"bookmarks"` // on messages of the run, in order
 
-	Message session.Message `json:"-"` // the first that is not the system's, or the first
+	Message session.Message `json:"-"` // the first that is not a system message, else the first
 }
 
-// MessageTree returns the tree of messages of a session's line, in all of its
-// files. Siblings are ordered by time, as the leaves of [Workspace.Branches] are.
+// MessageTree returns the message tree of the line of a session, in all of its
+// files. Siblings are sorted as the leaves of [Workspace.Branches] are.
 func (w *Workspace) MessageTree(ctx context.Context, name string, o session.ReadOptions) (*MessageTree, error) {
 	return read(ctx, w.store, func(v *View) (*MessageTree, error) {
 		l, err := v.lineOf(name, o.Partial)
@@ -106,8 +106,8 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 	})
 }
 
-// A folded is a straight run: its nodes, and where among the runs its parent is, -1
-// for none.
+// A folded is the nodes of a run and the index of its parent run, -1 for a
+// root.
 type folded struct {
 	nodes  []int
 	parent int
@@ -116,12 +116,11 @@ type folded struct {
 func (r folded) first() int { return r.nodes[0] }
 func (r folded) last() int  { return r.nodes[len(r.nodes)-1] }
 
-// fold returns the straight runs of a tree, those of each root with all that comes
-// from it, and so on downwards. The roots and the children of a fork are put in order
-// first.
+// fold returns the runs of a tree, depth first. order sorts the roots, and the
+// children of each fork.
 func fold(t *session.Tree, order func(nodes []int)) []folded {
 	children := t.Children()
-	var runs, waiting []folded // of the waiting ones only the first node is known, and the next is their last
+	var runs, waiting []folded // a waiting run has its first node only; the run on top is next
 	wait := func(nodes []int, parent int) {
 		order(nodes)
 		for _, n := range slices.Backward(nodes) {

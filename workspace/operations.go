@@ -19,24 +19,24 @@ import (
 type args = map[string]any
 
 // An Operation is one change of a workspace by a user or, with the verb
-// "external", changes by other programs.
+// "external", the changes by other programs.
 type Operation struct {
-	Seq      events.Seq     `json:"seq"` // grows by one; the number of its events too
+	Seq      events.Seq     `json:"seq"` // increases by one; also identifies the events of the operation
 	Time     time.Time      `json:"time"`
 	Verb     string         `json:"verb"`
 	Args     map[string]any `json:"args"`
 	Sessions []string       `json:"sessions"` // whose files changed
-	Undoes   events.Seq     `json:"undoes"`   // the operation that this one takes back, none if it takes back none
-	Undone   bool           `json:"undone"`   // it is taken back
+	Undoes   events.Seq     `json:"undoes"`   // the operation that this one undoes, else null
+	Undone   bool           `json:"undone"`   // it was undone
 
-	// Original is the operation that a new undo or redo reverted or repeated, nil for any
-	// other operation and if the log no longer has it.
+	// Original is the operation that Undo reverted or Redo repeated, in their
+	// results only. It is nil if the log no longer has it.
 	Original *Operation `json:"-"`
 
-	Group events.Seq `json:"group,omitempty"` // the number of the first operation of the group, which is undone as a whole, 0 if there is no group
+	Group events.Seq `json:"group,omitempty"` // number of the first operation of the group, 0 if there is no group; a group is undone as a whole
 }
 
-// Operations are operations, the newest first.
+// Operations are operations, newest first.
 type Operations struct {
 	Operations []Operation `json:"operations"`
 }
@@ -52,17 +52,19 @@ func operationOf(op *operation.Operation, undone bool) Operation {
 	}
 }
 
-// LogOptions are the choices for a log.
+// LogOptions select operations of the log.
 type LogOptions struct {
-	// In is a session: only operations that changed its file. Empty means all.
+	// In selects the operations that changed the file of this session. Empty means
+	// all.
 	In string
-	// Most is how many operations are returned. Zero means all.
+	// Limit is the maximum number of operations. Zero means all.
 	Most int
-	// Groups has Most count a group of operations once, and all of it returned.
+	// Groups counts a group as one operation for Limit; all operations of a group
+	// are returned.
 	Groups bool
 }
 
-// Log returns the operations on the workspace, the newest first.
+// Log returns the operations on the workspace, newest first.
 func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err error) {
 	defer func() { err = explained(err) }()
 	ops := &Operations{Operations: []Operation{}}
@@ -105,17 +107,17 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err e
 	return ops, err
 }
 
-// A counter counts operations, the newest first, and those of a group once if groups
-// is true.
+// A counter counts operations, newest first; if groups is true, it counts each
+// group once.
 type counter struct {
-	most   int // 0 for all
+	most   int // 0 for no limit
 	groups bool
 	n      int
-	seen   map[events.Seq]bool // the groups
-	first  events.Seq          // the least number of those, 0 for none
+	seen   map[events.Seq]bool // the groups so far
+	first  events.Seq          // smallest number in seen, 0 for none
 }
 
-// take counts o, and reports whether it is one of those to be returned.
+// take counts o, and reports whether it is within the limit.
 func (c *counter) take(o *operation.Operation) bool {
 	grouped := c.groups && o.Group != 0
 	switch {
@@ -137,13 +139,14 @@ func (c *counter) take(o *operation.Operation) bool {
 	return true
 }
 
-// over reports whether no operation with a number up to seq is to be returned.
+// over reports whether all operations up to number seq are beyond the limit.
 func (c *counter) over(seq events.Seq) bool {
 	return c.most > 0 && c.n == c.most && (c.first == 0 || seq < c.first)
 }
 
-// operations returns the operations of a log, the newest first, without one in
-// progress. A read error is stored in failed; a malformed line is noted.
+// operations returns the operations of a log, newest first, except one in
+// progress. It stores a read error in failed and adds a note for a malformed
+// line.
 func (v *View) operations(log *operation.Log, failed *error) iter.Seq[*operation.Operation] {
 	return func(yield func(*operation.Operation) bool) {
 		damaged := 0
@@ -168,8 +171,8 @@ func (v *View) operations(log *operation.Log, failed *error) iter.Seq[*operation
 	}
 }
 
-// loggedSession resolves the name of a session, which may be the id of one that
-// does not exist any more; "" for "".
+// loggedSession resolves the name of a session, which may be the id of a
+// session that no longer exists. It returns "" for "".
 func (v *View) loggedSession(name string) (string, error) {
 	if name == "" {
 		return "", nil

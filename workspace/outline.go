@@ -26,7 +26,7 @@ func (v *View) penguinCheckpoint(id string) (*session.Session, error) {
 	return s, nil
 }
 
-// gone adds to a not-found error that the session existed once.
+// gone adds to a not-found error that the session existed.
 func gone(id string, err error) error {
 	if !errors.Is(err, session.ErrNotFound) {
 		return err
@@ -36,7 +36,7 @@ func gone(id string, err error) error {
 	return missing
 }
 
-// reopen returns the session of an outline, with its bytes.
+// reopen returns the session of an outline, with its content.
 func (v *View) reopen(o *session.Outline) (*session.Session, error) {
 	if s := v.opened[o.ID]; s != nil {
 		return s, nil
@@ -57,9 +57,9 @@ func (v *View) outline(id string) (*session.Outline, error) {
 	return list[0], nil
 }
 
-// outlineAll returns the outlines of several sessions. Files are read by as many
-// readers as there are processors. Of several errors it returns the one of the
-// first session.
+// outlineAll returns the outlines of several sessions. It reads files
+// concurrently. If several cannot be read, it returns the error of the first in
+// ids.
 func (v *View) outlineAll(ids []string) ([]*session.Outline, error) {
 	list := make([]*session.Outline, len(ids))
 	errs := make([]error, len(ids))
@@ -110,9 +110,8 @@ func (v *View) outlineAll(ids []string) ([]*session.Outline, error) {
 	return list, nil
 }
 
-// rememberNew caches the new outlines. The writes can wait until the disk is busy
-// with others. A reader caches only in a workspace that has the folder of bough
-// already.
+// rememberNew adds the new outlines to the cache. A reader does so only if the
+// workspace has the folder .bough.
 func (v *View) rememberNew() {
 	v.kept.Lock()
 	defer v.kept.Unlock()
@@ -125,9 +124,9 @@ func (v *View) rememberNew() {
 	v.kept.new = nil
 }
 
-// readOutline reads the outline of a session and marks it for the cache. A
-// reader beside a writer that has seen the session change reads all bytes at
-// once.
+// readOutline reads the outline of a session, to be added to the cache. If the
+// session changed since the last operation, another process is writing, and
+// readOutline reads the whole file at once.
 func (v *View) readOutline(id string) (*session.Outline, error) {
 	if v.fresh && !v.writes {
 		s, err := v.folder.Read(id)
@@ -143,7 +142,7 @@ func (v *View) readOutline(id string) (*session.Outline, error) {
 	return o, err
 }
 
-// summary returns the index entry of a session. The outline is kept in memory
+// summary returns the index entry of a session. It keeps the outline in memory
 // unless there are too many. It is safe for concurrent use.
 func (v *View) summary(id string, size, total int64) (session.Summary, error) {
 	if err := v.ctx.Err(); err != nil {
@@ -163,19 +162,19 @@ func (v *View) summary(id string, size, total int64) (session.Summary, error) {
 	return o.Summary(), nil
 }
 
-// mostKept is of how many messages the outlines are kept that were made to
-// complete the index.
+// maxKept is the maximum number of messages in the outlines that are kept while
+// the index is completed.
 const mostKept = 1 << 20
 
 // A keeping is the shared state of concurrent readers.
 type keeping struct {
 	sync.Mutex
-	read     int64              // how many bytes of files were read to complete the index
-	messages int                // of the outlines that were kept
-	new      []*session.Outline // to be remembered
+	read     int64              // bytes that were read to complete the index
+	messages int                // messages in the outlines that are kept
+	new      []*session.Outline // to be added to the cache
 }
 
-// take keeps an outline that is to be remembered, unless there are many.
+// take keeps an outline for the cache, unless there are too many.
 func (k *keeping) take(o *session.Outline) bool {
 	const most = 64
 	k.Lock()

@@ -8,13 +8,13 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// ForeignPath returns the path of a file or folder of the workspace at dir that belongs to
-// a user other than the current one: the folder itself, or a file that controls the
-// workspace. It returns "" if the current user owns all of them.
+// ForeignPath returns the path of a file or folder of the workspace at dir that
+// another user owns: the folder itself, or a file that controls the workspace.
+// It returns "" if the current user owns all of them.
 //
-// A program that finds a workspace, as [Find] does, instead of getting its path, should not
-// use such a workspace: its owner controls the contents, and could read what is written to
-// it.
+// A program that looks for a workspace, as [Find] does, should not use one with
+// such a path: its owner controls the contents, and could read what is written
+// to it. This does not apply if the user named the workspace.
 func ForeignPath(dir string) (string, error) {
 	for _, name := range []string{".", stateDir, session.Dir, agent.Dir, explorationsDir, headFile} {
 		path := filepath.Join(dir, name)

@@ -9,7 +9,8 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 )
 
-// readOwn returns a file of the workspace, nil if it is not there.
+// readOwn returns the content of a file of the workspace, nil if it does not
+// exist.
 func (w *base) readOwn(ctx context.Context, name string) (_ []byte, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.open(ctx)
@@ -20,7 +21,8 @@ func (w *base) readOwn(ctx context.Context, name string) (_ []byte, err error) {
 	return readRegular(root, name)
 }
 
-// readRegular reads a file of the workspace, nil if it is not there.
+// readRegular reads a regular file of the workspace. It returns nil if the file
+// does not exist.
 func readRegular(root *os.Root, name string) ([]byte, error) {
 	data, err := durable.ReadFile(root, name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,8 +8,9 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// Pending returns the pending counts on the paths to messages of a line or, without
-// messages, on those to its leaves, if not zero. Unknown messages are omitted.
+// Pending returns how many messages are pending on the path to each of
+// messages. Without messages, it returns the counts for the leaves of the line,
+// except those of zero. Unknown messages are omitted.
 func (ln Line) Pending(ctx context.Context, messages ...string) ([]lines.Pending, error) {
 	return read(ctx, ln.w.store, func(v *View) (list []lines.Pending, err error) {
 		l, err := v.lineNamed(ln.name, false)
@@ -45,7 +46,7 @@ func (ln Line) Pending(ctx context.Context, messages ...string) ([]lines.Pending
 	})
 }
 
-// pendingIn returns which messages of a line are to be looked at.
+// pendingIn returns, for each node of a line, whether it is to be tracked.
 func (v *View) pendingIn(l *line) (open []bool, err error) {
 	open = make([]bool, l.Len())
 	if !l.tracks() {
@@ -59,11 +60,11 @@ func (v *View) pendingIn(l *line) (open []bool, err error) {
 	return open, err
 }
 
-// A counting counts pending messages on paths, and visits each message once.
+// A counting counts pending messages on paths and visits each message once.
 type counting struct {
 	*line
 	open   []bool
-	counts []counted // of the paths to the nodes that are known
+	counts []counted // of the paths to visited nodes
 	walk   []int
 }
 
@@ -71,7 +72,7 @@ type counting struct {
 type counted struct {
 	known bool
 	count int
-	first int // the node, if count is not 0
+	first int // the first pending node, if count is not 0
 }
 
 // pending returns the pending count on the path to n.
@@ -100,7 +101,7 @@ func (c *counting) pending(n int) lines.Pending {
 	return p
 }
 
-// above returns the nodes that have one of nodes below them.
+// above returns the ancestors of nodes.
 func (l *line) above(nodes []int) map[int]bool {
 	above := map[int]bool{}
 	for _, n := range nodes {
@@ -111,8 +112,9 @@ func (l *line) above(nodes []int) map[int]bool {
 	return above
 }
 
-// Batch returns the next messages to track on the path to a message of a line, nil
-// if there are none: the first pending messages, up to the next fork.
+// Batch returns the next messages to track on the path to a message of a line:
+// the first pending ones, up to the next fork. It returns nil if there are
+// none.
 func (ln Line) Batch(ctx context.Context, message string, s task.Sizes) (*lines.Batch, error) {
 	return read(ctx, ln.w.store, func(v *View) (*lines.Batch, error) {
 		l, err := v.lineNamed(ln.name, false)
@@ -167,8 +169,8 @@ func (v *View) batchOf(l *line, path []int, children [][]int, next task.Batch) (
 	})
 }
 
-// branch returns the node that names the branch that a path ends in: of those on the
-// path that are not the oldest child the last one, or the root.
+// branch returns the node that identifies the branch at the end of a path: the
+// last node that is not an oldest child, else the root.
 func (l *line) branch(path []int, children [][]int) int {
 	for i := len(path) - 1; i > 0; i-- {
 		if children[path[i-1]][0] != path[i] {

@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// place resolves a REF, as [parseRef] reads it. Without a message it is the newest
-// leaf of the session and its continuations.
+// place resolves a REF; see [parseRef]. A REF without a message refers to the
+// newest leaf of the session and its continuations.
 func (v *View) place(ref string, partial bool) (*place, error) {
 	forms := parseRef(ref)
 	var failed error
@@ -32,8 +32,9 @@ func (v *View) place(ref string, partial bool) (*place, error) {
 		}
 		failed = cmp.Or(failed, err)
 	}
-	// The id of a message alone comes before prefixes. Looking for it reads every session,
-	// which is spared where ref abbreviates generated ids: no message id does.
+	// The id of a message takes precedence over prefixes of session ids. To find it,
+	// every session is read, except if ref abbreviates generated session ids, which
+	// no message id does.
 	short, ids, err := v.abbreviatedForm(forms)
 	if err != nil {
 		return nil, err
@@ -53,8 +54,8 @@ func (v *View) place(ref string, partial bool) (*place, error) {
 	return p, p.goUp(short.up)
 }
 
-// abbreviatedForm returns the sessions that the name of one of forms abbreviates, the
-// first that abbreviates any, and that form.
+// abbreviatedForm returns the first of forms that abbreviates ids of sessions,
+// with these ids.
 func (v *View) abbreviatedForm(forms []refForm) (refForm, []string, error) {
 	for _, f := range forms {
 		if f.sep != 0 {
@@ -69,7 +70,7 @@ func (v *View) abbreviatedForm(forms []refForm) (refForm, []string, error) {
 
 func isUsage(err error) bool { return err != nil && Explain(err).Code == fault.Usage }
 
-// noPlace returns the error for a REF that means nothing.
+// noPlace returns the error for a REF that refers to nothing.
 func (v *View) noPlace(ref string) error {
 	if ref == "" {
 		return &fault.Error{Code: fault.NotFound, Message: "an empty REF names nothing", Hint: "leave it out for the head, or name a session or message"}
@@ -81,8 +82,9 @@ func (v *View) noPlace(ref string) error {
 	return e
 }
 
-// placeOfPair resolves SESSION@MESSAGE or TREE/NODE. The place is nil if there is no
-// such session; an error with a place is about its message.
+// placeOfPair resolves SESSION@MESSAGE or TREE/NODE. It returns nil if there is
+// no such session. If it returns a place and an error, the error is about the
+// message.
 func (v *View) placeOfPair(f refForm, partial bool) (*place, error) {
 	if f.message == "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q names no message after the %c", f.name+string(f.sep), f.sep)}
@@ -98,8 +100,9 @@ func (v *View) placeOfPair(f refForm, partial bool) (*place, error) {
 	return p, nil
 }
 
-// placeOfName resolves a whole name, nil if there is none. It does not try prefixes, and
-// searches every session only for a message whose id is also a title or label.
+// placeOfName resolves a complete name, and returns nil if it refers to
+// nothing. It does not try prefixes. It searches all sessions only for a
+// message whose id is also a title or label.
 func (v *View) placeOfName(f refForm, partial bool) (*place, error) {
 	if isHeadName(f.name) {
 		return v.placeAtHead(f.name, partial)
@@ -125,7 +128,8 @@ func (v *View) placeOfName(f refForm, partial bool) (*place, error) {
 	return v.placeLabelled(f.name, partial)
 }
 
-// placeOfSession returns the newest leaf of the one session of ids.
+// placeOfSession returns the newest leaf of the session in ids. It returns an
+// error if there are several.
 func (v *View) placeOfSession(name string, ids []string, partial bool) (*place, error) {
 	if len(ids) > 1 {
 		return nil, v.ambiguousSessions(name, ids)
@@ -136,7 +140,7 @@ func (v *View) placeOfSession(name string, ids []string, partial bool) (*place, 
 	return v.placeIn(ids[0], "", partial)
 }
 
-// goUp moves p up by n messages.
+// goUp moves p to its n-th ancestor.
 func (p *place) goUp(n int) error {
 	for above := 0; above < n; above++ {
 		if p.node < 0 || p.Parent(p.node) < 0 {
@@ -147,15 +151,15 @@ func (p *place) goUp(n int) error {
 	return nil
 }
 
-// The names of the first and the last message of the path to the newest leaf of a
+// Names of the first and the last message on the path to the newest leaf of a
 // session.
 const (
 	firstName = "first"
 	lastName  = "last"
 )
 
-// placeIn returns the place of a message of a session by any of its names, or where
-// none is named the newest leaf.
+// placeIn returns the place of a message of a session. If message is "", it
+// returns the newest leaf.
 func (v *View) placeIn(id, message string, partial bool) (*place, error) {
 	l, err := v.line(id, partial)
 	if err != nil {
@@ -180,7 +184,7 @@ func (v *View) placeIn(id, message string, partial bool) (*place, error) {
 	return v.placeFound(l, message, (*line).find)
 }
 
-// placeAt returns the place of the message with an id that was stored.
+// placeAt returns the place of a message by its stored id.
 func (v *View) placeAt(id, message string, partial bool) (*place, error) {
 	if message == "" {
 		return v.placeIn(id, "", partial)
@@ -192,8 +196,8 @@ func (v *View) placeAt(id, message string, partial bool) (*place, error) {
 	return v.placeFound(l, message, (*line).exact)
 }
 
-// placeFound returns the place of a message that find finds: in l, behind the seal of a
-// checkpoint, or in the lines that l was copied from.
+// placeFound returns the place of the message that find finds: in l, after the
+// seal of a checkpoint, or in the lines that l was copied from.
 func (v *View) placeFound(l *line, message string, find func(*line, string) (int, error)) (*place, error) {
 	node, err := find(l, message)
 	if err == nil {
@@ -208,8 +212,8 @@ func (v *View) placeFound(l *line, message string, find func(*line, string) (int
 	return v.placeAbove(l.id(), message, find, err)
 }
 
-// placeBehindSeal finds a message that another program added to a checkpoint,
-// nil if there is none.
+// placeBehindSeal returns the place of a message that another program added to
+// a checkpoint, nil if there is none.
 func (v *View) placeBehindSeal(l *line, message string, find func(*line, string) (int, error)) *place {
 	o := l.Parts[l.named]
 	if len(l.Parts) > 1 || o.FitsSeal {
@@ -227,8 +231,8 @@ func (v *View) placeBehindSeal(l *line, message string, find func(*line, string)
 	return &place{behind, node}
 }
 
-// placeAbove finds a message in the lines that id's own line was copied from,
-// the nearest first.
+// placeAbove returns the place of a message in the lines that the line of id
+// was copied from, nearest first.
 func (v *View) placeAbove(id, message string, find func(*line, string) (int, error), notFound error) (*place, error) {
 	lineage, _ := v.index.Lineage(id)
 	seen := map[string]bool{}
@@ -254,9 +258,9 @@ func (v *View) placeAbove(id, message string, find func(*line, string) (int, err
 	return nil, notFound
 }
 
-// find returns the node of the message with the id or UUID name, or else with an
-// unambiguous prefix of its id. A name that begins with urn:uuid: is only tried as a
-// UUID.
+// find returns the node of the message whose id or UUID is name, or whose id
+// has the unique prefix name. If name begins with urn:uuid:, only UUIDs are
+// compared.
 func (l *line) find(name string) (int, error) {
 	node, err := l.exact(name)
 	if !isNotFound(err) || !isPrefix(name) || strings.HasPrefix(name, urn) {
@@ -271,7 +275,7 @@ func (l *line) find(name string) (int, error) {
 	return l.only(name, nodes)
 }
 
-// exact returns the node of the message whose id, or else whose UUID, is name.
+// exact returns the node of the message whose id, or else UUID, is name.
 func (l *line) exact(name string) (int, error) {
 	uuid, strict := strings.CutPrefix(name, urn)
 	var nodes []int
@@ -284,7 +288,8 @@ func (l *line) exact(name string) (int, error) {
 	return l.only(uuid, nodes)
 }
 
-// only returns the one node of nodes, which name found.
+// only returns the node in nodes, which matched name. It returns an error if
+// there are several.
 func (l *line) only(name string, nodes []int) (int, error) {
 	switch len(nodes) {
 	case 0:

@@ -14,15 +14,16 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// mayBeMessage reports whether name looks like the id of a message. It saves a look into
-// every file for a name that means something else already.
+// mayBeMessage reports whether name looks like the id of a message. If not, a
+// name that has another meaning is not searched in all files.
 func mayBeMessage(name string) bool {
 	return strings.ContainsFunc(name, unicode.IsDigit) && !strings.ContainsFunc(name, unicode.IsSpace)
 }
 
-// placeOfMessage finds the message whose id is the name of one of forms, the first that
-// names one, in all sessions. Equal bytes are one message: in the line that wrote it
-// first, else in its oldest copy. It returns nil if there is none.
+// placeOfMessage searches all sessions for a message whose id is the name of
+// one of forms, in this order. Messages with equal bytes are one message: that
+// of the line that had it first, else the oldest copy. It returns nil if there
+// is none.
 func (v *View) placeOfMessage(forms []refForm, partial bool) (*place, error) {
 	var names []refForm
 	for _, f := range forms {
@@ -51,8 +52,8 @@ func (v *View) placeOfMessage(forms []refForm, partial bool) (*place, error) {
 	return nil, nil
 }
 
-// placeOfCopies returns the place of the oldest of copies of a message, unless they
-// differ.
+// placeOfCopies returns the place of the oldest copy of a message. It returns
+// an error if the copies differ.
 func (v *View) placeOfCopies(name string, copies []messageCopy, partial bool) (*place, error) {
 	slices.SortFunc(copies, messageCopy.compare)
 	first := copies[0]
@@ -70,15 +71,15 @@ func (v *View) placeOfCopies(name string, copies []messageCopy, partial bool) (*
 	return nil, v.ambiguousMessages(name, places)
 }
 
-// A messageCopy is a message as a file has it.
+// A messageCopy is a message in one file.
 type messageCopy struct {
 	session string
-	began   time.Time // when the session was created
-	copied  bool      // from another session
+	began   time.Time // creation time of the session
+	copied  bool      // copied from another session
 	raw     []byte
 }
 
-// compare orders originals before copies, and the oldest first.
+// compare orders originals before copies, and then by age.
 func (c messageCopy) compare(other messageCopy) int {
 	if c.copied != other.copied {
 		if other.copied {
@@ -89,8 +90,8 @@ func (c messageCopy) compare(other messageCopy) int {
 	return cmp.Or(c.began.Compare(other.began), cmp.Compare(c.session, other.session))
 }
 
-// copiesOf returns the messages whose ids are names, by id, from all files that can be
-// used. It looks into Penguin's checkpoints only if no session has any.
+// copiesOf searches all readable files for messages by id. It reads Penguin's
+// checkpoints only if no session has one of them.
 func (v *View) copiesOf(names []refForm) (map[string][]messageCopy, error) {
 	if err := v.whole(); err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func (v *View) copiesOf(names []refForm) (map[string][]messageCopy, error) {
 	return found, v.ctx.Err()
 }
 
-// mayHold reports whether a file may have a message with one of these ids.
+// mayHold reports whether data may contain a message with one of these ids.
 func mayHold(data []byte, names []refForm) bool {
 	return slices.ContainsFunc(names, func(f refForm) bool {
 		plain := strings.IndexFunc(f.name, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' || r == '/' }) < 0

@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	minPrefix = 4 // characters
-	shownSize = 8 // bytes
+	minPrefix = 4 // in characters
+	shownSize = 8 // in bytes
 )
 
 // shown returns the part of a session's id that lists show.
 func shown(id string) string { return id[max(0, len(id)-shownSize):] }
 
-// isPrefix reports whether name is long enough to be a prefix of an id and is not
-// itself a whole one: the id of a session that is gone must not match a longer one.
+// isPrefix reports whether name is long enough to be a prefix of an id and has
+// not the form of a whole id: the id of a removed session must not match a
+// longer one.
 func isPrefix(name string) bool {
 	return utf8.RuneCountInString(name) >= minPrefix && !session.Generated(name)
 }
@@ -45,15 +46,15 @@ func abbreviates(prefix, id string) bool {
 	return unicode.IsLetter(next) || unicode.IsDigit(next)
 }
 
-// A named is a thing that goes by an id and perhaps by a title.
+// A candidate is something that a name may refer to.
 type named struct {
 	id, title string // either may be empty
-	shown     string // the part of the id that lists show, "" for its beginning
+	shown     string // the part of the id that lists show, "" if they show its beginning
 }
 
-// match returns the indices in list of the candidates for name: the one with that id;
-// else those with that title, compared exactly, then without case; else those whose
-// displayed part it is; else those that it abbreviates.
+// match returns the indices in list of the candidates for name. The first rule
+// with a match applies: equal id, equal title, equal title ignoring case, equal
+// displayed part of the id, abbreviated id.
 func match(name string, list []named) []int {
 	if name == "" {
 		return nil

@@ -18,32 +18,31 @@ type PruneOptions struct {
 	DryRun bool
 }
 
-// A Pruned is the decision of a prune about an automatic checkpoint.
+// A Pruned is an automatic checkpoint, and whether a prune keeps it.
 type Pruned struct {
 	ID        string    `json:"session_id"`
 	Title     string    `json:"title"`
 	CreatedAt time.Time `json:"created_at"`
 	Kept      bool      `json:"kept"`
-	Reason    string    `json:"reason"` // a text for the user
+	Reason    string    `json:"reason"` // in words
 }
 
-// A Pruning is the decisions of a prune about all automatic checkpoints, the
-// oldest first.
+// A Pruning lists all automatic checkpoints, oldest first.
 type Pruning struct {
 	Checkpoints []Pruned `json:"checkpoints"`
 }
 
-// prunedMark ends the name of a folder of the trash that a prune made, and
+// prunedMark is the suffix of a folder that a prune made in the trash, and
 // prunedAge is how long it stays there.
 const (
 	prunedMark = "-pruned"
 	prunedAge  = 7 * 24 * time.Hour
 )
 
-// Prune moves the automatic checkpoints that [Options.Retention] does not keep to the
-// trash, and deletes those that earlier prunes moved there a week ago or earlier.
-// Checkpoints with a name, checkpoints that others depend on, and Penguin's
-// checkpoints stay.
+// Prune moves the automatic checkpoints that [Options.Retention] does not keep
+// to the trash, and deletes those that earlier prunes moved there at least a
+// week ago. It keeps named checkpoints, those that others depend on, and
+// Penguin's.
 func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*Pruning, error) {
 	return w.store.prune(ctx, o, false)
 }
@@ -82,7 +81,7 @@ func (v *View) judge(r checkpoint.Retention) ([]Pruned, error) {
 	}
 	bookmarks, _, err := v.bookmarks()
 	if err != nil {
-		return nil, err // one may be in any of them
+		return nil, err // a damaged agent may refer to any session
 	}
 	list := []Pruned{}
 	var taken []checkpoint.Taken
@@ -109,7 +108,8 @@ func (v *View) judge(r checkpoint.Retention) ([]Pruned, error) {
 	return list, nil
 }
 
-// needed says why a checkpoint is kept although it is old, "" if nothing needs it.
+// needed returns why a checkpoint is kept although it is old, "" if nothing
+// refers to it.
 func (v *View) needed(id string, bookmarks []bookmark.Bookmark) string {
 	if h, ok := v.head(); ok && h.Session == id {
 		return "the head is in it"

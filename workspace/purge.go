@@ -14,16 +14,17 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// PurgeOptions are the choices for a purge.
+// PurgeOptions select the files to delete.
 type PurgeOptions struct {
-	// Older is how long a file must have been in the trash. Zero means not at all.
+	// MinAge is how long a file must have been in the trash. Zero means that every
+	// file is deleted.
 	Older time.Duration
 }
 
-// PurgeTrash deletes the contents of the trash, with the attachments that nothing else
-// refers to, and returns what it deleted. It also removes the text of the deleted
-// sessions from the log, bookmarks, explorations, learnings and tasks. Neither the purge
-// nor the operations that moved the files to the trash can be undone.
+// PurgeTrash deletes the contents of the trash, and the attachments that only
+// these refer to, and returns what it deleted. It also removes the text of the
+// deleted sessions from the log, bookmarks, explorations, learnings and tasks.
+// The operations that moved the files to the trash can no longer be undone.
 func (w *Workspace) PurgeTrash(ctx context.Context, o PurgeOptions) (*Trash, error) {
 	return purgeTrash(ctx, w.store, o)
 }
@@ -64,7 +65,7 @@ func (v *View) addAttached(sums map[string]bool, f Trashed) {
 	}
 	data, err := durable.ReadFile(v.root, v.nameOf(f))
 	if err != nil {
-		return // keep the files that it refers to
+		return // keep the files that it may refer to
 	}
 	s, err := session.Decode(sessionOf(f.File), data)
 	if err != nil {
@@ -128,7 +129,7 @@ func (v *View) keepNamed(sums map[string]bool, name string) error {
 	return v.ctx.Err()
 }
 
-// purge deletes the folders of the trash that match, by name and by the time in it.
+// purge deletes the folders of the trash that match by name and time.
 func (tx *Tx) purge(match func(name string, at time.Time) bool) error {
 	entries, err := durable.ReadDir(tx.View.root, trashDir)
 	if errors.Is(err, fs.ErrNotExist) {

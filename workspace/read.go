@@ -12,17 +12,18 @@ import (
 // A Listing is a list of sessions.
 type Listing struct {
 	Sessions []Entry `json:"sessions"`
-	Total    int     `json:"total"` // how many there are without the limit
+	Total    int     `json:"total"` // number of sessions without the limit
 }
 
-// List returns [Workspace.Sessions] of a kind, or of all where it is "".
+// List returns the sessions of a kind, or all if kind is "". See
+// [Workspace.Sessions].
 func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, error) {
 	return w.Sessions(ctx, ListOptions{Kind: kind})
 }
 
 // Sessions returns the matching sessions, last active first unless o.Sort says
-// otherwise. Penguin's checkpoints are included with the kind checkpoint. Unreadable
-// files are skipped with a note.
+// otherwise. It includes Penguin's checkpoints, with the kind checkpoint. It
+// skips unreadable files, with a note.
 func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, error) {
 	kind := o.Kind
 	if kind != "" {
@@ -72,26 +73,28 @@ func (v *View) noteUnusable() {
 	}
 }
 
-// A Conversation is the path to a message, in a session's name.
+// A Conversation is the path to a message, as one session.
 type Conversation struct {
 	Entry    Entry
 	Messages []session.Message
-	Refs     []string // of Messages: a REF to each, as short as is enough
-	Joined   []bool   // of Messages, whether it follows the previous one by a join, see [session.Tree.Joined]
-	// Document is the path as one JSON document: the eight keys of a session
-	// file, with the session's id and metadata, and the messages in their
+	Refs     []string // the shortest REF to each of Messages
+	Joined   []bool   // whether each of Messages is joined to the previous one, see [session.Tree.Joined]
+	// Document is the path as a JSON document in the format of a session file: with
+	// its eight keys, the session's id and metadata, and the messages in their
 	// stored form.
 	Document []byte
 }
 
-// JSON returns c.Document on one line, with the tokens that it has: NaN and Infinity too.
+// JSON returns c.Document on one line. It may contain NaN and Infinity, which
+// are not valid JSON.
 func (c *Conversation) JSON() []byte { return rawjson.Dense(c.Document) }
 
 // MarshalJSON returns c.Document on one line, with null in place of NaN and
-// Infinity, which JSON does not have.
+// Infinity.
 func (c *Conversation) MarshalJSON() ([]byte, error) { return rawjson.Strict(c.JSON()), nil }
 
-// Show returns the path to where ref points, flattened.
+// Show returns the path to ref across the sessions that it was copied from or
+// continues.
 func (w *Workspace) Show(ctx context.Context, ref string, o session.ReadOptions) (*Conversation, error) {
 	return read(ctx, w.store, func(v *View) (*Conversation, error) {
 		p, err := v.place(ref, o.Partial)
@@ -141,12 +144,12 @@ func (v *View) message(l *line, node int) (session.Message, error) {
 	return s.Messages[l.Index(node)], nil
 }
 
-// A Lineage is where a session comes from.
+// A Lineage is a session with its ancestors.
 type Lineage struct {
-	IDs []string `json:"lineage"` // root to the session itself
+	IDs []string `json:"lineage"` // from the root to the session itself
 }
 
-// Lineage returns the ids from the root to the session.
+// Lineage returns the lineage of a session.
 func (w *Workspace) Lineage(ctx context.Context, name string, o session.ReadOptions) (*Lineage, error) {
 	return read(ctx, w.store, func(v *View) (*Lineage, error) {
 		id, err := v.resolve(name)
@@ -162,14 +165,14 @@ func (w *Workspace) Lineage(ctx context.Context, name string, o session.ReadOpti
 	})
 }
 
-// A Forest is the trees of sessions.
+// A Forest is the trees of all sessions.
 type Forest struct {
 	Roots []TreeEntry `json:"roots"` // oldest first
 }
 
-// Tree returns the trees of sessions, oldest first, or with a name the tree
-// with that session. A session whose origin is missing is below the nearest
-// existing session of its lineage, or a root.
+// Tree returns the trees of sessions, oldest first. If name is not empty, it
+// returns the tree with that session only. A session whose origin is missing is
+// a child of the nearest existing session of its lineage, or else a root.
 func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 	return read(ctx, w.store, func(v *View) (*Forest, error) {
 		if err := v.whole(); err != nil {
@@ -218,8 +221,8 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 	})
 }
 
-// penguinParent returns the session that one of Penguin's checkpoints was taken of, or the
-// checkpoint itself if that session is gone.
+// penguinParent returns the session that one of Penguin's checkpoints was made
+// from, or the checkpoint itself if that session does not exist.
 func (v *View) penguinParent(id string) string {
 	if from := v.penguin[id].Session; v.index.Entry(from) != nil {
 		return from
@@ -236,17 +239,17 @@ func (v *View) subtree(id string, children map[string][]string, head string) Tre
 	return n
 }
 
-// A Diff says where two paths part.
+// A Diff compares two paths.
 type Diff struct {
-	Common session.ID `json:"common"` // the last message that both have, none if they share none
-	A      []string   `json:"a"`      // the messages that only the first has, in order
-	B      []string   `json:"b"`      // and the second
+	Common session.ID `json:"common"` // the last common message, null if there is none
+	A      []string   `json:"a"`      // messages that only the first path has, in order
+	B      []string   `json:"b"`      // messages that only the second path has
 
-	MessagesA []session.Message `json:"messages_a"` // those of A
-	MessagesB []session.Message `json:"messages_b"`
+	MessagesA []session.Message `json:"messages_a"` // of A
+	MessagesB []session.Message `json:"messages_b"` // of B
 }
 
-// Diff compares the paths to two places, by message id, from their roots.
+// Diff compares the paths to a and b, by message id, from their roots.
 func (w *Workspace) Diff(ctx context.Context, a, b string, o session.ReadOptions) (*Diff, error) {
 	return read(ctx, w.store, func(v *View) (*Diff, error) {
 		pa, err := v.place(a, o.Partial)
@@ -274,9 +277,9 @@ func (w *Workspace) Diff(ctx context.Context, a, b string, o session.ReadOptions
 	})
 }
 
-// parting returns how many of the messages of two paths come before they part. A header
-// that only one of the paths has is skipped: Penguin's snapshots lack the first one, and
-// repeat those of each file.
+// parting returns how many messages of each path precede the point where they
+// part. A header that only one of the paths has is skipped: Penguin's snapshots
+// lack the first one, and repeat those of each file.
 func (v *View) parting(la *line, as []int, lb *line, bs []int) (a, b int, err error) {
 	for i, j := 0, 0; ; {
 		for i < len(as) && j < len(bs) && la.ID(as[i]) == lb.ID(bs[j]) {
@@ -297,8 +300,8 @@ func (v *View) parting(la *line, as []int, lb *line, bs []int) (a, b int, err er
 	}
 }
 
-// headers returns how many headers nodes of l begin with that the path others does not
-// have.
+// headers returns with how many headers that the path others does not have
+// nodes begins.
 func (v *View) headers(l *line, nodes []int, other *line, others []int) (n int, err error) {
 	has := map[string]bool{}
 	for ; n < len(nodes); n++ {
@@ -321,7 +324,8 @@ func (v *View) headers(l *line, nodes []int, other *line, others []int) (n int, 
 	return n, nil
 }
 
-// beyond returns the ids of nodes of l, and their messages to be read.
+// beyond returns the ids and messages of nodes of l. The messages are to be
+// read.
 func (v *View) beyond(l *line, nodes []int) (ids []string, messages []session.Message, err error) {
 	ids = []string{}
 	for _, n := range nodes {

@@ -19,8 +19,8 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// recovered opens a workspace under the lock, after completing or removing the
-// remains of an interrupted command.
+// recovered opens a workspace under the lock, and completes or reverts
+// interrupted operations.
 func (w *base) recovered(ctx context.Context, root *os.Root, m mode) (*Tx, error) {
 	tx, err := w.loadTx(ctx, root, m)
 	if err != nil {
@@ -50,7 +50,7 @@ func (w *base) recovered(ctx context.Context, root *os.Root, m mode) (*Tx, error
 	return tx, err
 }
 
-// loadTx begins a change of a workspace, which has to be finished.
+// loadTx begins a transaction, which must be finished.
 func (w *base) loadTx(ctx context.Context, root *os.Root, m mode) (*Tx, error) {
 	v, err := w.load(ctx, root, m)
 	if v == nil {
@@ -65,16 +65,16 @@ func (tx *Tx) finish() {
 	tx.View.done()
 }
 
-// recover completes those of the last operations that were interrupted after their
-// first change, removes the log lines of those interrupted before it, and removes
-// temporary files. It reports whether the workspace must be read again.
+// recover completes the interrupted operations whose first change was written,
+// removes the log lines of the others, and removes temporary files. It reports
+// whether the workspace must be read again.
 func (tx *Tx) recover() (changed bool, err error) {
 	broken, err := tx.mendBrokenLog()
 	if err != nil && !tx.View.every {
 		return false, err
 	}
 	last, err := tx.lastOperations()
-	if err != nil && !tx.View.every { // doctor reports the error
+	if err != nil && !tx.View.every { // doctor reports it
 		return false, err
 	}
 	if broken { // doctor repairs it first
@@ -115,16 +115,16 @@ func (tx *Tx) recover() (changed bool, err error) {
 	if len(happened) == 0 {
 		return changed, nil
 	}
-	_, err = durable.AppendCache(tx.View.root, operation.Path, []byte("\n")) // it is settled
+	_, err = durable.AppendCache(tx.View.root, operation.Path, []byte("\n")) // the operation is complete
 	return changed, err
 }
 
-// decide completes the interrupted operations that have happened, and removes the
-// log lines of the others.
+// decide completes interrupted operations that took effect, and removes the log
+// lines of the others.
 func (tx *Tx) decide(happened, not []operation.Line) error {
 	for _, line := range slices.Concat(happened, not) {
 		for _, id := range line.Sessions {
-			tx.View.own[id] = true // regardless of the index
+			tx.View.own[id] = true // even if the index has it
 		}
 	}
 	if len(not) > 0 {
@@ -163,7 +163,7 @@ func (tx *Tx) takeOut(lines []operation.Line) error {
 	return durable.CutLog(tx.View.root, operation.Path, end)
 }
 
-// rewriteLog replaces the log, of which size bytes are lines, by one without some.
+// rewriteLog replaces the first size bytes of the log, without some lines.
 func (tx *Tx) rewriteLog(without []operation.Line, size int64) error {
 	in, err := durable.OpenRegular(tx.View.root, operation.Path)
 	if err != nil {
@@ -184,8 +184,8 @@ func (tx *Tx) rewriteLog(without []operation.Line, size int64) error {
 	return err
 }
 
-// lastOperations returns the newest log lines, of operations that may have been
-// interrupted, the oldest first.
+// lastOperations returns the lines of the log, oldest first, whose operations
+// may have been interrupted.
 func (tx *Tx) lastOperations() ([]operation.Line, error) {
 	log, err := operation.Open(tx.View.root)
 	if err != nil {
@@ -196,7 +196,7 @@ func (tx *Tx) lastOperations() ([]operation.Line, error) {
 		var damage *operation.DamageError
 		switch {
 		case errors.As(err, &damage):
-			continue // doctor says so
+			continue // doctor reports it
 		case err != nil:
 			return nil, err
 		}
@@ -207,9 +207,9 @@ func (tx *Tx) lastOperations() ([]operation.Line, error) {
 }
 
 // hidePending hides from a reader's index the sessions that an operation in
-// progress, or an interrupted one, is moving: some of its files may be in the trash
-// already. A session in a started removal counts as removed, and a restored one is
-// visible only after all files are.
+// progress, or an interrupted one, moves: some of its files may be in the trash
+// already. If the operation is a removal, its sessions count as removed; if it
+// restores, they become visible when all files are restored.
 func (v *View) hidePending() error {
 	plan, err := v.beingForgotten()
 	if err != nil {
@@ -239,16 +239,18 @@ func (v *View) hidePending() error {
 	return nil
 }
 
-// unmoved reports whether c moves a file to the trash, or back, and is not made.
+// unmoved reports whether c moves a file to or from the trash and was not
+// carried out.
 func (v *View) unmoved(c operation.Change) bool { return c.Moved != "" && !v.made(c) }
 
-// sweep removes the temporary files of interrupted commands. A file that may hold
-// another program's data, which was being restored, is kept in the trash: this can
-// only be the case if one of the last operations has happened.
+// sweep removes the temporary files of interrupted commands. A temporary file
+// may be another program's version of a file, which was being put back. It is
+// then kept in the trash. This is only possible if one of the last operations
+// took effect.
 func (tx *Tx) sweep(interrupted bool, happened []operation.Line) error {
 	names := tx.View.index.Temporary
 	if interrupted {
-		names = tx.View.folder.Temporary() // the index may not have looked
+		names = tx.View.folder.Temporary() // the index may not have read the folder
 	}
 	var made []operation.Change
 	for _, line := range happened {
@@ -281,9 +283,8 @@ func (tx *Tx) sweep(interrupted bool, happened []operation.Line) error {
 	return err
 }
 
-// keepOther copies a temporary file to the trash if it is neither the old nor the
-// new content of one of the changes that were made: an exchange of two names was
-// interrupted.
+// keepOther copies a temporary file to the trash if it is neither the old nor
+// the new content of one of changes: an exchange of two names was interrupted.
 func (tx *Tx) keepOther(temp string, changes []operation.Change) error {
 	i := slices.IndexFunc(changes, func(c operation.Change) bool { return tempOf(c.File) == temp })
 	if i < 0 || changes[i].Was == nil || !tx.View.made(changes[i]) {
@@ -306,18 +307,18 @@ func (v *View) isThere(name string) bool {
 	return err == nil
 }
 
-// happened reports whether the first change of an operation was made, which may
-// have been interrupted.
+// happened reports whether an operation, which may have been interrupted, took
+// effect: its first change was made.
 func (v *View) happened(o *operation.Operation) bool {
 	c := o.Changes[0]
 	if v.made(c) {
 		return true
 	}
-	if c.Is == nil || c.Was == nil { // it still is where it was, or is not there
+	if c.Is == nil || c.Was == nil { // it was not moved, or does not exist
 		return false
 	}
 	if temp, err := v.stateNow(tempOf(c.File)); err == nil && temp.Same(c.Is) {
-		return false // its target has not been renamed
+		return false // its target was not renamed
 	}
 	data, err := durable.ReadFile(v.root, c.File)
 	if err != nil || stateOfBytes(data, nil).Same(c.Was) {
@@ -327,7 +328,7 @@ func (v *View) happened(o *operation.Operation) bool {
 	return !added || bytes.Contains(data, []byte(message)) // changed since
 }
 
-// made reports whether a file is as c left it.
+// made reports whether a file is in the state after c.
 func (v *View) made(c operation.Change) bool {
 	info, err := v.root.Lstat(c.File)
 	if err == nil && c.Is != nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -349,8 +350,7 @@ func (v *View) made(c operation.Change) bool {
 	return err == nil && is.Same(c.Is)
 }
 
-// stillAs reports whether a file is in the state after c; a file that c created counts
-// as existing regardless of its content.
+// stillAs is like made, but if c created a file, it only has to exist.
 func (v *View) stillAs(c operation.Change) bool {
 	if c.Is != nil {
 		c.Was = c.Is
@@ -358,8 +358,8 @@ func (v *View) stillAs(c operation.Change) bool {
 	return v.made(c)
 }
 
-// holdsAsLeft reports whether a file has the content after c, as far as the log knows it:
-// another program may have changed it without changing size and time.
+// holdsAsLeft reports whether a file has the content after c, as far as the log
+// has it: another program may have changed it without changing size and time.
 func (v *View) holdsAsLeft(c operation.Change) bool {
 	if c.Is == nil || c.Is.CRC32C == "" {
 		return true
@@ -377,7 +377,7 @@ func (v *View) stateNow(name string) (*operation.State, error) {
 	return &operation.State{Size: int64(len(data)), CRC32C: hex32(crc32c.Of(data))}, nil
 }
 
-// complete stages the missing changes of an operation that has happened.
+// complete stages the missing changes of an operation that took effect.
 func (tx *Tx) complete(changes []operation.Change) error {
 	for _, c := range changes {
 		unmade, err := tx.View.unmade(c)
@@ -393,7 +393,7 @@ func (tx *Tx) complete(changes []operation.Change) error {
 	return nil
 }
 
-// unmade reports whether a file is as it was before c.
+// unmade reports whether a file is in the state before c.
 func (v *View) unmade(c operation.Change) (bool, error) {
 	switch there := v.isThere(c.File); {
 	case c.Was == nil:
@@ -421,21 +421,22 @@ func (tx *Tx) completeOne(c operation.Change) error {
 	case c.Link:
 		o, err := tx.View.outline(sessionOf(c.File))
 		if err != nil {
-			return nil // doctor reports the error
+			return nil // doctor reports it
 		}
 		return tx.setContinuedTo(o)
 	}
 	return nil
 }
 
-// completeMove prepares to move a file to the trash, or takes away its old name if
-// it has the new one already: a file system may have kept both.
+// completeMove stages the move of a file to the trash. If the file has both
+// names, because the file system kept both, completeMove stages the removal of
+// the old one.
 func (tx *Tx) completeMove(c operation.Change) error {
 	if id := sessionOf(c.File); id != "" {
 		tx.forget(id)
 	}
 	if !tx.View.isThere(c.Moved) {
-		if err := durable.MakeDir(tx.View.root, path.Dir(c.Moved)); err != nil { // it may have been taken away when it was empty
+		if err := durable.MakeDir(tx.View.root, path.Dir(c.Moved)); err != nil { // an empty folder may have been removed
 			return err
 		}
 		return tx.batch.Move(c.File, c.Moved)
@@ -445,7 +446,7 @@ func (tx *Tx) completeMove(c operation.Change) error {
 		return err
 	}
 	if moved, err := tx.View.stateNow(tx.View.heldBy(c)); err != nil || !moved.Same(old) {
-		return err // they are two files, and both stay
+		return err // there are two different files; keep both
 	}
 	tx.completed = true
 	return tx.View.index.Change(func() error { return durable.Remove(tx.View.root, c.File) })

@@ -16,14 +16,15 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// A Redact removes secrets from a text, or from the strings of a JSON value, and
-// returns the kind of each secret found. Its error aborts the export.
+// A Redact removes secrets from a text or, if isJSON is true, from the strings
+// of a JSON value. It returns the kind of each secret found. Its error aborts
+// the export.
 type Redact func(text []byte, isJSON bool) (clean []byte, found []string, err error)
 
-// redacted removes the secrets from t, and returns the counts of those removed from the
-// data that the format writes. Most data in a record of a message, or in its stored
-// form, repeats the message: of each kind the larger count is used. Signatures of
-// changed content are removed.
+// redacted removes the secrets from t, and returns how many of them were in the
+// data that the format writes. Most data in a record of a message, or in its
+// stored form, repeats the message, so the larger count of each kind is used.
+// Signatures of changed content are removed.
 func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) ([]transcript.Loss, error) {
 	var failed error
 	clean := func(text []byte, isJSON bool, found map[string]int) []byte {
@@ -59,7 +60,7 @@ func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) (
 			total[kind] += n
 		}
 	}
-	// Not all that was kept is written.
+	// The format may not write all data.
 	where := func(written bool, kept map[string]int) map[string]int {
 		if written {
 			return kept
@@ -68,7 +69,7 @@ func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) (
 	}
 	said, kept := map[string]int{}, map[string]int{}
 	texts(said, &t.Title, &t.Dir)
-	texts(map[string]int{}, &t.Version, &t.Model) // the messages say so, too
+	texts(map[string]int{}, &t.Version, &t.Model) // the messages have them too
 	values(where(format.Sessions, kept), &t.Sources)
 	for i := range t.Records {
 		values(where(t.Format == format.Name, kept), &t.Records[i])
@@ -111,8 +112,8 @@ func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) (
 	return list, failed
 }
 
-// textFile returns the text of a base64-encoded file in the meta of a part, and false if
-// there is none or it is not text.
+// textFile decodes a base64-encoded file in the meta of a part. It returns
+// false if there is none or it is not text.
 func textFile(meta []byte) ([]byte, bool) {
 	v := gjson.GetManyBytes(meta, "type", "data")
 	if v[0].Str != "base64" {

@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// The names of the head and, the last, of the previous head. They take precedence over
-// titles and labels.
+// Names of the head and, the last one, of the previous head. They take
+// precedence over titles and labels.
 const (
 	headName     = "HEAD"
 	headSign     = "@"
 	previousSign = "-"
 )
 
-// isHeadName reports whether name always means where the head is or was.
+// isHeadName reports whether name refers to the head or the previous head.
 func isHeadName(name string) bool {
 	return name == headName || name == headSign || name == previousSign
 }
 
-// A refForm is one way to read a REF.
+// A refForm is one interpretation of a REF.
 type refForm struct {
-	name    string // of a session, or of a message by its id or label
+	name    string // a session, or the id or label of a message
 	sep     byte   // '@' or '/' before message; 0 for a name alone
 	message string
-	up      int // messages to go up from there
+	up      int // how many messages to go up
 }
 
-// parseRef returns the ways to read ref, in the order in which they are tried: the whole
-// as a name; without the operators ~N and ^ at its end, one after the other; then, without
-// all of them, as SESSION@MESSAGE and as TREE/NODE. The last are those two of ref as it
-// is, for ids that end like an operator.
+// parseRef returns the interpretations of ref, in the order in which they are
+// tried: ref as a name; without the operators ~N and ^ at its end, one by one;
+// then, without all operators, SESSION@MESSAGE and TREE/NODE; then these two
+// with the operators as part of the id.
 func parseRef(ref string) []refForm {
 	forms := []refForm{{name: ref}}
 	base, up := ref, 0
@@ -49,8 +49,8 @@ func parseRef(ref string) []refForm {
 	return forms
 }
 
-// cutOperator cuts ~N, ~ or ^ off the end of ref, which must have something before it.
-// It returns how many messages the operator goes up.
+// cutOperator removes ~N, ~ or ^ from the end of ref, if there is something
+// before it. up is how many messages the operator goes up.
 func cutOperator(ref string) (rest string, up int, ok bool) {
 	if rest, ok := strings.CutSuffix(ref, "^"); ok {
 		return rest, 1, rest != ""
@@ -71,8 +71,8 @@ func cutOperator(ref string) (rest string, up int, ok bool) {
 	return rest, min(up, math.MaxInt32), true
 }
 
-// appendSplit appends the forms of base with a separator: at the last '@', then at the
-// last '/'.
+// appendSplit appends the interpretations of base as a pair: split at the last
+// '@', then at the last '/'.
 func appendSplit(forms []refForm, base string, up int) []refForm {
 	for _, sep := range []byte{'@', '/'} {
 		if i := strings.LastIndexByte(base, sep); i >= 0 {

@@ -8,19 +8,19 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A naming makes REFs to the messages of one conversation: as short as is enough to name
-// them, and safe to be pasted into a command line.
+// A naming makes REFs to the messages of one conversation. They are as short as
+// possible, and need no quoting in a shell.
 type naming struct {
 	session string // before the @
-	uuid    string // of the line
+	uuid    string // UUID of the line
 	heads   map[string]int
 }
 
-// headLength is how many characters of a UUID are enough where no other begins so.
+// headLength is the minimum length of a prefix of a UUID in a REF.
 const headLength = 8
 
-// naming returns the naming of the messages of l in the name of a session. Without l each
-// message that has a UUID is named by all of it.
+// naming returns the naming of the messages of l, as messages of a session. If
+// l is nil, UUIDs are not abbreviated.
 func (v *View) naming(id string, l *line) *naming {
 	n := &naming{session: v.pieceOf(id), uuid: session.UUID(id)}
 	if !isPlain(n.session) {
@@ -54,9 +54,9 @@ func (n *naming) message(id string) string {
 	return session.MessageUUID(n.uuid, id)
 }
 
-// isPlain reports whether an id, or a piece of one, means itself in a REF and in a shell:
-// it is letters, digits, '_', '.', ':' and '-', does not look like a flag, and is not a
-// word that REF gives a meaning.
+// isPlain reports whether an id, or a part of one, can be used in a REF and in
+// a shell: it has only letters, digits, '_', '.', ':' and '-', does not look
+// like a flag, and is not a name with a special meaning in a REF.
 func isPlain(id string) bool {
 	switch id {
 	case "", "HEAD", "first", "last":

@@ -12,9 +12,9 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// resolve returns the session that name denotes: HEAD or the previous head; else the
-// session with that id, UUID or title; else the only one that name abbreviates. A name
-// that begins with urn:uuid: is only tried as a UUID.
+// resolve returns the session that name refers to: HEAD or the previous head;
+// else the session with that id, UUID or title; else the only session that name
+// abbreviates. If name begins with urn:uuid:, only UUIDs are compared.
 func (v *View) resolve(name string) (string, error) {
 	if isHeadName(name) {
 		h, err := v.headNamed(name)
@@ -35,7 +35,8 @@ func (v *View) resolve(name string) (string, error) {
 	return "", v.ambiguousSessions(name, ids)
 }
 
-// called returns the session whose id or UUID is name, else those with that title.
+// called returns the session whose id or UUID is name, else those with that
+// title.
 func (v *View) called(name string) ([]string, error) {
 	if id, ok := v.byID(name); ok {
 		return []string{id}, nil
@@ -43,7 +44,8 @@ func (v *View) called(name string) ([]string, error) {
 	return v.titled(name)
 }
 
-// byID returns the session whose id or UUID is name, and whether there is one.
+// byID returns the session whose id or UUID is name, and reports whether there
+// is one.
 func (v *View) byID(name string) (id string, ok bool) {
 	if uuid, strict := strings.CutPrefix(name, urn); strict {
 		return v.byUUID(uuid)
@@ -58,9 +60,10 @@ func (v *View) byID(name string) (id string, ok bool) {
 	return "", false
 }
 
-// titled returns the conversations with a title: exactly, else in any case. Of several
-// files of one conversation it returns the first. Sessions come before Penguin's
-// checkpoints: Penguin names one like the branch that it makes of it.
+// titled returns the conversations with a title, compared exactly; if there is
+// none, ignoring case. Of several files of one conversation it returns the
+// first. Sessions take precedence over Penguin's checkpoints, because Penguin
+// gives a checkpoint and the branch made from it the same name.
 func (v *View) titled(title string) ([]string, error) {
 	if title == "" || strings.HasPrefix(title, urn) {
 		return nil, nil
@@ -89,8 +92,8 @@ func (v *View) titled(title string) ([]string, error) {
 	return nil, nil
 }
 
-// conversations returns ids with each continuation replaced by the first file of its
-// line, each once.
+// conversations replaces each continuation in ids with the first file of its
+// line, and removes duplicates.
 func (v *View) conversations(ids []string) []string {
 	var firsts []string
 	for _, id := range ids {
@@ -104,9 +107,9 @@ func (v *View) conversations(ids []string) []string {
 	return firsts
 }
 
-// abbreviated returns the sessions that prefix abbreviates: those whose shown part it
-// is, else those whose id or shown part begins with it. A prefix that was the id of a
-// session abbreviates none.
+// abbreviated returns the sessions whose shown part is prefix; if there is
+// none, those whose id or shown part begins with it. If prefix was the id of a
+// session, it returns none.
 func (v *View) abbreviated(prefix string) ([]string, error) {
 	if !isPrefix(prefix) || strings.HasPrefix(prefix, urn) {
 		return nil, nil
@@ -134,9 +137,9 @@ func (v *View) abbreviated(prefix string) ([]string, error) {
 	return whole, nil
 }
 
-// wasSession reports whether id was the id of a session: its file is in the trash, or,
-// where not all candidates are of generated ids, which no other id resembles, the log of
-// operations names it.
+// wasSession reports whether id was the id of a session: whether its file is in
+// the trash, or the log has it. The log is not read if all candidates are
+// generated ids, because no other id resembles these.
 func (v *View) wasSession(id string, candidates []string) bool {
 	if !session.ValidID(id) {
 		return false
@@ -168,7 +171,7 @@ func (v *View) inTrashNow(id string) bool {
 	})
 }
 
-// noSession returns the error for a name that means no session.
+// noSession returns the error for a name that refers to no session.
 func (v *View) noSession(name string) *fault.Error {
 	e := notFound("session", strings.TrimPrefix(name, urn))
 	if session.ValidID(name) && v.inTrashNow(name) {
@@ -178,8 +181,8 @@ func (v *View) noSession(name string) *fault.Error {
 	return e
 }
 
-// has reports whether there is a session of that id, or one of Penguin's
-// checkpoints, whole or not.
+// has reports whether there is a session or a checkpoint of Penguin with this
+// id, damaged or not.
 func (v *View) has(id string) bool {
 	return v.index.Entry(id) != nil || v.index.Err(id) != nil || v.isPenguin(id)
 }
@@ -189,8 +192,8 @@ func (v *View) penguins(match func(id string) bool) []string {
 	return slices.DeleteFunc(v.penguinIDs(), func(id string) bool { return !match(id) })
 }
 
-// penguinIDs returns the ids of Penguin's checkpoints that are not sessions
-// too, oldest first.
+// penguinIDs returns the ids of Penguin's checkpoints that are not also
+// sessions, oldest first.
 func (v *View) penguinIDs() []string {
 	var ids []string
 	for id := range v.penguin {

@@ -18,9 +18,8 @@ func queueOf(a *agents.Agent) *agents.Queue {
 	return &agents.Queue{Queue: append([]turn.Entry{}, a.Queue...)}
 }
 
-// Say queues a message of the user to an agent in a turn. For an idle agent it is a
-// prompt, as in [Agent.Chat], and Say returns the reply. It also returns the queue
-// afterwards.
+// Say queues a message of the user if the agent runs a turn, and returns the
+// queue. If the agent is idle, Say is [Agent.Chat], and also returns the reply.
 func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
 	if strings.TrimSpace(s.Text) == "" {
 		return nil, nil, &fault.Error{Code: fault.Usage, Message: "the message is empty", Hint: "give it as an argument or on standard input"}
@@ -49,8 +48,9 @@ func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) 
 	}, func(ctx context.Context, d *driver) error { return d.deliver(ctx, e) })
 }
 
-// ResumeQueue releases the queue of an agent, which is held after an unfinished turn.
-// If the agent is idle, it carries the queue out, as [Agent.Chat] does.
+// ResumeQueue releases the queue of an agent, which is held after an unfinished
+// turn. If the agent is idle, it delivers the queued messages, as [Agent.Chat]
+// does.
 func (ag Agent) ResumeQueue(ctx context.Context, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
 	listed, err := ag.Queue(ctx)
 	if err != nil || len(listed.Queue) == 0 {
@@ -62,8 +62,8 @@ func (ag Agent) ResumeQueue(ctx context.Context, o agents.TurnOptions) (*agents.
 	}, func(ctx context.Context, d *driver) error { return d.resume(ctx, listed.Queue) })
 }
 
-// atWork changes the queue of an agent at work. Where none works it carries out a turn
-// that start begins instead.
+// enqueue changes the queue of an agent that runs a turn. If the agent is idle,
+// it instead runs a turn that start begins.
 func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name string, o agents.TurnOptions,
 	change func(*Tx, *agents.Agent) error, start func(context.Context, *driver) error) (*agents.Queue, *agents.Chatted, error) {
 	const tries = 3
@@ -77,7 +77,7 @@ func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name str
 		if errors.Is(err, errEmpty) {
 			said, err = nil, nil
 		}
-		if e := Explain(err); e != nil && e.Code == fault.Busy { // another call was faster
+		if e := Explain(err); e != nil && e.Code == fault.Busy { // another process began a turn meanwhile
 			busy = err
 			continue
 		}
@@ -90,8 +90,8 @@ func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name str
 	return nil, nil, busy
 }
 
-// errIdle says that an agent has nothing to do, errEmpty that there is nothing to be
-// done.
+// errIdle reports that the agent runs no turn, errEmpty that the queue is
+// empty.
 var (
 	errIdle  = errors.New("no turn is running")
 	errEmpty = errors.New("nothing is queued")
@@ -111,8 +111,9 @@ func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name st
 	})
 }
 
-// resume begins a turn with the first entry of the queue. If the queue is empty because a
-// crash interrupted the delivery of an entry in listed, the model is asked to answer it.
+// resume begins a turn with the first entry of the queue. If the queue is empty
+// because a crash interrupted the delivery of an entry of listed, the model is
+// asked to answer that entry.
 func (d *driver) resume(ctx context.Context, listed turn.Queue) error {
 	return d.change(ctx, d.op("append"), writeNode, func(_ *View, a *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		if len(*q) > 0 {
@@ -144,8 +145,9 @@ func (ag Agent) Queue(ctx context.Context) (_ *agents.Queue, err error) {
 	return queueOf(a), nil
 }
 
-// DropQueued removes the message with an id, or an unambiguous prefix of one, from the queue of
-// an agent, and returns the rest. A message whose delivery has begun is not found.
+// DropQueued removes a message from the queue of an agent, and returns the
+// remaining queue. id is the message's id or a unique prefix of it. A message
+// that is being delivered is no longer in the queue.
 func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error) {
 	w := ag.w.patient()
 	if err := w.settleIdle(ctx, ag.name); err != nil {

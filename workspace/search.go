@@ -18,61 +18,61 @@ import (
 
 // SearchOptions select messages. The zero value selects all.
 type SearchOptions struct {
-	// Text is words that must all occur in the message, in any case; "quoted words"
-	// must occur in sequence; -word must not occur.
+	// Text lists words that must all occur in the message, ignoring case; "quoted
+	// words" must occur as a phrase; a word after a hyphen must not occur.
 	Text string
-	// Words are as in Text, but a hyphen excludes nothing there.
+	// Words is like Text, but a hyphen has no special meaning.
 	Words string
-	// Regexp is a regular expression of package regexp that must match, too.
+	// Regexp is a regular expression of package regexp that must match too.
 	Regexp string
 
 	Role       string    // only messages of this role
-	Tool       string    // only calls of this tool, in any case, and their results
-	Since      time.Time // only messages of this time or later
-	Until      time.Time // only messages before this time
+	Tool       string    // only calls of this tool, ignoring case, and their results
+	Since      time.Time // only messages written at this time or later
+	Until      time.Time // only messages written before this time
 	In         string    // only the line of this session
 	Where      Where     // only conversations with this setting
-	Limit      int       // the maximum number, 0 for no limit
-	PerSession int       // the maximum per conversation, 0 for no limit
-	Context    int       // the number of messages before and after each on its path
+	Limit      int       // maximum number of matches, 0 for no limit
+	PerSession int       // maximum number per conversation, 0 for no limit
+	Context    int       // how many messages to include before and after each match, on its path
 }
 
-// Found is the messages that were looked for.
+// Found is the result of a search.
 type Found struct {
 	Matches  []Match        `json:"matches"`
 	Sessions []FoundSession `json:"sessions"` // the conversations of Matches
-	Total    int            `json:"total"`    // how many there are in the conversations that were searched
-	More     bool           `json:"more"`     // the limit omitted some
-	// NotSearched is the number of conversations that were not searched, because more
+	Total    int            `json:"total"`    // number of matches in the conversations that were searched
+	More     bool           `json:"more"`     // the limits omitted some matches
+	// NotSearched is the number of conversations that were not searched because more
 	// recently active ones had enough matches.
 	NotSearched int `json:"not_searched"`
 }
 
-// A FoundSession is a conversation with messages that were looked for.
+// A FoundSession is a conversation with matches.
 type FoundSession struct {
-	Session    string    `json:"session_id"` // its first file
+	Session    string    `json:"session_id"` // id of its first file
 	Title      string    `json:"title"`
 	LastActive time.Time `json:"last_active"`
-	Total      int       `json:"total"`    // of its messages, how many match
-	AtLeast    bool      `json:"at_least"` // it was not searched to its end: there may be more than Total
+	Total      int       `json:"total"`    // number of matches in it
+	AtLeast    bool      `json:"at_least"` // its search stopped early, so there may be more than Total matches
 
-	// Piece is a piece of the conversation's id that is enough to name it.
+	// Piece is a part of the conversation's id that is unique.
 	Piece string `json:"-"`
 }
 
-// A Match is a message that was looked for.
+// A Match is a message that was found.
 type Match struct {
-	Session   string           `json:"session_id"` // of the conversation: its first file
+	Session   string           `json:"session_id"` // the conversation: id of its first file
 	Title     string           `json:"title"`      // of the conversation
 	ID        string           `json:"message_id"`
-	Ref       string           `json:"ref"` // as short as is enough
+	Ref       string           `json:"ref"` // the shortest REF to it
 	Role      string           `json:"role"`
 	Speaker   Speaker          `json:"speaker"`
-	CreatedAt time.Time        `json:"created_at"` // when the conversation began, if nothing says when it was written
-	Tools     []string         `json:"tools"`      // that it calls, or answers for
+	CreatedAt time.Time        `json:"created_at"` // if unknown, when the session was created
+	Tools     []string         `json:"tools"`      // that it calls or has results of
 	Snippet   string           `json:"snippet"`    // the text around the match, on one line
-	Spans     [][2]int         `json:"spans"`      // where in the snippet the words are: from and to, in characters
-	Also      []string         `json:"also"`       // the other conversations that have a copy of it, the oldest first
+	Spans     [][2]int         `json:"spans"`      // of the matches in the snippet: start and end, in characters
+	Also      []string         `json:"also"`       // the other conversations with a copy of it, oldest first
 	Before    []ContextMessage `json:"before"`     // the messages before it, root first
 	After     []ContextMessage `json:"after"`      // the messages after it, on the newest path
 }
@@ -82,13 +82,13 @@ type ContextMessage struct {
 	ID   string `json:"message_id"`
 	Ref  string `json:"ref"`
 	Role string `json:"role"`
-	Text string `json:"text"` // how it begins, on one line
+	Text string `json:"text"` // its first words, on one line
 }
 
-// A Speaker is whose words were found.
+// A Speaker is the author of the text that was found.
 type Speaker string
 
-// The speakers, in the order in which their messages come.
+// The speakers, in the order of their matches.
 const (
 	SpeakerPerson    Speaker = "person"
 	SpeakerAssistant Speaker = "assistant"
@@ -96,17 +96,18 @@ const (
 	SpeakerSystem    Speaker = "system"
 )
 
-// rank is the place of a speaker among the others.
+// rank is the position of a speaker in this order.
 func (s Speaker) rank() int {
 	return slices.Index([]Speaker{SpeakerPerson, SpeakerAssistant, SpeakerTool, SpeakerSystem}, s)
 }
 
-// Search searches the messages of all sessions. Conversations are in the order of
-// [Workspace.List], the last active first; in each, messages of the user precede those of
-// the assistant, and these precede results of tools; otherwise the last message of the
-// files is first. A message is found once, in the conversation where it began: checkpoints
-// and branches with a copy of it are only named, unless o.In selects one. Unreadable files
-// are skipped with a note.
+// Search searches the messages of all sessions. Matches are ordered by
+// conversation, last active first as in [Workspace.List]; within one, by
+// speaker: the user, the assistant, then results of tools; then newest first,
+// by position in the files. A message is found once, in the conversation where
+// it began; conversations with copies of it are listed in Match.Also. If o.In
+// selects such a conversation, its copies are found too. Search skips
+// unreadable files, with a note.
 func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	if o.Role != "" {
 		if err := checkRole(strings.ToLower(o.Role)); err != nil {
@@ -157,8 +158,8 @@ func (s *search) run() (*Found, error) {
 	return f, nil
 }
 
-// pieceOf returns the part of a session's id that is shown, if that names it, else all
-// of it.
+// pieceOf returns the shown part of a session's id if that refers to the
+// session, else the whole id.
 func (v *View) pieceOf(id string) string {
 	if named, err := v.resolve(shown(id)); err != nil || named != id {
 		return id
@@ -166,20 +167,20 @@ func (v *View) pieceOf(id string) string {
 	return shown(id)
 }
 
-// A search is one search in a workspace at one moment.
+// A search is one search, in one view.
 type search struct {
 	v *View
 	o SearchOptions
 	q *pattern
 
-	most int // the limit, above which the search stops; 0 for no limit
+	most int // limit after which the search stops, 0 for no limit
 	gone func() map[string][]string
 
 	seed    maphash.Seed
 	mu      sync.Mutex
 	earlier map[string]*earlier // opened files, by session
-	placed  map[string]bool     // of these, those whose messages are in where
-	where   map[string][]string // the files that have a message, by its id
+	placed  map[string]bool     // those of earlier whose messages are in where
+	where   map[string][]string // the files with a message, by message id
 }
 
 // A hit is a match, and where the search found it.
@@ -191,16 +192,16 @@ type hit struct {
 	copied copied
 }
 
-// A searchFile is a file to look into.
+// A searchFile is a file to search.
 type searchFile struct {
 	id     string
 	line   *searchLine
-	before []string // the files with possible originals of its messages
-	family string   // the session that it comes from in the end
-	cut    bool     // it was not searched to its end
+	before []string // the files that may have the originals of its messages
+	family string   // the root of its lineage
+	cut    bool     // its search stopped early
 }
 
-// A searchLine is a conversation to look into.
+// A searchLine is a conversation to search.
 type searchLine struct {
 	id      string // of its first file
 	title   string
@@ -210,11 +211,12 @@ type searchLine struct {
 	penguin bool // one of Penguin's checkpoints
 
 	enough atomic.Bool // see [search.enoughOf]
-	cut    bool        // it was not searched to its end
+	cut    bool        // its search stopped early
 }
 
-// enoughOf reports whether the search of a conversation can stop: no later match, in the
-// order of files from the last, would be shown, and the exact count is not needed.
+// enoughOf reports whether the search of a conversation can stop: no later
+// match, in the order of files from the last, would be shown, and the exact
+// count is not needed.
 func (s *search) enoughOf(matches, ofPersons int) bool {
 	const counted = 100
 	return s.o.PerSession > 0 && ofPersons >= s.o.PerSession && matches >= counted
@@ -236,7 +238,7 @@ func (s *search) files() ([]*searchFile, error) {
 	return files, nil
 }
 
-// lines returns the conversations to look into, the last active first.
+// lines returns the conversations to search, last active first.
 func (s *search) lines() ([]*searchLine, error) {
 	if s.o.In != "" {
 		id, err := s.v.resolve(s.o.In)
@@ -261,11 +263,11 @@ func (s *search) lines() ([]*searchLine, error) {
 	return s.everyLine(true), nil
 }
 
-// everyLine returns all conversations, the last active first. With note, it notes
-// unreadable files.
+// everyLine returns all conversations, last active first. With note, it adds
+// notes for unreadable files.
 func (s *search) everyLine(note bool) []*searchLine {
 	var firsts []string
-	files := map[string][]string{} // by the first of the line
+	files := map[string][]string{} // by first file of the line
 	for _, e := range s.v.index.Entries() {
 		first := s.firstOf(e.ID)
 		if files[first] == nil {
@@ -277,7 +279,7 @@ func (s *search) everyLine(note bool) []*searchLine {
 	for _, first := range firsts {
 		ids := files[first]
 		if len(ids) > 1 {
-			// A continuation is usually younger; this is the order of the files.
+			// A continuation usually is younger, but the order of the files counts.
 			if line, err := s.v.index.Line(first); err == nil {
 				slices.SortStableFunc(ids, func(a, b string) int { return slices.Index(line, a) - slices.Index(line, b) })
 			}
@@ -300,9 +302,9 @@ func (s *search) everyLine(note bool) []*searchLine {
 	return lines
 }
 
-// firstOf returns the first existing file of the line in which the messages of a file
-// are found: messages of a file that continues a checkpoint are found in that file
-// only.
+// firstOf returns the first existing file of the line to which the matches in a
+// file belong. Those in a continuation of a checkpoint belong to the
+// continuation.
 func (s *search) firstOf(id string) string {
 	seen := map[string]bool{}
 	for first := id; ; {
@@ -345,8 +347,9 @@ func (s *search) searchLine(first string, files []string) *searchLine {
 	return l
 }
 
-// all returns the matches in files, in order: all, or those of the first conversations
-// that have more than s.most together, and how many conversations it did not search.
+// all returns the matches in files, in order: all, or those of the first
+// conversations that have more than s.limit together. left is how many
+// conversations it did not search.
 func (s *search) all(files []*searchFile) (matches []hit, left int, err error) {
 	found := make([][]hit, len(files))
 	errs := make([]error, len(files))
@@ -357,7 +360,7 @@ func (s *search) all(files []*searchFile) (matches []hit, left int, err error) {
 	}
 	var enough atomic.Bool
 	var collecting sync.Mutex
-	first, end := 0, 0                   // of files: all before first are done, and before end those of whole conversations
+	first, end := 0, 0                   // in files: all before first are searched; those before end are complete conversations
 	inLine, ofPersons, wanted := 0, 0, 0 // matches
 	for _, f := range files {
 		f.cut, f.line.cut = false, false
@@ -375,7 +378,7 @@ func (s *search) all(files []*searchFile) (matches []hit, left int, err error) {
 		done[i] = true
 		for ; first < len(files) && done[first] && !enough.Load(); first++ {
 			f := files[first]
-			if f.line.enough.Load() { // whether it was searched depends on chance
+			if f.line.enough.Load() { // whether it was searched depends on timing
 				found[first], errs[first], f.line.cut = nil, nil, true
 			}
 			for _, m := range found[first] {
@@ -428,7 +431,8 @@ func (s *search) isRole(m session.Message) bool {
 	return s.o.Role == "" || strings.EqualFold(m.Role(), s.o.Role)
 }
 
-// inTime reports whether a message was written in the selected time, and its time.
+// inTime reports whether a message was written in the selected time, and
+// returns its time.
 func (s *search) inTime(m session.Message, l *searchLine) (at time.Time, ok bool) {
 	at, said := m.Time()
 	if !said {

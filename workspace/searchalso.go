@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A copied identifies a message among those with the same id.
+// A copied distinguishes messages with the same id.
 type copied struct{ bytes, words uint64 }
 
 // copiedOf returns the identity of m; text is its text.
@@ -23,18 +23,19 @@ func (s *search) copiedOf(m session.Message, text string) copied {
 	return copied{bytes: maphash.Bytes(s.seed, m.Raw), words: words.Sum64()}
 }
 
-// isCopy reports whether m is the message of, with the same bytes or the same words.
+// isCopy reports whether m has the same bytes or the same words as of.
 func (s *search) isCopy(m session.Message, of copied) bool {
 	return maphash.Bytes(s.seed, m.Raw) == of.bytes || s.copiedOf(m, saidBy(content.Read(m.Raw))).words == of.words
 }
 
-// also adds to matches the other conversations of their families that contain them.
+// also sets Also of matches: the other conversations of the family with the
+// message.
 func (s *search) also(matches []hit) error {
 	if len(matches) == 0 {
 		return nil
 	}
 	wanted := map[string]map[string][]*hit{} // by family and message
-	conversations := map[string][]string{}   // in which they were found, by family
+	conversations := map[string][]string{}   // in which the message was found, by family
 	for i := range matches {
 		m := &matches[i]
 		family := s.familyOf(m.file)
@@ -79,7 +80,7 @@ func (s *search) also(matches []hit) error {
 	return nil
 }
 
-// copies returns which of the wanted messages a file of another conversation contains.
+// copies returns the wanted messages that a file of another conversation has.
 func (s *search) copies(f *searchFile, wanted map[string][]*hit) (found []*hit, err error) {
 	look := func(file *session.Session) error {
 		for _, m := range file.Messages[file.Header:] {
@@ -102,9 +103,9 @@ func (s *search) copies(f *searchFile, wanted map[string][]*hit) (found []*hit, 
 	return found, err
 }
 
-// familyOf returns the session that a file comes from in the end, as far as it is known.
+// familyOf returns the root of a session's lineage, as far as it is known.
 func (s *search) familyOf(id string) string {
-	s.mu.Lock() // the index remembers lineages
+	s.mu.Lock() // the index caches lineages
 	defer s.mu.Unlock()
 	if lineage, _ := s.v.lineageOf(id); len(lineage) > 0 {
 		return lineage[0]

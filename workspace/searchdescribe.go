@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// describe adds snippets and context to matches. Most matches are never shown, so it runs
-// after the limits are applied, unless all are shown.
+// describe adds snippets and context to matches. Most matches are not shown, so
+// it runs after the limits are applied, unless all are shown.
 func (s *search) describe(matches []hit) error {
 	wanted := map[string]map[string]*hit{} // by file and message
 	var files []string
@@ -44,7 +44,8 @@ func (s *search) describe(matches []hit) error {
 	return nil
 }
 
-// describeIn adds their snippets to the matches of a file, by message.
+// describeIn adds snippets to the matches in a file. wanted has them by message
+// id.
 func (s *search) describeIn(id string, wanted map[string]*hit) error {
 	described := 0
 	look := func(file *session.Session) error {
@@ -63,7 +64,7 @@ func (s *search) describeIn(id string, wanted map[string]*hit) error {
 	return err
 }
 
-// look calls f with a session, or one of Penguin's checkpoints.
+// look calls f with a session or one of Penguin's checkpoints.
 func (s *search) look(id string, f func(*session.Session) error) error {
 	if s.v.isPenguin(id) {
 		file, err := checkpoint.ReadPenguin(s.v.root, id)
@@ -75,14 +76,13 @@ func (s *search) look(id string, f func(*session.Session) error) error {
 	return s.v.folder.Look(id, func([]byte) bool { return true }, f)
 }
 
-// name adds their names to hits and their conversations, and to each hit the messages around
-// it.
+// name adds names to hits and their conversations, and the context to each hit.
 func (s *search) name(hits []hit, sessions []FoundSession) error {
 	at := 0
 	for i := range sessions {
 		one := &sessions[i]
 		l, err := s.v.line(one.Session, false)
-		if err != nil { // the messages that were found are there all the same
+		if err != nil { // the matches are valid without names
 			l = nil
 		}
 		names := s.v.naming(one.Session, l)
@@ -135,9 +135,9 @@ func (s *search) around(m *hit, l *line, children [][]int, names *naming) error 
 	return nil
 }
 
-// firstLine returns how a text begins, on one line.
+// firstLine returns the first words of a text, on one line.
 func firstLine(text string) string {
-	const enough = 4 * snippetLength // bytes
+	const enough = 4 * snippetLength // in bytes
 	cut := len(text) > enough
 	if cut {
 		end := enough

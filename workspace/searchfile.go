@@ -12,9 +12,9 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// file returns the matches in a file, the last one first. It prefilters the bytes of the file
-// before decoding messages, and those of each message before decoding its content, so it
-// decodes very little.
+// file returns the matches in a file, last one first. To decode little, it
+// first checks the bytes of the file, then those of each message, and then
+// decodes the message.
 func (s *search) file(f *searchFile) (found []hit, err error) {
 	f.before, f.family = s.repeated(f)
 	look := func(file *session.Session) error {
@@ -34,13 +34,13 @@ func (s *search) file(f *searchFile) (found []hit, err error) {
 	return found, err
 }
 
-// A reading is a file that is looked into, message by message.
+// A reading is a file that is searched message by message.
 type reading struct {
 	*search
 	*searchFile
 	*session.Session
-	calls   map[string]int  // the message of a call, by the call's id; nil if not needed
-	repeats map[string]bool // the earlier files; nil if not needed
+	calls   map[string]int  // index of the message with a call, by id of the call; nil if not needed
+	repeats map[string]bool // ids in the earlier files; nil if not needed
 }
 
 func (r *reading) matches() (found []hit, err error) {
@@ -53,7 +53,7 @@ func (r *reading) matches() (found []hit, err error) {
 		if !r.q.May(m.Raw) || !r.isRole(m) {
 			continue
 		}
-		if r.Meta.Snapshot { // most of it is elsewhere too
+		if r.Meta.Snapshot { // most of its messages are in other files too
 			again, err := r.standsBefore((*earlier).hasBytes, m)
 			if err != nil {
 				return nil, err
@@ -88,8 +88,8 @@ func (r *reading) matches() (found []hit, err error) {
 	return found, nil
 }
 
-// match returns a message as a match, if it is one, as far as it is needed to choose among
-// matches: [search.describe] does the rest.
+// match returns a message as a match if it is one. It sets only what is needed
+// to choose among matches; [search.describe] sets the rest.
 func (r *reading) match(m session.Message) (hit, bool) {
 	at, ok := r.inTime(m, r.line)
 	if !ok {
@@ -120,14 +120,14 @@ func (r *reading) match(m session.Message) (hit, bool) {
 		line:   r.line,
 		copied: r.copiedOf(m, text),
 	}
-	if r.o.Limit == 0 && r.o.PerSession == 0 { // all are shown
+	if r.o.Limit == 0 && r.o.PerSession == 0 { // all matches are shown
 		match.Snippet, match.Spans = snippetOf(r.q, text)
 	}
 	return match, true
 }
 
-// speakerOf returns the speaker of the text in a message that q matches: a result of
-// a tool is a tool's, regardless of the message's role.
+// speakerOf returns the speaker of the text in a message that q matches. A
+// result of a tool belongs to the tool regardless of the message's role.
 func speakerOf(m session.Message, said *content.Message, q *pattern) Speaker {
 	var spoken []content.Part
 	for _, p := range said.Parts {
@@ -148,8 +148,8 @@ func speakerOf(m session.Message, said *content.Message, q *pattern) Speaker {
 	return SpeakerPerson
 }
 
-// toolsOf returns the names of the tools that a message calls or answers for, not nil.
-// Of a result that does not say it the call does.
+// toolsOf returns the names of the tools that a message calls or has results
+// of; the list is not nil. If a result has no name, that of its call is used.
 func (r *reading) toolsOf(m *content.Message) []string {
 	names := []string{}
 	for _, use := range m.ToolUses() {
@@ -180,7 +180,8 @@ func (r *reading) called(call string) string {
 	return ""
 }
 
-// callsIn returns where in a file calls are made, by their ids.
+// callsIn returns the index of the message with each call in a file, by id of
+// the call.
 func callsIn(o *session.Outline) map[string]int {
 	at := map[string]int{}
 	if o.UsesTools() {
@@ -203,10 +204,10 @@ func nameIn(m session.Message, call string) string {
 	return ""
 }
 
-// repeated returns the files whose messages a file may repeat: those of its lineage, and,
-// in place of missing ones, the others that were copied from them. A search in one
-// conversation finds all its messages, copies included. It also returns the known root of
-// the lineage.
+// repeated returns the files whose messages a file may repeat: those of its
+// lineage or, if one is missing, the other sessions that were copied from it.
+// It returns none if the search is limited to one conversation, where all
+// messages are found. It also returns the known root of the lineage.
 func (s *search) repeated(f *searchFile) (ids []string, family string) {
 	if s.o.In != "" {
 		return f.line.files[:slices.Index(f.line.files, f.id)], f.line.id
@@ -232,12 +233,12 @@ func (s *search) repeated(f *searchFile) (ids []string, family string) {
 	return ids, lineage[0]
 }
 
-// withGone returns, for each missing session, the sessions copied from it, each after
-// its own possible origins, and the older before the younger.
+// withGone returns, for each missing session, the sessions that were copied
+// from it, after their own possible origins, and oldest first.
 func (s *search) withGone() map[string][]string {
 	from := map[string][]string{}
 	depth := map[string]int{}
-	for _, e := range s.v.index.Entries() { // the oldest first
+	for _, e := range s.v.index.Entries() { // oldest first
 		lineage, _ := s.v.lineageOf(e.ID)
 		depth[e.ID] = len(lineage)
 		for _, id := range lineage {
@@ -252,8 +253,8 @@ func (s *search) withGone() map[string][]string {
 	return from
 }
 
-// standsBefore reports whether an earlier file has a message that this file repeats;
-// has compares it with the message of the same id there.
+// isRepeated reports whether an earlier file has the message m. has compares m
+// with the message of the same id there.
 func (r *reading) standsBefore(has func(*earlier, session.Message) (bool, error), m session.Message) (bool, error) {
 	if len(r.before) == 0 {
 		return false, nil
@@ -296,14 +297,14 @@ func (s *search) place(id string) {
 // An earlier is a file whose messages others may repeat.
 type earlier struct {
 	outline func() (*session.Outline, error)
-	at      func() map[string]int // the position of each message, by its id
+	at      func() map[string]int // index of each message, by id
 	calls   func() map[string]int
-	sums    func() ([]uint64, error) // of the bytes of its messages
+	sums    func() ([]uint64, error) // of the bytes of each message
 	message func(i int) (session.Message, error)
 	seed    maphash.Seed
 }
 
-// earlierFile returns the entry of a file, opened once.
+// earlierFile returns the earlier of a session. It opens each file once.
 func (s *search) earlierFile(id string) *earlier {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -362,8 +363,8 @@ func (s *search) newEarlier(id string) *earlier {
 	return e
 }
 
-// hasBytes reports whether the file has a message with the same bytes. An unreadable
-// file has none.
+// hasBytes reports whether the file has a message with the same bytes. For an
+// unreadable file it returns false.
 func (e *earlier) hasBytes(m session.Message) (bool, error) {
 	i, ok := e.at()[m.ID]
 	if !ok {
@@ -391,8 +392,7 @@ func (e *earlier) hasWords(m session.Message) (bool, error) {
 	return at.Equal(otherAt) && m.Role() == other.Role() && saidBy(content.Read(m.Raw)) == saidBy(content.Read(other.Raw)), nil
 }
 
-// called returns the name of the tool that a call in the file calls, "" if there is
-// none.
+// called returns the name of the tool of a call in the file, "" if unknown.
 func (e *earlier) called(call string) string {
 	i, ok := e.calls()[call]
 	if !ok {
@@ -405,7 +405,7 @@ func (e *earlier) called(call string) string {
 	return nameIn(m, call)
 }
 
-// unlessDamaged returns err unless it reports a malformed session file.
+// unlessDamaged returns err, or nil if it reports a malformed session file.
 func unlessDamaged(err error) error {
 	var damage *session.DamageError
 	if errors.As(err, &damage) {

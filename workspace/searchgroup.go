@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// allFound is all matches of the conversations that were searched, by conversation.
+// allFound is all matches of the conversations that were searched.
 type allFound struct {
 	matches     []hit
-	notSearched int // conversations
+	notSearched int // number of conversations
 }
 
-// apart returns the matches in files, in order, without duplicates: all, or those
-// of enough conversations to exceed the limit.
+// apart returns the matches in files, in order, without duplicates: all, or
+// those of enough conversations to exceed the limit.
 func (s *search) apart(files []*searchFile) (allFound, error) {
 	for s.most = s.o.Limit; ; s.most *= 2 {
 		all, left, err := s.all(files)
@@ -26,8 +26,7 @@ func (s *search) apart(files []*searchFile) (allFound, error) {
 	}
 }
 
-// wantedOf returns how many matches there are if no conversation has more than per of
-// them, 0 for any number.
+// wantedOf counts matches, at most per of each conversation; 0 means no limit.
 func wantedOf(all []hit, per int) int {
 	n := 0
 	for list := range bySession(all) {
@@ -60,7 +59,8 @@ func atMost(n, limit int) int {
 	return min(n, limit)
 }
 
-// chosen returns the matches that o wants, those of each conversation by speaker, and what
+// chosen returns the matches within the limits of o, those of each conversation
+// by speaker, and what
 // was found without them.
 func (a allFound) chosen(o SearchOptions) (hits []hit, f *Found) {
 	f = &Found{Matches: []Match{}, Sessions: []FoundSession{}, Total: len(a.matches), NotSearched: a.notSearched}
@@ -81,8 +81,8 @@ func (a allFound) chosen(o SearchOptions) (hits []hit, f *Found) {
 	return hits, f
 }
 
-// once removes duplicates: messages that were found in several conversations of one
-// family because they are missing where they began.
+// once removes duplicates: messages that were found in several conversations of
+// one family because the original is missing.
 func once(all []hit) []hit {
 	type key struct {
 		family, id string

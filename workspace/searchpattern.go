@@ -14,7 +14,7 @@ type pattern struct {
 	re *regexp.Regexp // nil for none
 }
 
-// newPattern returns the pattern of o. The error is phrased for the user.
+// newPattern returns the pattern of o. The error is worded for the user.
 func newPattern(o SearchOptions) (*pattern, error) {
 	q, err := query.Parse(o.Text, o.Words)
 	if err != nil {
@@ -34,15 +34,15 @@ func (p *pattern) Match(text string) bool {
 	return p.Query.Match(text) && (p.re == nil || p.re.MatchString(text))
 }
 
-// Find returns the spans of text that match the words or the expression, in order;
-// overlapping spans are merged. The matches of the expression are limited to the first
-// ones.
+// Find returns the spans of text that match the words or the expression, in
+// order; it merges overlapping spans. It considers only the first matches of
+// the expression.
 func (p *pattern) Find(text string) []query.Span {
 	all := p.Query.Find(text)
 	if p.re == nil {
 		return all
 	}
-	const maxPlaces = 100_000 // empty ones included
+	const maxPlaces = 100_000 // including empty ones
 	for _, at := range p.re.FindAllStringIndex(text, maxPlaces) {
 		if at[0] < at[1] {
 			all = append(all, query.Span{Start: at[0], End: at[1]})

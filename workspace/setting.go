@@ -9,16 +9,16 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Where selects conversations by their setting, see [session.Setting]. An empty field
-// selects all.
+// A Where selects conversations by their setting; see [session.Setting]. An
+// empty field selects all.
 type Where struct {
-	Tool   string // the name of a format, as [convert.Formats] has it
-	Dir    string // a folder: conversations about it, or about a folder below it
-	Branch string // the git branch
-	Model  string // a part of the model's name, in any case
+	Tool   string // name of a format, see [convert.Formats]
+	Dir    string // a folder, or a parent of it
+	Branch string // git branch
+	Model  string // a part of the model's name, ignoring case
 }
 
-// matches reports whether a conversation has the setting w.
+// matches reports whether a conversation with setting s matches.
 func (w Where) matches(s session.Setting) bool {
 	return (w.Tool == "" || strings.EqualFold(w.Tool, s.Tool)) &&
 		(w.Dir == "" || within(w.Dir, s.Directory)) &&
@@ -26,8 +26,8 @@ func (w Where) matches(s session.Setting) bool {
 		(w.Model == "" || strings.Contains(strings.ToLower(s.Model), strings.ToLower(w.Model)))
 }
 
-// within reports whether a folder is dir or below it. Transcripts name folders as the
-// system that they come from does, so both kinds of slashes separate.
+// within reports whether folder is dir or below it. Both kinds of slashes
+// separate, because transcripts use the form of the system that they come from.
 func within(dir, folder string) bool {
 	if folder == "" {
 		return false
@@ -37,8 +37,8 @@ func within(dir, folder string) bool {
 	return dir == folder || strings.HasPrefix(folder, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// setting returns the setting of a session: a continuation has that of its line's first
-// file, and a snapshot without one has that of its origin, if it exists.
+// setting returns the setting of a session: that of its line's first file, or
+// for a snapshot without one that of its origin, if that exists.
 func (v *View) setting(id string) session.Setting {
 	for seen := map[string]bool{}; !seen[id]; {
 		seen[id] = true
@@ -54,8 +54,7 @@ func (v *View) setting(id string) session.Setting {
 	return session.Setting{}
 }
 
-// firstFile returns the first file of the line that a session is in, as far as it is
-// there.
+// firstFile returns the first existing file of the line of a session.
 func (v *View) firstFile(id string) string {
 	seen := map[string]bool{}
 	for !seen[id] {
@@ -73,14 +72,15 @@ func (v *View) firstFile(id string) string {
 	return id
 }
 
-// title returns the display title of a session: its title, else the first words of its
-// user, of a continuation those of its line, else a title derived from the id.
+// title returns the display title of a session: its title, else the user's
+// first words, else a title derived from the id. A continuation has the title
+// of its line.
 func (v *View) title(e *index.Entry) string {
 	return cmp.Or(v.words(e), session.DefaultTitle(e.ID))
 }
 
-// words is title without the last resort: "" for a session with neither a title
-// nor words.
+// words returns the display title of a session, "" for a session with neither a
+// title nor words.
 func (v *View) words(e *index.Entry) string {
 	first := e
 	if e.Kind() == session.Continuation {

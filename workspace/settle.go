@@ -6,9 +6,9 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 )
 
-// settle waits until a file has not changed for Options.Settle, at most ten times
-// that, and reports whether it is stable. If it is, it returns the file's identity.
-// A missing file is stable.
+// settle waits until a file has not changed for Options.Settle, but at most ten
+// times that. It returns the file's identity, and reports whether the file is
+// stable. A missing file is stable.
 func (d *checkup) settle(name string) (id durable.Identity, settled bool) {
 	id = d.identity(name)
 	wait := d.v.store.opts.Settle

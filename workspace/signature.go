@@ -11,12 +11,12 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// signedKind is the kind under which signatures that redaction invalidated and removed
-// are counted.
+// signedKind is the kind under which removed signatures of redacted content are
+// counted.
 const signedKind = "signatures of what was redacted"
 
-// unsignPart removes the signature of a part that redaction changed, and reports whether
-// there was one.
+// unsignPart removes the signature of a part that redaction changed, and
+// reports whether there was one.
 func unsignPart(p *content.Part, before content.Part) bool {
 	if p.Text == before.Text && bytes.Equal(p.Meta, before.Meta) || gjson.GetBytes(p.Meta, "signature").Str == "" {
 		return false
@@ -28,8 +28,8 @@ func unsignPart(p *content.Part, before content.Part) bool {
 	return err == nil
 }
 
-// unsign returns after without the signatures of objects that differ from before, and
-// the number of these signatures. The two may differ only in texts.
+// unsign removes from after the signatures of objects that differ from before,
+// and returns how many it removed. before and after may differ only in texts.
 func unsign(before, after []byte) ([]byte, int) {
 	if bytes.Equal(before, after) || !bytes.Contains(after, []byte("ignature")) {
 		return after, 0
@@ -54,15 +54,16 @@ func unsign(before, after []byte) ([]byte, int) {
 	return append(kept, after[at:]...), len(cut)
 }
 
-// A signed is an object with a signature, and the member that identifies it among
-// its siblings.
+// A signed is an object with a signature. member is the member of its parent
+// that has it.
 type signed struct{ all, member rawjson.Span }
 
-// signedObjects returns the objects of a document that a provider signed, in the order in
-// which they end. The signature of a part as bough keeps it is in its meta.
+// signedObjects returns the objects in a document that a provider signed, in
+// the order of their ends. bough keeps the signature of a part in the part's
+// meta.
 func signedObjects(doc []byte) (list []signed) {
 	rawjson.Walk(doc, func(w *rawjson.Walker) error {
-		var signature rawjson.Span // of the object that was passed last, empty if it has none
+		var signature rawjson.Span // of the object that ended last, empty if it has none
 		var value func() error
 		value = func() error {
 			signature = rawjson.Span{}

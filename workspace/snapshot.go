@@ -17,21 +17,22 @@ import (
 
 // SnapshotOptions are the choices for a checkpoint or a branch.
 type SnapshotOptions struct {
-	// Name is the title. Empty means one made from the conversation's.
+	// Name is the title. If empty, it is derived from the conversation's title.
 	Name string
-	// Auto makes an automatic checkpoint, which has no name and is kept as
-	// [Options.Retention] says. If the path has a checkpoint already, in any conversation,
-	// that one is returned. A branch ignores it.
+	// Auto makes an automatic checkpoint, which has no name and is pruned as
+	// [Options.Retention] says. If any checkpoint of this path exists, it is
+	// returned instead. Branch ignores Auto.
 	Auto bool
-	// KeepHead has a branch leave the head where it is.
+	// KeepHead keeps Branch from moving the head.
 	KeepHead bool
-	// ID is the id of a branch, which an earlier call may have made already: then it is
-	// that one. Empty means a new one.
+	// ID is the id of the branch. If a branch of this path with the id exists, it is
+	// returned. If empty, an id is generated. Checkpoint ignores ID.
 	ID string
 	checkpoint.CutOptions
 }
 
-// cut finds the place that ref means and steps back to where a path can end.
+// cut resolves ref and moves back to the nearest message at which a path can
+// end.
 func (v *View) cut(ref string, o checkpoint.CutOptions) (*place, checkpoint.Adjustment, error) {
 	p, err := v.place(ref, o.Partial)
 	if err != nil {
@@ -41,8 +42,9 @@ func (v *View) cut(ref string, o checkpoint.CutOptions) (*place, checkpoint.Adju
 	return p, c, err
 }
 
-// cut moves p back to the nearest message where a path can end. It returns a
-// *[checkpoint.ToolCutError] if there is none, or if p is none and o is strict.
+// cut moves p back to the nearest message at which a path can end. If there is
+// none, or if o is strict and p is not such a message, it returns a
+// *[checkpoint.ToolCutError].
 func (p *place) cut(o checkpoint.CutOptions) (checkpoint.Adjustment, error) {
 	err := checkpoint.Cut(p.Tree, p.node)
 	var cut *checkpoint.ToolCutError
@@ -53,9 +55,10 @@ func (p *place) cut(o checkpoint.CutOptions) (checkpoint.Adjustment, error) {
 	return checkpoint.Adjustment{Requested: session.ID(cut.Message), SteppedBack: true}, nil
 }
 
-// Checkpoint freezes the path to ref: it creates a read-only session that
-// depends on no other. After an automatic checkpoint it prunes, see
-// [Workspace.Prune].
+// Checkpoint creates a read-only copy of the path to ref, which depends on no
+// other session. If the path would separate a tool call from its result, it
+// ends before the call, unless o is strict. After an automatic checkpoint it
+// prunes; see [Workspace.Prune].
 func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	type snapshot struct {
 		*Snapshot
@@ -87,8 +90,9 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 	return snap.Snapshot, err
 }
 
-// Branch creates a session from the path to ref, which can be continued, and
-// moves the head there, unless o keeps it.
+// Branch creates a session with a copy of the path to ref, and moves the head
+// to its end unless o.KeepHead is set. Like [Workspace.Checkpoint], it ends
+// before an incomplete tool call.
 func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	op := operation.Operation{Verb: "branch", Args: args{"ref": ref, "name": o.Name}}
 	return update(ctx, w.store, op, func(tx *Tx) (*Snapshot, error) {
@@ -127,8 +131,7 @@ func (v *View) madeBranch(id string, p *place) (*Snapshot, error) {
 	return v.snapshotOf(id), nil
 }
 
-// taken returns a checkpoint of the path to p that is there already, nil if there is
-// none.
+// taken returns an existing checkpoint of the path to p, nil if there is none.
 func (v *View) taken(p *place) (*Snapshot, error) {
 	if err := v.whole(); err != nil {
 		return nil, err
@@ -141,8 +144,8 @@ func (v *View) taken(p *place) (*Snapshot, error) {
 	return nil, nil
 }
 
-// isOfPath reports whether the messages of a snapshot are those of the path to p, of which
-// the sessions may be others: a branch begins with copies.
+// isOfPath reports whether a snapshot has the messages of the path to p. Their
+// sessions may differ, because a branch begins with copies.
 func (v *View) isOfPath(id string, p *place) bool {
 	path := p.Path(p.node)
 	s, err := v.folder.Read(id)
@@ -157,8 +160,8 @@ func (v *View) isOfPath(id string, p *place) bool {
 	return true
 }
 
-// snapshot stages a snapshot of the path to p; spec has its kind, its title, and
-// whether it is automatic.
+// snapshot stages a snapshot of the path to p. spec has its kind, its title,
+// and whether it is automatic.
 func (tx *Tx) snapshot(p *place, spec checkpoint.Spec) (*Snapshot, error) {
 	d, err := tx.View.document(p, spec)
 	if err != nil {
@@ -175,7 +178,7 @@ func (v *View) snapshotOf(id string) *Snapshot {
 	return &Snapshot{Entry: v.entry(id), Path: v.path(session.FileName(id)), Bytes: v.index.Entry(id).Size()}
 }
 
-// document builds the content of a snapshot of the path to p.
+// document returns the content of a snapshot of the path to p.
 func (v *View) document(p *place, spec checkpoint.Spec) (*session.Document, error) {
 	spec, err := v.spec(p, spec)
 	if err != nil {
@@ -187,7 +190,8 @@ func (v *View) document(p *place, spec checkpoint.Spec) (*session.Document, erro
 	return checkpoint.Flatten(p.Tree, p.node, spec, v.reopen)
 }
 
-// spec completes the specification of a snapshot of the path to p.
+// spec sets the missing fields of the specification of a snapshot of the path
+// to p.
 func (v *View) spec(p *place, spec checkpoint.Spec) (checkpoint.Spec, error) {
 	err := checkUTF8("name", spec.Title)
 	if err != nil {
@@ -218,8 +222,8 @@ func (v *View) spec(p *place, spec checkpoint.Spec) (checkpoint.Spec, error) {
 	return spec, nil
 }
 
-// unique reports as damage two messages with one id among nodes of l: one file
-// cannot hold both.
+// unique returns an error if two of nodes have the same id: one file cannot
+// have both.
 func (l *line) unique(nodes []int) error {
 	if !l.HasDuplicates() {
 		return nil
@@ -239,13 +243,13 @@ func (l *line) unique(nodes []int) error {
 	return nil
 }
 
-// lineTitle returns the title of a conversation: that of its first file.
+// lineTitle returns the title of a line's first file.
 func (v *View) lineTitle(l *line) string {
 	return v.entry(l.Parts[0].ID).Title
 }
 
-// freeTitle returns an unused title for a snapshot of a conversation: "T
-// (branch)", "T (branch 2)" …
+// freeTitle returns an unused title for a snapshot of a conversation, such as
+// "T (branch)" or "T (branch 2)".
 func (v *View) freeTitle(title string, kind session.Kind) string {
 	title = madeOf(title)
 	numbered := func(n int) string {
@@ -265,7 +269,7 @@ func (v *View) freeTitle(title string, kind session.Kind) string {
 	return numbered(most/2 + 1 + sort.Search(most-most/2-1, func(i int) bool { return free(most/2 + 1 + i) }))
 }
 
-// madeOf returns the title that freeTitle made a title of, or that title.
+// madeOf removes the suffix of freeTitle from a title.
 func madeOf(title string) string {
 	i := strings.LastIndex(title, " (")
 	if i <= 0 || !strings.HasSuffix(title, ")") {

@@ -9,17 +9,18 @@ import (
 	"github.com/bough-dev/bough/internal/query"
 )
 
-// saidBy returns the text of a message.
+// textOf returns the text of a message.
 func saidBy(m *content.Message) string { return strings.Join(m.Texts(), "\n") }
 
-// The lengths of the displayed text around a match, in characters.
+// Lengths of the displayed text around a match, in characters.
 const (
 	snippetBefore = 30
 	snippetLength = 160
 )
 
-// snippetOf returns a piece of text on one line, around the densest matches of p, with
-// an ellipsis where it is cut, and the spans of the matches in it, in characters.
+// snippetOf returns a part of text on one line, where the matches of p are
+// densest, with an ellipsis where it is cut. spans are the matches in it, in
+// characters.
 func snippetOf(p *pattern, text string) (snippet string, spans [][2]int) {
 	all := p.Find(text)
 	start, end := window(text, all)
@@ -39,8 +40,8 @@ func snippetOf(p *pattern, text string) (snippet string, spans [][2]int) {
 		}
 		return snippet, spans
 	}
-	// A regular expression may match elsewhere where white space differs, so its places
-	// in text are followed into the snippet.
+	// The expression may match differently in the snippet, whose white space
+	// differs, so the positions in text are converted.
 	place := func(at int) int {
 		n := runesJoined(text[start:at])
 		if before {
@@ -56,8 +57,8 @@ func snippetOf(p *pattern, text string) (snippet string, spans [][2]int) {
 	return snippet, spans
 }
 
-// runesJoined returns how many characters of a text there are, with white space before
-// them removed, and between them joined to one.
+// runesJoined counts the characters of a text after white space is trimmed at
+// its start and collapsed elsewhere.
 func runesJoined(text string) int {
 	n, space := 0, false
 	for _, r := range text {
@@ -84,7 +85,7 @@ func window(text string, spans []query.Span) (start, end int) {
 	best, most := 0, 0
 	for i, s := range spans {
 		reach := s.Start + snippetLength - snippetBefore
-		n := 0 // bytes of matches up to there
+		n := 0 // bytes in matches
 		for _, other := range spans[i:] {
 			if other.End > reach {
 				break
@@ -107,8 +108,8 @@ func window(text string, spans []query.Span) (start, end int) {
 	return start, end
 }
 
-// wordStart moves from a place in text back by the length of the displayed context, and
-// then forward to the start of a word, if there is one before the place.
+// wordStart returns where to cut the text before place: at a word, about as far
+// back as the displayed context is long.
 func wordStart(text string, place int) int {
 	start, word := place, place
 	for range snippetBefore {

@@ -19,68 +19,69 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// A spool is a conversation that was read and is not stored yet. Its messages have
-// their stored form: in memory or, beyond spoolMemory, in a temporary file.
+// A spool is a conversation that was read but is not stored yet. Its messages
+// are in their stored form, in memory or, beyond spoolMemory, in a temporary
+// file.
 type spool struct {
 	format   *convert.Format
 	path     string
-	number   int      // which conversation of the file it is, from 0
-	row      *fileRow // of that file, nil for none
-	digests  bool     // digests of messages are needed
-	named    bool     // the file was named, and not found in a folder or an archive
+	number   int      // index of the conversation in its file
+	row      *fileRow // of the file, nil if it has none
+	digests  bool     // compute digests of messages
+	named    bool     // the file was named, not found in a folder or archive
 	grown    bool     // an operation of this import added a part of it to a session
 	conv     transcript.Conversation
 	messages []spooled
 	problems []transcript.Problem
-	records  int // how many records its messages have
-	troubles int // the number of problems, including those that are not kept
+	records  int // number of records of its messages
+	troubles int // number of problems, including dropped ones
 	lastTime time.Time
 	title    string // derived from the user's first words
-	weak     bool   // a better title may come
-	first    string // the time of the first message that has one, as the session has it
-	last     string // the latest time of a message, as the session has it
+	weak     bool   // a later message may give a better title
+	first    string // the first time of a message, in stored form
+	last     string // the latest time of a message, in stored form
 	latest   time.Time
 
 	size     int64
 	memory   []byte // the part that is not in the temporary file
-	memoryAt int64  // where that begins in the spool
+	memoryAt int64  // offset of memory in the spool
 	temp     *os.File
-	window   []byte // a part of the temporary file, which was read
+	window   []byte // a part of the temporary file that was read
 	windowAt int64
 }
 
-// spoolMemory is how much of a conversation is kept in memory, in bytes. Of one with a
-// temporary file it is spoolWindow, to be read and to be written.
+// spoolMemory is how many bytes of a conversation are kept in memory. With a
+// temporary file, spoolWindow bytes are, for reading and for writing.
 const (
 	spoolMemory = 8 << 20
 	spoolWindow = 128 << 10
 )
 
-// A spooled message is an entry of the spool's index.
+// A spooled is the entry of a message in the index of the spool.
 type spooled struct {
 	id, parent string
 	joined     string
 	copyOf     string
-	at         int64 // the offset of the message in the spool
+	at         int64 // offset of the message in the spool
 	size       int32
-	parentAt   int32  // where the value of its parent_id begins, which is null as yet; 0 if it is to stay as it is
-	says       uint64 // a hash of role and text in the stored form
+	parentAt   int32  // offset of the value of parent_id, which is still null; 0 if it needs no change
+	says       uint64 // hash of role and text
 	digest     uint64 // see [convert.Digest]; 0 if nothing was exported from the workspace
 	records    uint64 // see [sumOf]
 	system     bool
-	answer     bool // an assistant said it
+	answer     bool // it is an assistant's
 	open       bool
 	guessed    bool // see [convert.Message]
 }
 
-// saysOf returns a hash of role and text in a message of a session file, independent of
-// its JSON layout.
+// saysOf returns a hash of role and text of a stored message. It does not
+// depend on the layout of the JSON.
 func saysOf(seed maphash.Seed, raw []byte) uint64 {
 	v := gjson.GetManyBytes(raw, "role", "content")
 	return saysOfParts(seed, []byte(v[0].Raw), []byte(v[1].Raw))
 }
 
-// saysOfParts is saysOf for a message with that role and content, as JSON.
+// saysOfParts is saysOf with the role and the content, as JSON.
 func saysOfParts(seed maphash.Seed, role, content []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -91,7 +92,7 @@ func saysOfParts(seed maphash.Seed, role, content []byte) uint64 {
 	return h.Sum64()
 }
 
-// add spools a message, as a session of that dialect has it.
+// add spools a message in the form of the dialect.
 func (s *spool) add(m *transcript.Message, dialect session.Dialect, now time.Time, seed maphash.Seed) error {
 	raw := m.Raw
 	var says uint64
@@ -134,15 +135,15 @@ func (s *spool) add(m *transcript.Message, dialect session.Dialect, now time.Tim
 	return s.put(raw)
 }
 
-// parentPlace returns where the value of metadata.parent_id begins in a message that was
-// just encoded with that content.
+// parentPlace returns the offset of the value of metadata.parent_id in a
+// message that was encoded with this content.
 func parentPlace(raw, content []byte) int32 {
 	const before, key = `"content":`, `"metadata":{"parent_id":`
 	at := bytes.Index(raw, []byte(before)) + len(before) + len(content)
 	return int32(at + bytes.Index(raw[at:], []byte(key)) + len(key))
 }
 
-// sumOf returns a number for records in their order.
+// sumOf returns a hash of a list of records.
 func sumOf(seed maphash.Seed, records []json.RawMessage) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -153,7 +154,7 @@ func sumOf(seed maphash.Seed, records []json.RawMessage) uint64 {
 	return h.Sum64()
 }
 
-// entitle derives a title from the text of m, if it is better than the present
+// entitle derives the title from the text of m if it is better than the present
 // one.
 func (s *spool) entitle(m *transcript.Message) {
 	if s.title != "" && !s.weak || m.Role != "user" || m.Own.Role != "" || m.Kind != transcript.Said || m.IsToolAnswer() {
@@ -172,7 +173,7 @@ func (s *spool) put(raw []byte) (err error) {
 		if s.temp, err = os.CreateTemp("", "bough-"); err != nil {
 			return err
 		}
-		os.Remove(s.temp.Name()) // where a system lets it, so that nothing is left if bough is killed
+		os.Remove(s.temp.Name()) // if the system allows it, so that nothing remains if bough is killed
 		if err := s.empty(); err != nil {
 			return err
 		}
@@ -180,7 +181,7 @@ func (s *spool) put(raw []byte) (err error) {
 	}
 	s.size += int64(len(raw))
 	if len(raw) > cap(s.memory)-len(s.memory) {
-		s.memory = slices.Grow(s.memory, len(s.memory)+len(raw)) // at least twice as much
+		s.memory = slices.Grow(s.memory, len(s.memory)+len(raw)) // at least double the capacity
 	}
 	s.memory = append(s.memory, raw...)
 	if s.temp != nil && len(s.memory) >= spoolWindow {
@@ -196,8 +197,8 @@ func (s *spool) empty() error {
 	return err
 }
 
-// copy returns a copy of s that can be changed without s, but for the bytes of its
-// messages, which both have. Only one of them may be dropped.
+// copy returns a copy of s that shares the bytes of messages. Only one of them
+// may be dropped.
 func (s *spool) copy() *spool {
 	c := *s
 	c.problems = slices.Clip(s.problems)
@@ -215,7 +216,8 @@ func (s *spool) drop() {
 	s.memory, s.window = nil, nil
 }
 
-// end records the properties of the conversation at the end of its transcript.
+// end records the properties of the conversation, which are known at the end of
+// its transcript.
 func (s *spool) end(c *transcript.Conversation) {
 	s.conv = *c
 	for i := range s.messages {
@@ -243,7 +245,7 @@ func (s *spool) raw(i int) ([]byte, error) {
 	return raw, s.read(raw[at+len(parent):], m.at+int64(at+null))
 }
 
-// rawOf returns a message as it was spooled.
+// rawOf returns the spooled form of a message.
 func (s *spool) rawOf(m spooled) ([]byte, error) {
 	raw := make([]byte, m.size)
 	return raw, s.read(raw, m.at)
@@ -278,7 +280,7 @@ func (s *spool) runs() []session.Run {
 	return runs
 }
 
-// links returns the ids of the messages, and those of the messages that they follow.
+// links returns the ids of the messages and of their parents.
 func (s *spool) links() (ids, parents []string) {
 	known := make(map[string]bool, len(s.messages))
 	for i := range s.messages {
@@ -294,8 +296,8 @@ func (s *spool) links() (ids, parents []string) {
 	return ids, parents
 }
 
-// endsOf returns the number of messages without a reply, and the number whose parent is
-// not among them.
+// endsOf counts the messages without a reply, and those whose parent is not
+// among them.
 func endsOf(ids, parents []string) (ends, orphans int) {
 	known, inner := make(map[string]bool, len(ids)), make(map[string]bool, len(ids))
 	for i, id := range ids {
@@ -313,7 +315,7 @@ func endsOf(ids, parents []string) (ends, orphans int) {
 	return ends, orphans
 }
 
-// setRaw sets a member of a message that is valid.
+// setRaw sets a member of a valid message.
 func setRaw(raw []byte, path string, value []byte) []byte {
 	out, err := sjson.SetRawBytes(raw, path, value)
 	if err != nil {

@@ -8,15 +8,16 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 )
 
-// A Status is the state of a workspace: its head, new sessions, and active writers.
+// A Status describes the head of a workspace, what is new since the last
+// checkpoint, and agents and processes at work.
 type Status struct {
-	Workspace  string          `json:"workspace"`    // the absolute path
-	Head       *Head           `json:"head"`         // where the next message goes, nil if nothing says
-	ReadOnly   bool            `json:"read_only"`    // the next message makes a branch first
-	Session    *Entry          `json:"session"`      // the conversation of the head, nil without a head
-	Message    *StatusMessage  `json:"message"`      // the one at the head, nil in an empty session
-	Checkpoint *Entry          `json:"checkpoint"`   // the last one on the path to the head, nil if there is none
-	New        int             `json:"new_messages"` // how many messages of the path that checkpoint does not have
+	Workspace  string          `json:"workspace"`    // absolute path
+	Head       *Head           `json:"head"`         // null if it is not set
+	ReadOnly   bool            `json:"read_only"`    // in a checkpoint: the next message creates a branch first
+	Session    *Entry          `json:"session"`      // the session of the head, null without a head
+	Message    *StatusMessage  `json:"message"`      // the message at the head, null in an empty session
+	Checkpoint *Entry          `json:"checkpoint"`   // the last checkpoint of the path to the head, null if there is none
+	New        int             `json:"new_messages"` // how many messages of the path Checkpoint lacks
 	Agents     []agents.AtWork `json:"agents"`
 }
 
@@ -24,11 +25,11 @@ type Status struct {
 type StatusMessage struct {
 	ID   string `json:"id"`
 	Role string `json:"role"`
-	Time string `json:"time"` // "" if its file does not say
-	Text string `json:"text"` // the first words
+	Time string `json:"time"` // "" if unknown
+	Text string `json:"text"` // its first words
 }
 
-// Status returns where the workspace is.
+// Status returns the state of the workspace.
 func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 	return read(ctx, w.store, func(v *View) (*Status, error) {
 		s := &Status{Workspace: w.store.dir, Agents: []agents.AtWork{}}
@@ -60,7 +61,7 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 	})
 }
 
-// describeHead adds the message at the head to s.
+// describeHead sets the fields of s about the message at the head.
 func (v *View) describeHead(s *Status, p *place) error {
 	s.Head = &Head{p.source().ID, session.ID(p.messageID())}
 	if p.node < 0 {
@@ -84,8 +85,8 @@ func (v *View) describeHead(s *Status, p *place) error {
 	return v.sinceCheckpoint(s, p)
 }
 
-// sinceCheckpoint finds the last checkpoint of the path to p: the newest at the latest
-// message that has one.
+// sinceCheckpoint sets the last checkpoint of the path to p. If several end at
+// the same message, the newest counts.
 func (v *View) sinceCheckpoint(s *Status, p *place) error {
 	if err := v.whole(); err != nil {
 		return err

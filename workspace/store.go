@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Path returns the path to a message of a line, or, where none is named, to its
-// newest leaf. Unlike [Workspace.Show] it does not look beyond the line.
+// Path returns the path to leaf, a message of the line; "" means the newest
+// leaf. Unlike [Workspace.Show] it does not include messages of other lines.
 func (ln Line) Path(ctx context.Context, leaf string, o session.ReadOptions) (*lines.Path, error) {
 	return ln.w.store.nodes(ctx, ln.name, o, func(v *View, l *line) ([]int, error) {
 		node, err := v.nodeOrEnd(l, leaf, o.Partial)
@@ -23,12 +23,12 @@ func (ln Line) Path(ctx context.Context, leaf string, o session.ReadOptions) (*l
 	})
 }
 
-// All returns every message of a line, in the order of its files.
+// All returns all messages of the line, in the order of its files.
 func (ln Line) All(ctx context.Context, o session.ReadOptions) (*lines.Path, error) {
 	return ln.w.store.nodes(ctx, ln.name, o, func(_ *View, l *line) ([]int, error) { return l.every(), nil })
 }
 
-// nodes returns the messages of a line that choose chooses.
+// nodes returns the messages of a line that choose returns.
 func (w *base) nodes(ctx context.Context, name string, o session.ReadOptions, choose func(*View, *line) ([]int, error)) (*lines.Path, error) {
 	return read(ctx, w, func(v *View) (*lines.Path, error) {
 		l, err := v.lineNamed(name, o.Partial)
@@ -57,8 +57,8 @@ func (l *line) every() []int {
 	return nodes
 }
 
-// nodeOrEnd returns the node of a message of l, or where none is named that of its
-// newest leaf.
+// nodeOrEnd returns the node of a message of l; if message is "", of the newest
+// leaf.
 func (v *View) nodeOrEnd(l *line, message string, partial bool) (int, error) {
 	if message == "" {
 		return v.end(l, partial)
@@ -66,7 +66,7 @@ func (v *View) nodeOrEnd(l *line, message string, partial bool) (int, error) {
 	return l.find(message)
 }
 
-// nodesOf returns the messages at nodes of l in their places.
+// nodesOf returns the messages at nodes of l.
 func (v *View) nodesOf(l *line, nodes []int) ([]lines.Node, error) {
 	messages, err := v.messages(l, nodes)
 	if err != nil {
@@ -74,7 +74,7 @@ func (v *View) nodesOf(l *line, nodes []int) ([]lines.Node, error) {
 	}
 	own := l.uuid()
 	list := make([]lines.Node, len(nodes))
-	known := make(map[int]string, len(nodes)) // the UUIDs of nodes
+	known := make(map[int]string, len(nodes)) // UUIDs, by node
 	for i, n := range nodes {
 		known[n] = session.MessageUUID(own, messages[i].ID)
 	}
@@ -106,8 +106,8 @@ func describe(n *lines.Node) {
 	n.Meta = metaIn(metadata)
 }
 
-// metaIn returns the user's metadata in the metadata of a message, nil for
-// none.
+// metaIn returns the user's metadata in the metadata of a message, nil if there
+// is none.
 func metaIn(metadata gjson.Result) json.RawMessage {
 	v := metadata.Get("bough." + ownMeta)
 	if !v.IsObject() || !json.Valid([]byte(v.Raw)) {
@@ -119,8 +119,9 @@ func metaIn(metadata gjson.Result) json.RawMessage {
 // ownMeta is the member of metadata.bough of a message with the user's metadata.
 const ownMeta = "meta"
 
-// Store adds a message to a line, below its parent. Heads do not count and are not
-// moved. A checkpoint is refused, with the code [ReadOnly].
+// Store adds a message to the line, below its parent. Heads are neither used
+// nor moved. If the line is a checkpoint, the error has the code
+// [fault.ReadOnly].
 func (ln Line) Store(ctx context.Context, s lines.Message) (*lines.Node, error) {
 	if err := checkObject("meta", s.Meta); err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func (ln Line) Store(ctx context.Context, s lines.Message) (*lines.Node, error) 
 	})
 }
 
-// storePlace finds the message that a stored one answers.
+// storePlace returns the place of the parent of a new message.
 func (v *View) storePlace(name, parent string) (*place, error) {
 	l, err := v.lineNamed(name, false)
 	if err != nil {
@@ -175,7 +176,7 @@ func (v *View) storePlace(name, parent string) (*place, error) {
 	return p, nil
 }
 
-// storeMessage returns the message that s brings, to go below p.
+// storeMessage returns the message for s, to be added below p.
 func (v *View) storeMessage(p *place, s lines.Message) (*message, error) {
 	c, err := s.Content(func() ([]lines.Node, error) { return v.nodesOf(p.line, p.Path(p.node)) })
 	if err != nil {
@@ -197,13 +198,13 @@ func (v *View) storeMessage(p *place, s lines.Message) (*message, error) {
 	return m, nil
 }
 
-// stored reports whether m came in a format of its own; [session.Outline.Stored]
+// stored reports whether m is in a format of its own; [session.Outline.Stored]
 // will report the same.
 func (m *message) stored() bool {
 	return slices.ContainsFunc(m.own, func(p rawjson.Pair) bool { return p.Key == "format" })
 }
 
-// checkContent returns an error if a file cannot represent c.
+// checkContent returns an error if a session file cannot represent c.
 func checkContent(c *lines.Content) error {
 	if err := checkRole(c.Role); err != nil {
 		return err
@@ -225,9 +226,9 @@ func checkContent(c *lines.Content) error {
 	return nil
 }
 
-// SetMeta merges the members of an object into what the user noted with a
-// message; null removes one. It returns all of it. The messages of a checkpoint are
-// refused, with the code [ReadOnly].
+// SetMeta merges meta, an object, into the user's metadata of a message and
+// returns the result. null removes a member. If the line is a checkpoint, the
+// error has the code [fault.ReadOnly].
 func (ln Line) SetMeta(ctx context.Context, message string, meta json.RawMessage) (json.RawMessage, error) {
 	if meta == nil {
 		meta = json.RawMessage("{}")

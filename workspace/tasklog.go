@@ -15,18 +15,17 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// A taskLog caches the records of tasks, of which there may be many: each is
-// read once.
+// A taskLog caches the records of tasks and reads each only once, because there
+// may be many.
 type taskLog struct {
 	mu   sync.RWMutex
 	log  task.Log
-	file fs.FileInfo // that it was read from, nil if there was none
-	size int64       // of the lines that were read, in bytes
-	last []byte      // of them
+	file fs.FileInfo // the file that was read, nil if there was none
+	size int64       // bytes of the lines that were read
+	last []byte      // the last one
 }
 
-// look calls f with the records as they are now. f must not change them, nor keep
-// them.
+// look calls f with the current records. f must not modify or retain them.
 func (w *base) look(root *os.Root, f func(*task.Log)) error {
 	t := w.tasks
 	t.mu.Lock()
@@ -44,8 +43,8 @@ func (w *base) look(root *os.Root, f func(*task.Log)) error {
 	return nil
 }
 
-// update reads the lines that were added since the last read, or all of them if
-// the file was replaced, and returns the number of malformed lines.
+// update reads the lines that were added since the last read, or all if the
+// file was replaced. It returns the number of malformed lines.
 func (t *taskLog) update(root *os.Root) (damaged int, err error) {
 	file, err := durable.OpenRegular(root, task.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,8 +84,8 @@ func (t *taskLog) update(root *os.Root) (damaged int, err error) {
 	}
 }
 
-// continues reports whether file is the cached one with lines added. The last
-// line may have been removed: it was not durable yet.
+// continues reports whether file is the cached file, possibly with more lines.
+// The last line may be missing if it was not durable.
 func (t *taskLog) continues(file io.ReaderAt, info fs.FileInfo) bool {
 	if t.file == nil || !os.SameFile(t.file, info) {
 		return false
@@ -96,5 +95,5 @@ func (t *taskLog) continues(file io.ReaderAt, info fs.FileInfo) bool {
 	return (err == nil || err == io.EOF) && bytes.Equal(there, t.last)
 }
 
-// forget forgets all that was read.
+// forget clears the cache.
 func (t *taskLog) forget() { t.log, t.file, t.size, t.last = task.Log{}, nil, 0, nil }

@@ -13,8 +13,9 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// Tasks returns the tasks that are visible on the path to a message of a line, or,
-// where none is named, all tasks of the line in their newest versions, in their order.
+// Tasks returns the tasks that are visible on the path to a message of the
+// line. If message is "", it returns all tasks of the line in their newest
+// versions, in their order.
 func (ln Line) Tasks(ctx context.Context, message string) ([]task.Task, error) {
 	return read(ctx, ln.w.store, func(v *View) (tasks []task.Task, err error) {
 		l, err := v.lineNamed(ln.name, false)
@@ -67,8 +68,8 @@ func (l *line) tracks() bool {
 	return string(l.Parts[0].Own(ownUntracked)) != "true"
 }
 
-// Tracking returns the progress of tracking the messages of a line. running, if it
-// is not nil, reports whether the message with an id is being tracked now.
+// Tracking returns the progress of tracking the messages of the line. running
+// reports whether the message with an id is being tracked now; nil means none.
 func (ln Line) Tracking(ctx context.Context, running func(id string) bool) (*lines.Tracking, error) {
 	return read(ctx, ln.w.store, func(v *View) (*lines.Tracking, error) {
 		l, err := v.lineNamed(ln.name, false)
@@ -95,9 +96,9 @@ func (ln Line) Tracking(ctx context.Context, running func(id string) bool) (*lin
 	})
 }
 
-// Tracked returns how far the looking at the messages of p is, one after the other.
-// If p is a path their tasks are those that are visible on it. No session is read.
-// running is that of [Line.Tracking].
+// Tracked returns the tracking state of each message of p. If p is a path, it
+// also returns the tasks that are visible on it. running is as for
+// [Line.Tracking]. Tracked reads no session.
 func (w *Workspace) Tracked(ctx context.Context, p *lines.Path, running func(id string) bool) (_ []lines.Tracked, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.store.open(ctx)
@@ -120,14 +121,14 @@ func (w *Workspace) Tracked(ctx context.Context, p *lines.Path, running func(id 
 	return list, err
 }
 
-// Worked records that a batch of messages was tracked: it is not an operation and
-// cannot be undone. A task without an ID is new and gets one, with an order above
-// that of any task of its line; all tasks get their times. It returns the stored
-// record.
+// RecordTasks records that a batch of messages was tracked, and returns the
+// stored record. A task without an ID is new: it gets an ID and the next order
+// of its line. All tasks get their times. RecordTasks is not an operation and
+// cannot be undone.
 //
-// If one of the messages has been tracked with success in the meantime, perhaps by
-// another program, nothing is written and the error has the code Refused: no message
-// counts twice.
+// If one of the messages has been tracked successfully in the meantime, perhaps
+// by another program, nothing is written and the error has the code
+// [fault.Refused]: no message is counted twice.
 func (w *Workspace) Worked(ctx context.Context, r task.Record) (*task.Record, error) {
 	err := w.store.alone(ctx, "tasks", func(root *os.Root) error {
 		var done string
@@ -162,8 +163,8 @@ func (w *Workspace) Worked(ctx context.Context, r task.Record) (*task.Record, er
 	return &r, nil
 }
 
-// complete sets the missing fields of the tasks of r before it is written. The
-// highest order of its line is at least order.
+// complete sets the missing fields of the tasks of r. order is the highest
+// order of their line so far.
 func (w *base) complete(r *task.Record, order int) error {
 	now := w.opts.Now().Truncate(time.Microsecond)
 	r.Time = now

@@ -16,15 +16,15 @@ import (
 
 const (
 	tokenFile = stateDir + "/token"
-	// tokenPrefix begins every token that bough makes. Programs for Acontext look
-	// for its first six letters.
+	// tokenPrefix is the prefix of tokens that bough makes. Programs for Acontext
+	// check its first six letters.
 	tokenPrefix = "sk-ac-bough-"
 	tokenBytes  = 32
 )
 
-// Token returns the secret that a program needs to use the workspace through a
-// server: the content of .bough/token. The first call generates it. A user may
-// replace it with a line of ASCII without spaces.
+// Token returns the secret that clients of a server need: the content of
+// .bough/token. The first call generates it. A user may replace it with a line
+// of ASCII without spaces.
 func (w *Workspace) Token(ctx context.Context) (token string, err error) {
 	defer func() { err = explained(err) }()
 	if err := w.Make(ctx); err != nil {
@@ -47,8 +47,7 @@ func (w *Workspace) Token(ctx context.Context) (token string, err error) {
 	return token, err
 }
 
-// readToken returns the token that is there, "" if there is none or only the
-// beginning of one.
+// readToken returns the stored token, "" if there is none or it is incomplete.
 func (w *base) readToken(root *os.Root) (string, error) {
 	info, err := root.Lstat(tokenFile)
 	switch {
@@ -76,7 +75,8 @@ func (w *base) readToken(root *os.Root) (string, error) {
 	return token, nil
 }
 
-// tokenTorn reports whether a token is nothing, or less than bough meant to write.
+// tokenTorn reports whether a token is empty or the beginning of a generated
+// one.
 func tokenTorn(token string) bool {
 	token = strings.Trim(token, "\x00")
 	if strings.HasPrefix(token, tokenPrefix) {
@@ -85,8 +85,8 @@ func tokenTorn(token string) bool {
 	return strings.HasPrefix(tokenPrefix, token)
 }
 
-// makeToken replaces an invalid token with a new one. It creates a new file, so that
-// the permissions are those of a secret.
+// makeToken replaces an invalid token with a new one. It creates a new file, so
+// that the permissions are those of a secret.
 func (w *base) makeToken(ctx context.Context, root *os.Root) (string, error) {
 	secret := make([]byte, tokenBytes)
 	if _, err := io.ReadFull(w.opts.Random, secret); err != nil {

@@ -10,21 +10,21 @@ import (
 	"github.com/bough-dev/bough/workspace/events"
 )
 
-// A told is an event in a turn, as the log has it in the argument chat of an operation.
-// A [MessageAdded] is the message that the operation wrote, in its place among the
-// rest.
+// A turnEvent is an event in a turn, as stored in the argument chat of an
+// operation. An event with the type [events.MessageAdded] is the message that
+// the operation wrote, and marks its position among the others.
 type told struct {
 	Type    events.Type `json:"type"`
 	Message string      `json:"message_id,omitempty"`
-	Tool    string      `json:"tool,omitempty"` // that was started
+	Tool    string      `json:"tool,omitempty"` // name of the tool that was started
 	Call    string      `json:"call_id,omitempty"`
 	Ended   turn.Ending `json:"ended,omitempty"`
 	Error   string      `json:"error,omitempty"`
 }
 
-// tellings returns the events of actions, one list for each of the messages that they
-// write, one list if they write none. problem is the failure of the turn. runs reports
-// whether the tool of a call runs at once, without a question.
+// turnEvents returns the events of actions: a list for each message that they
+// write, or one list if they write none. problem is the failure of the turn.
+// runs reports whether the tool of a call runs without approval.
 func tellings(acts []turn.Action, problem string, runs func(turn.Action) bool) [][]told {
 	steps := [][]told{{}}
 	written := 0
@@ -51,7 +51,7 @@ func tellings(acts []turn.Action, problem string, runs func(turn.Action) bool) [
 }
 
 // chatEvents merges the turn's events of an operation into its other events:
-// around the message that it added, followed by their effects.
+// around the message that it added.
 func chatEvents(o *operation.Operation, list []events.Event) []events.Event {
 	var said []told
 	data, err := json.Marshal(o.Args["chat"])

@@ -18,11 +18,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// backupSuffix ends the name of the older copy of a session that Penguin keeps.
+// backupSuffix is the suffix of Penguin's older copy of a session.
 const backupSuffix = ".bak"
 
-// remove prepares to move a session to the trash, with the older copy that Penguin
-// keeps beside it, and takes it out of the index.
+// remove stages the move of a session to the trash, with Penguin's older copy
+// of it, and removes it from the index.
 func (tx *Tx) remove(id string) error {
 	if err := tx.discard(session.FileName(id)); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (tx *Tx) remove(id string) error {
 	return nil
 }
 
-// forget takes a session that is going to be gone out of all that is known.
+// forget removes a session from the index and the caches.
 func (tx *Tx) forget(id string) {
 	tx.View.index.Remove(id)
 	delete(tx.View.opened, id)
@@ -44,8 +44,8 @@ func (tx *Tx) forget(id string) {
 	tx.gone = append(tx.gone, id)
 }
 
-// discard prepares to move a file to the trash: into a folder named after the time
-// of the command, under the path that it had in the workspace.
+// discard stages the move of a file to the trash: into a folder named after the
+// time of the command, under the path that it had in the workspace.
 func (tx *Tx) discard(name string) error {
 	info, err := tx.View.root.Lstat(name)
 	if err != nil {
@@ -67,7 +67,8 @@ func (tx *Tx) discard(name string) error {
 	return nil
 }
 
-// sessionOf returns the id of the session whose file name is, "" if it is none.
+// sessionOf returns the id of the session whose file name is, "" if it is not
+// the file of a session.
 func sessionOf(name string) string {
 	id, ok := strings.CutSuffix(strings.TrimPrefix(name, session.Dir+"/"), ".json")
 	if !ok || session.FileName(id) != name || !session.ValidID(id) {
@@ -79,7 +80,7 @@ func sessionOf(name string) string {
 	return id
 }
 
-// keepCopy puts a file that is going to be replaced into the trash too.
+// keepCopy copies a file that is to be replaced to the trash.
 func (tx *Tx) keepCopy(name string) error {
 	to, err := tx.inTrash(name)
 	if err != nil {
@@ -88,7 +89,8 @@ func (tx *Tx) keepCopy(name string) error {
 	return durable.Keep(tx.View.root, name, to)
 }
 
-// inTrash returns where the file name goes in the trash, and makes the folder.
+// inTrash returns the path in the trash for the file name, and creates the
+// folder.
 func (tx *Tx) inTrash(name string) (string, error) {
 	if tx.trash == "" {
 		stamp := trashDir + "/" + tx.View.store.opts.Now().UTC().Format(trashStamp)
@@ -105,15 +107,15 @@ const trashStamp = "20060102T150405.000000"
 
 // A Trashed is a file in the trash.
 type Trashed struct {
-	File      string     `json:"file"`       // the original path inside the workspace
-	Session   session.ID `json:"session_id"` // none if it is not a session
-	Title     string     `json:"title"`      // of the session: its own, else the first words of its user, "" if the beginning of the file has neither
-	Path      string     `json:"path"`       // where it is, absolute
+	File      string     `json:"file"`       // the original path in the workspace
+	Session   session.ID `json:"session_id"` // null if it is not a session
+	Title     string     `json:"title"`      // of the session: its title, else the user's first words; "" if the beginning of the file has neither
+	Path      string     `json:"path"`       // absolute path in the trash
 	RemovedAt time.Time  `json:"removed_at"` // when it was moved there
-	Bytes     int64      `json:"bytes"`      // its size
+	Bytes     int64      `json:"bytes"`      // size of the file
 }
 
-// A Trash is the files in the trash, the last removed first.
+// A Trash lists the files in the trash, last removed first.
 type Trash struct {
 	Files []Trashed `json:"trash"`
 }
@@ -142,7 +144,7 @@ func (v *View) inTheTrash() (*Trash, error) {
 		at, ok := stampTime(stamp)
 		info, err := d.Info()
 		if !ok || err != nil {
-			return nil // not ours, or gone while we look
+			return nil // not bough's, or removed meanwhile
 		}
 		t.Files = append(t.Files, v.trashed(name, file, at, info.Size()))
 		return nil
@@ -151,7 +153,8 @@ func (v *View) inTheTrash() (*Trash, error) {
 	return t, err
 }
 
-// trashed returns the file at name, in the trash, that was file.
+// trashed describes the file at name in the trash, whose original path was
+// file.
 func (v *View) trashed(name, file string, at time.Time, size int64) Trashed {
 	t := Trashed{File: file, Session: session.ID(sessionOf(file)), Path: v.path(name), RemovedAt: instant(at), Bytes: size}
 	if t.Session != "" {
@@ -165,9 +168,9 @@ func (v *View) nameOf(t Trashed) string {
 	return strings.TrimPrefix(filepath.ToSlash(t.Path), filepath.ToSlash(v.store.dir)+"/")
 }
 
-// titleIn returns the title in a session file that is in no index, else the first words of
-// its user, "" for neither. It reads only the beginning of the file, which may be large, so
-// the document that it looks at may be torn.
+// titleIn returns the title in a session file that is not in the index, else
+// the user's first words, "" if there are none. It reads only the beginning of
+// the file, which may be large, so it parses an incomplete document.
 func (v *View) titleIn(name string) string {
 	f, err := durable.OpenRegular(v.root, name)
 	if err != nil {
@@ -191,9 +194,9 @@ func (v *View) titleIn(name string) string {
 	return ""
 }
 
-// stampTime returns when a folder of the trash was made, by its name.
+// stampTime returns the time in the name of a folder of the trash.
 func stampTime(name string) (at time.Time, ok bool) {
-	stamp, _, _ := strings.Cut(name, "-") // of several within a microsecond, and of a prune
+	stamp, _, _ := strings.Cut(name, "-") // a suffix for several within a microsecond, or of a prune
 	at, err := time.Parse(trashStamp, stamp)
 	return at, err == nil
 }

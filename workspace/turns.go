@@ -29,11 +29,11 @@ const turnsDir = stateDir + "/agents"
 
 func turnDir(name string) string { return turnsDir + "/" + name }
 
-// patient returns w with a longer timeout for the lock: an agent runs for long, and
-// must not fail because of a short delay.
+// patient returns w with a longer timeout for the lock, because a turn may run
+// for long and must not fail because of a short delay.
 func (w *Workspace) patient() *Workspace { return &Workspace{w.store.patient()} }
 
-// takeTurn takes the lock of an agent's turns.
+// lockTurn acquires the lock for turns of an agent.
 func (w *Workspace) takeTurn(ctx context.Context, name string) (unlock func(), err error) {
 	unlock, err = w.store.hold(ctx, turnsDir, name, "agent chat")
 	var held *writelock.HeldError
@@ -43,7 +43,7 @@ func (w *Workspace) takeTurn(ctx context.Context, name string) (unlock func(), e
 	return unlock, err
 }
 
-// hold takes the lock of a name, in the folder of that name below dir.
+// hold acquires the lock in the folder name below dir.
 func (w *base) hold(ctx context.Context, dir, name, verb string) (unlock func(), err error) {
 	root, err := w.open(ctx)
 	if err != nil {
@@ -57,7 +57,8 @@ func (w *base) hold(ctx context.Context, dir, name, verb string) (unlock func(),
 	return writelock.Lock(ctx, root, dir+"/"+name, holder, 0)
 }
 
-// working is the error for an action that must wait until the agent is idle.
+// working returns the error for an action that must wait until the agent is
+// idle.
 func working(name string, held *writelock.HeldError) error {
 	e := &fault.Error{
 		Code:    fault.Busy,
@@ -71,12 +72,12 @@ func working(name string, held *writelock.HeldError) error {
 	return e
 }
 
-// works reports whether a turn of an agent is running.
+// works reports whether the agent runs a turn.
 func (v *View) works(name string) bool { return writelock.Held(v.root, turnDir(name)) }
 
-// settle ends an interrupted turn of an agent, writes its remaining messages, and
-// holds the queue. own reports whether the caller has the lock of the agent's turns;
-// otherwise settle changes nothing while another process has it.
+// settle ends an interrupted turn of an agent, writes its remaining messages,
+// and holds the queue. own reports whether the caller has the lock of the
+// agent's turns; otherwise settle changes nothing while another process has it.
 func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 	for done := false; !done; {
 		a, err := w.Agent(name).Info(ctx)
@@ -97,8 +98,8 @@ func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 	return nil
 }
 
-// settleIdle settles an agent unless a process runs its turn. A turn that cannot be
-// settled because its tree is damaged stays as it is, with a note.
+// settleIdle settles an agent unless a process runs its turn. If the tree of
+// the agent is damaged, the turn stays as it is, with a note.
 func (w *Workspace) settleIdle(ctx context.Context, name string) error {
 	err := w.settle(ctx, name, false)
 	if err != nil && Explain(err).Code == fault.Damaged {
@@ -108,14 +109,14 @@ func (w *Workspace) settleIdle(ctx context.Context, name string) error {
 	return err
 }
 
-// settled reports whether nothing is left of a turn of an agent.
+// settled reports whether nothing remains to be done for an ended turn.
 func settled(a *agent.Agent) bool {
 	return (a.Turn.State == turn.Idle || a.Turn.State == "") && len(a.Turn.Unwritten) == 0
 }
 
-// settleOne prepares to end a turn that was interrupted, and to write one of the
-// messages that are left of it. Where there is no place for them any more they are
-// given up, but for those of the queue, which stay there.
+// settleOne stages the end of an interrupted turn and one of its remaining
+// messages. Messages whose place no longer exists are dropped, except those of
+// the queue, which stay there.
 func (tx *Tx) settleOne(a *agents.Agent) error {
 	acts := a.Turn.Recover(&a.Queue)
 	if len(a.Turn.Unwritten) > 0 {
@@ -139,7 +140,7 @@ func (tx *Tx) settleOne(a *agents.Agent) error {
 	if bytes.Equal(a.Encode(), a.File) {
 		return nil
 	}
-	if len(tx.op.Changes) == 0 { // no message is written
+	if len(tx.op.Changes) == 0 { // no message was written
 		tx.op.Verb, tx.op.Auto = "agent chat", true
 		delete(tx.op.Args, "message")
 	}
@@ -159,7 +160,7 @@ func (v *View) recoverTurn(a *agents.Agent) {
 	}
 }
 
-// messageOf returns a message of a turn as it is to be written.
+// messageOf returns the message for a node of a turn.
 func messageOf(n *turn.Node) *message {
 	said := n.Message()
 	m := &message{id: said.ID, role: said.Role, content: said.Content}
@@ -179,8 +180,8 @@ func messageOf(n *turn.Node) *message {
 	return m
 }
 
-// writeNode prepares to write a message of a turn, unless it is there, and to move the
-// head of its agent to it.
+// writeNode stages a message of a turn, unless it exists, and moves the head of
+// its agent to it.
 func writeNode(tx *Tx, a *agents.Agent, n *turn.Node) error {
 	l, err := tx.View.treeLine(a.Head.Tree, false)
 	if err != nil {
@@ -203,8 +204,8 @@ func writeNode(tx *Tx, a *agents.Agent, n *turn.Node) error {
 	return nil
 }
 
-// treeWith prepares a new tree for an agent that begins with a message, and moves the
-// head there.
+// treeWith stages a new tree for an agent that begins with a message, and moves
+// the head there.
 func (tx *Tx) treeWith(a *agents.Agent, name string, m *message) error {
 	id, err := tx.View.newID()
 	if err != nil {
@@ -223,7 +224,7 @@ func (tx *Tx) treeWith(a *agents.Agent, name string, m *message) error {
 	})
 }
 
-// branchPlace finds the message that a new tree of an agent branches at.
+// branchPlace returns the place at which a new tree of an agent branches.
 func (v *View) branchPlace(a *agents.Agent, node string, o checkpoint.CutOptions) (*place, checkpoint.Adjustment, error) {
 	_, p, err := v.placeOf(a, node, o.Partial)
 	if e := Explain(err); e != nil && (e.Code == fault.NotFound || e.Code == fault.Refused) && strings.ContainsAny(node, "@/") {
@@ -236,8 +237,8 @@ func (v *View) branchPlace(a *agents.Agent, node string, o checkpoint.CutOptions
 	return p, cut, err
 }
 
-// branchWith stages a new tree for an agent, a copy of the path to p followed by a
-// message, and moves the head there.
+// branchWith stages a new tree for an agent, a copy of the path to p followed
+// by a message, and moves the head there.
 func (tx *Tx) branchWith(a *agents.Agent, p *place, name string, m *message) error {
 	if err := checkTreeName(a.Agent, name); err != nil {
 		return err
@@ -273,10 +274,11 @@ func (w *Workspace) conversation(ctx context.Context, tree, leaf string) ([]mode
 	return list, nil
 }
 
-// lastWhole returns the last complete message, from which an agent can continue.
+// lastWhole returns the last complete message, from which an agent can
+// continue.
 func (w *Workspace) lastWhole(ctx context.Context, name string) (string, error) {
 	a, err := w.Agent(name).Info(ctx)
-	if err != nil || a.Turn.Last == "" || a.Turn.Last != a.Head.Node { // nothing to go on from, or refused below
+	if err != nil || a.Turn.Last == "" || a.Turn.Last != a.Head.Node { // there is no such message, or the caller refuses
 		return "", err
 	}
 	path, err := w.conversation(ctx, a.Head.Tree, a.Turn.Last)

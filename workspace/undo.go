@@ -22,22 +22,22 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// UndoOptions are the choices for an undo or a redo.
+// UndoOptions select the operations to undo or redo.
 type UndoOptions struct {
-	// In is a session: the newest operation that changed its file. Empty means the
-	// newest of all.
+	// In selects the newest operation that changed the file of this session. Empty
+	// means the newest operation.
 	In string
-	// Count is how many operations are undone, a group counted once. Zero means one.
+	// Count is how many operations are undone; a group counts once. Zero means one.
 	Count int
-	// To is the number of an operation: all that came after it are undone. Zero means
-	// that Count decides. Redo ignores it.
+	// To is the number of an operation: all later operations are undone. Zero means
+	// that Count applies. Redo ignores To.
 	To events.Seq
 }
 
-// Undo reverts the newest operation that is not undone, with its whole group, or as many
-// operations as o says, and returns the operations that did so. It is refused if newer
-// changes would be lost. If an error occurs between several operations, the next Undo
-// continues with the rest.
+// Undo undoes the newest operation that is not undone, with its whole group, or
+// as many as o says. It returns the operations that undid them. It is refused
+// if newer changes would be lost. If an error occurs between several
+// operations, the next Undo continues with the rest.
 func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error) {
 	return undoAll(ctx, w.store, o)
 }
@@ -70,8 +70,8 @@ func undoAll(ctx context.Context, w *base, o UndoOptions) (*Operations, error) {
 	return done, nil
 }
 
-// planUndo returns the number of undos of an operation or a group. If one of them
-// needs a purged file, it returns an error before the first.
+// planUndo returns how many operations or groups are to be undone. If one of
+// them needs a purged file, it returns an error before anything changes.
 func (w *base) planUndo(ctx context.Context, o UndoOptions) (int, error) {
 	return read(ctx, w, func(v *View) (rounds int, err error) {
 		id, err := v.loggedSession(o.In)
@@ -125,8 +125,8 @@ func (w *base) undoOne(ctx context.Context, o UndoOptions) (*Operations, error) 
 	})
 }
 
-// Redo takes the newest undo back, with all others of its group. It is refused if
-// something was done since.
+// Redo repeats the operation, with its group, that the newest undo reverted. It
+// is refused if there was another operation since.
 func (w *Workspace) Redo(ctx context.Context, o UndoOptions) (*Operations, error) {
 	return redo(ctx, w.store, o)
 }
@@ -158,9 +158,9 @@ func nothingTo(do string) error {
 	return &fault.Error{Code: fault.Refused, Message: "there is nothing to " + do, Next: fault.Do(fault.ListOperations)}
 }
 
-// lost returns whether a session or an agent that an operation left in its place is
-// gone in v, so that undo skips the operation. One whose files were purged from the trash
-// is not skipped: undo refuses it, see purged.
+// lost returns whether a session or agent that an operation created no longer
+// gone in v, so that undo skips the operation. Undo does not skip, but refuses, an
+// operation whose files were purged from the trash; see purged.
 func lost(v *View) func(*operation.Operation) bool {
 	return func(op *operation.Operation) bool {
 		return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {
@@ -169,18 +169,18 @@ func lost(v *View) func(*operation.Operation) bool {
 	}
 }
 
-// purged reports whether a session or an agent that an operation moved to the trash
-// was deleted from there.
+// purged reports whether a session or an agent that an operation moved to the
+// trash was deleted there.
 func (v *View) purged(op *operation.Operation) bool {
 	return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {
 		return c.Is == nil && (sessionOf(c.File) != "" || isAgent(c.File)) && !v.isThere(c.Moved)
 	})
 }
 
-// revert prepares to take the changes of an operation back, which are those of
-// target: its files in the opposite order, then the links that follow from them,
-// then the head. An edit of a session can only come first, because nothing completes
-// it if it is interrupted: there the file of an agent follows it.
+// revert stages the inverse of op, which has the changes of target: its files
+// in reverse order, then the links that follow from them, then the head. The
+// edit of a session must be first, because an interrupted edit is not
+// completed; the file of an agent then follows it.
 func (tx *Tx) revert(op, target *operation.Operation) error {
 	op, err := tx.View.withTexts(op)
 	if err != nil {
@@ -200,7 +200,7 @@ func (tx *Tx) revert(op, target *operation.Operation) error {
 	}
 	alone := len(op.Changes) == 1
 	if alone && sessionOf(op.Changes[0].File) == "" {
-		tx.op.Sessions = slices.Clone(op.Sessions) // it is about these, although their files do not change
+		tx.op.Sessions = slices.Clone(op.Sessions) // the operation is about these even if their files do not change
 	}
 	for _, c := range slices.Concat(sessions, links, rest) {
 		if err := tx.revertOne(c, alone, op); err != nil {
@@ -214,8 +214,8 @@ func (tx *Tx) revert(op, target *operation.Operation) error {
 	return tx.loseHead(message)
 }
 
-// newer is the error for an operation that cannot be undone because of later
-// changes.
+// newer returns the error for an operation that cannot be undone because of
+// later changes.
 func newer(op *operation.Operation, format string, a ...any) error {
 	return &fault.Error{
 		Code:    fault.Refused,
@@ -228,7 +228,7 @@ func (tx *Tx) revertOne(c operation.Change, alone bool, op *operation.Operation)
 	id := sessionOf(c.File)
 	switch {
 	case strings.HasSuffix(c.File, backupSuffix) && tx.batch.Touches(c.File):
-		return nil // the copy went with its session
+		return nil // the copy was moved with its session
 	case c.Is == nil:
 		return tx.revertMove(c, op)
 	case id == "":
@@ -268,7 +268,8 @@ func (tx *Tx) revertOne(c operation.Change, alone bool, op *operation.Operation)
 	return nil
 }
 
-// revertWhole puts the file back that was replaced by another, and keeps that.
+// revertWhole restores a file that was replaced as a whole, and keeps the
+// replacement in the trash.
 func (tx *Tx) revertWhole(c operation.Change, op *operation.Operation) error {
 	before, err := durable.ReadFile(tx.View.root, c.Kept)
 	if err != nil || !stateOfBytes(before, nil).Same(c.Was) {
@@ -295,7 +296,7 @@ func (tx *Tx) revertWhole(c operation.Change, op *operation.Operation) error {
 	return err
 }
 
-// revertMade moves a created or restored session to the trash. It is refused while
+// revertMade moves a created or restored session to the trash. It is refused if
 // other sessions were copied from it, except that a repeated removal may leave
 // snapshots, as the first one did.
 func (tx *Tx) revertMade(o *session.Outline) error {
@@ -305,12 +306,12 @@ func (tx *Tx) revertMade(o *session.Outline) error {
 	return tx.remove(o.ID)
 }
 
-// revertMove brings a file back from the trash.
+// revertMove restores a file from the trash.
 func (tx *Tx) revertMove(c operation.Change, op *operation.Operation) error {
 	switch {
 	case !tx.View.isThere(c.Moved):
 		return newer(op, "%s is no longer in the trash", c.File)
-	case c.File == headFile && tx.View.isThere(c.File): // it was moved since, and stays
+	case c.File == headFile && tx.View.isThere(c.File): // the head was moved since and stays
 		return nil
 	case tx.View.isThere(c.File):
 		return newer(op, "there is another %s now", c.File)
@@ -339,8 +340,8 @@ func (tx *Tx) revertMove(c operation.Change, op *operation.Operation) error {
 	return nil
 }
 
-// heldBy returns the name of the file with the content that c moved: its present
-// name or, if it is a symbolic link, its target as seen from the original folder.
+// heldBy returns the path of the file that c moved: its present path or, if it
+// is a symbolic link, its target relative to the original folder.
 func (v *View) heldBy(c operation.Change) string {
 	if to, err := v.root.Readlink(c.Moved); err == nil {
 		return path.Join(path.Dir(c.File), filepath.ToSlash(to))
@@ -348,8 +349,8 @@ func (v *View) heldBy(c operation.Change) string {
 	return c.Moved
 }
 
-// bringBack prepares to move a file from the trash to where it was, and takes it
-// into the index if it is a session.
+// bringBack stages the move of a file from the trash to its original path, and
+// adds it to the index if it is a session.
 func (tx *Tx) bringBack(c operation.Change) error {
 	if err := tx.batch.Move(c.Moved, c.File); err != nil {
 		return err
@@ -369,7 +370,7 @@ func (tx *Tx) bringBack(c operation.Change) error {
 	}
 	s, err := session.Decode(id, data)
 	if err != nil {
-		return nil // it is as damaged as it was
+		return nil // it was damaged before
 	}
 	s.Outline.Written(info)
 	tx.View.outlines[id] = s.Outline
@@ -405,9 +406,9 @@ func (tx *Tx) revertSmall(c operation.Change, alone bool, op *operation.Operatio
 		}
 		tx.op.Changes[len(tx.op.Changes)-1].Before = string(data)
 		return nil
-	case !stateOfBytes([]byte(c.Before), nil).Same(c.Was): // it was not text
+	case !stateOfBytes([]byte(c.Before), nil).Same(c.Was): // the content was not text
 		return newer(op, "what %s held before is not known", c.File)
-	case isAgent(c.File) && !overIn(c.File, []byte(c.Before)): // a turn must not continue
+	case isAgent(c.File) && !overIn(c.File, []byte(c.Before)): // the turn must not continue
 		return tx.revertAgent(c, data, op)
 	case isAgent(c.File) && !tx.View.hasTrees(c.File, []byte(c.Before)):
 		return newer(op, "a tree of %s is gone", c.File)
@@ -417,8 +418,8 @@ func (tx *Tx) revertSmall(c operation.Change, alone bool, op *operation.Operatio
 	return tx.replaceSmall(c.File, data, []byte(c.Before))
 }
 
-// revertBookmarks reverts a change of a bookmark, and keeps later changes of
-// others.
+// revertBookmarks reverts the change of a bookmark, and keeps later changes of
+// other bookmarks.
 func (tx *Tx) revertBookmarks(c operation.Change, now []byte, op *operation.Operation) error {
 	var before []byte
 	if c.Was != nil {
@@ -444,18 +445,19 @@ func (tx *Tx) revertAgent(c operation.Change, now []byte, op *operation.Operatio
 	return tx.replaceSmall(c.File, now, data)
 }
 
-// overIn reports whether nothing is left of a turn in the file of an agent.
+// overIn reports whether the agent in data has no unfinished turn. file is the
+// path of data.
 func overIn(file string, data []byte) bool {
 	name, _ := agent.NameOf(file)
 	a, err := agent.Decode(name, data)
 	return err != nil || settled(a)
 }
 
-// loseHead removes a head that is in a removed session, or at the removed
+// loseHead unsets the head if it is in a removed session, or at the removed
 // message, "" for none.
 func (tx *Tx) loseHead(message string) error {
 	if tx.batch.Touches(headFile) {
-		return nil // it is where it was before, or goes with another operation
+		return nil // the head does not change, or another operation unsets it
 	}
 	data, err := durable.ReadFile(tx.View.root, headFile)
 	switch {
@@ -472,8 +474,8 @@ func (tx *Tx) loseHead(message string) error {
 	return nil
 }
 
-// pointsNowhere reports whether a head is in no session, or at the removed
-// message.
+// pointsNowhere reports whether a head is in no existing session, or at the
+// removed message.
 func (v *View) pointsNowhere(data []byte, message string) bool {
 	var h storedHead
 	if json.Unmarshal(data, &h) != nil || h.Session == "" {

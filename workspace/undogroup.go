@@ -11,24 +11,25 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A takingBack is an undo or a redo, perhaps of a group that is too large for one
-// commit.
+// A takingBack is the state of an undo or redo, possibly of a group that is too
+// large for one commit.
 type takingBack struct {
 	verb     string
-	in       string                                 // the session that was asked for, "" for none
-	find     finder                                 // returns the current targets
-	targets  []operation.Target                     // the remaining targets
+	in       string                                 // the requested session, "" for any
+	find     finder                                 // finds targets
+	targets  []operation.Target                     // remaining targets
 	original map[operation.Seq]*operation.Operation // the operations that the targets of a redo undid
-	of       operation.Seq                          // the group of the targets, 0 before they are known and if there is none
-	group    operation.Seq                          // the group of the new operations, 0 before the first
-	seq      operation.Seq                          // the end of the log after the last flush
+	of       operation.Seq                          // group of the targets, 0 if there is none or it is not known yet
+	group    operation.Seq                          // group of the new operations, 0 before the first
+	seq      operation.Seq                          // end of the log after the last flush
 	done     []*operation.Operation
-	about    []*operation.Operation // the operation that each of done reverted or repeated, nil if the log no longer has it
-	all      int                    // the number of targets
+	about    []*operation.Operation // the operations that done reverted or repeated; nil where the log no longer has them
+	all      int                    // number of targets
 }
 
-// A finder finds the targets of an undo or a redo in a log whose operations are newest,
-// in the session id, "" for all, or in the group t.of if it is known.
+// A finder sets the targets of an undo or redo. newest are the operations of
+// the log, newest first. It considers only the group t.of, or if that is 0 only
+// the session id, or all for "".
 type finder func(t *takingBack, v *View, newest iter.Seq[*operation.Operation], id string) error
 
 // takeBack undoes or redoes the operations that find returns.
@@ -62,8 +63,8 @@ func (w *base) takeBack(ctx context.Context, verb string, o UndoOptions, find fi
 	return done, nil
 }
 
-// flush commits as many of the targets as one commit allows, and returns the next state of
-// t. t does not change.
+// flush commits as many of the targets as one commit allows, and returns the
+// next state of t. It does not modify t.
 func (t *takingBack) flush(tx *Tx) (*takingBack, error) {
 	next := *t
 	next.done, next.about = slices.Clip(t.done), slices.Clip(t.about)
@@ -136,7 +137,7 @@ func (t *takingBack) look(v *View) error {
 	return nil
 }
 
-// args returns the arguments of the operation that takes target back.
+// args returns the arguments of the operation that reverts target.
 func (t *takingBack) args(target operation.Target) args {
 	list := args{"verb": target.Verb}
 	if t.in != "" {
@@ -148,7 +149,8 @@ func (t *takingBack) args(target operation.Target) args {
 	return list
 }
 
-// originals returns the operations that users made of the first n targets.
+// originals returns the operations of users that the first n targets revert or
+// repeat.
 func (t *takingBack) originals(n int) (list []*operation.Operation) {
 	for _, target := range t.targets[:n] {
 		of := target.Operation
@@ -160,15 +162,16 @@ func (t *takingBack) originals(n int) (list []*operation.Operation) {
 	return list
 }
 
-// collides returns whether a staged change of tx has the file of a change too.
+// collides returns a function that reports whether a staged change of tx is of the same
+// file as a change.
 func collides(tx *Tx) func(operation.Change) bool {
 	return func(c operation.Change) bool {
 		return tx.batch.Touches(c.File) || c.Moved != "" && tx.batch.Touches(c.Moved)
 	}
 }
 
-// stillAsLeft reports whether the sessions are as the targets left them, the newest
-// first, so that a group is reverted only if all of it can be.
+// stillAsLeft returns an error unless the sessions are as the targets, newest
+// first, left them, so that a group is reverted completely or not at all.
 func (v *View) stillAsLeft(targets []operation.Target) error {
 	seen := map[string]bool{}
 	for _, target := range targets {

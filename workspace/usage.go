@@ -23,8 +23,8 @@ var usageKinds = []usage.Kind{
 	usage.UsageIndex, usage.UsageAttachments, usage.UsageAgents, usage.UsageExplorations, usage.UsageOperations, usage.UsageTasks, usage.UsageTrash, usage.UsageCaches, usage.UsageOther,
 }
 
-// usagePlaces are the files and folders of a workspace besides session files, with their
-// kinds; a file precedes its folder.
+// usagePlaces are the files and folders of a workspace other than session
+// files, with their kinds. A file precedes its folder.
 var usagePlaces = []struct {
 	name string
 	kind usage.Kind
@@ -48,9 +48,8 @@ var usagePlaces = []struct {
 	{bookmark.Path, usage.UsageOther},
 }
 
-// Usage returns the space that the workspace takes, with the limit largest
-// conversations, all for 0. Unreadable files count too; files that are not regular do
-// not.
+// Usage returns how much disk space the workspace takes, and the limit largest
+// conversations; 0 means all. It counts unreadable files, but no special files.
 func (w *Workspace) Usage(ctx context.Context, limit int) (*usage.Report, error) {
 	return read(ctx, w.store, func(v *View) (*usage.Report, error) {
 		if err := v.whole(); err != nil {
@@ -87,8 +86,8 @@ func (w *Workspace) Usage(ctx context.Context, limit int) (*usage.Report, error)
 	})
 }
 
-// eachFile calls f with each regular file of the workspace, and its size. Files that
-// disappear or cannot be read are skipped.
+// eachFile calls f with each regular file of the workspace and its size. It
+// skips files that disappear or cannot be read.
 func (v *View) eachFile(f func(name string, size int64)) error {
 	var tops []string
 	for _, p := range usagePlaces {
@@ -139,11 +138,11 @@ func (v *View) usageKind(name string) usage.Kind {
 	return usage.UsageOther
 }
 
-// conversationUsage returns all conversations, the largest first, by the sizes of the
-// files of sessions.
+// conversationUsage returns all conversations, largest first. sizes has the
+// sizes of session files.
 func (v *View) conversationUsage(sizes map[string]int64) []usage.Conversation {
 	list := []usage.Conversation{}
-	at := map[string]int{} // places in list, by the first session
+	at := map[string]int{} // index in list, by first session
 	for id, size := range sizes {
 		first := v.lineBegins(id)
 		n, ok := at[first]
@@ -168,7 +167,7 @@ func (v *View) conversationUsage(sizes map[string]int64) []usage.Conversation {
 	return list
 }
 
-// lineBegins returns the first session that is there of the line of one.
+// lineBegins returns the first existing session of the line of id.
 func (v *View) lineBegins(id string) string {
 	seen := map[string]bool{}
 	for at := id; ; {
@@ -184,8 +183,8 @@ func (v *View) lineBegins(id string) string {
 	}
 }
 
-// measureConversations reads conversations, and says how much of them is text, and how much is
-// records.
+// measureConversations reads conversations and sets how much of each is text
+// and how much is records.
 func (v *View) measureConversations(list []usage.Conversation) error {
 	at := map[string]int{}
 	for i := range list {

@@ -7,16 +7,16 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// urn begins the name of a session or message that is named by its UUID and in no
-// other way: the form of RFC 9562, section 4.
+// urn is the prefix of a name that is a UUID and nothing else, the form of RFC
+// 9562, section 4.
 const urn = "urn:uuid:"
 
-// uuids maps UUIDs to the sessions of a workspace. It is filled on demand; an entry
-// may be stale, so results are checked.
+// uuids maps UUIDs to the sessions of a workspace. It is filled on demand.
+// Entries may be stale, so callers check results.
 type uuids struct {
 	sync.Mutex
 	ids   map[string]string // by UUID
-	known map[string]bool   // ids
+	known map[string]bool   // the ids in it
 }
 
 func (u *uuids) id(uuid string) (id string, ok bool) {
@@ -41,10 +41,12 @@ func (u *uuids) learn(ids []string) {
 	}
 }
 
-// uuid returns the UUID that messages of l get theirs from: that of its first file.
+// uuid returns the UUID from which those of messages derive: that of the line's
+// first file.
 func (l *line) uuid() string { return session.UUID(l.Parts[0].ID) }
 
-// withUUID returns the nodes of the message with a UUID, in lower case.
+// withUUID returns the nodes of the message with a UUID, which must be in lower
+// case.
 func (l *line) withUUID(uuid string) []int {
 	if !session.IsUUID(uuid) {
 		return nil
@@ -57,7 +59,7 @@ func (l *line) withUUID(uuid string) []int {
 	for n := range l.Len() {
 		id := l.ID(n)
 		if len(id) == len(uuid) && !strings.EqualFold(id, uuid) {
-			continue // it is most likely a UUID, and another one
+			continue // the id is most likely another UUID
 		}
 		if session.MessageUUID(own, id) == uuid {
 			nodes = append(nodes, n)
@@ -66,7 +68,8 @@ func (l *line) withUUID(uuid string) []int {
 	return nodes
 }
 
-// byUUID returns the session with a UUID, in lower case, and whether there is one.
+// byUUID returns the session with a UUID, which must be in lower case, and
+// reports whether there is one.
 func (v *View) byUUID(uuid string) (id string, ok bool) {
 	if uuid == "" {
 		return "", false

@@ -13,7 +13,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A View is a workspace at one moment, for reading.
+// A View is a consistent state of a workspace, for reading.
 type View struct {
 	store  *base
 	ctx    context.Context
@@ -22,48 +22,49 @@ type View struct {
 	mode
 	index     *index.Index
 	penguin   map[string]checkpoint.Penguin
-	outlines  map[string]*session.Outline // known so far
+	outlines  map[string]*session.Outline // read so far
 	kept      keeping
-	opened    map[string]*session.Session // read so far
-	own       map[string]bool             // sessions of an operation that was interrupted
-	asLogged  map[string]bool             // of the sessions that the index lacks, whether they are as logged; nil if not computed
+	opened    map[string]*session.Session // opened so far
+	own       map[string]bool             // sessions of an interrupted operation
+	asLogged  map[string]bool             // whether each session that the index lacks is as logged; nil if not computed
 	noted     string                      // the last note about the index
-	forgetful bool                        // nothing is remembered when it is done
+	forgetful bool                        // add nothing to the cache
 }
 
-// A Tx is a change of a workspace: its commit writes the staged changes.
+// A Tx is a transaction on a workspace: its commit writes the staged changes.
 type Tx struct {
 	View      *View
 	batch     *durable.Batch         // the staged changes
-	written   []written              // the sessions among that
-	gone      []string               // the sessions that it moves to the trash
+	written   []written              // the staged sessions
+	gone      []string               // sessions that it moves to the trash
 	op        *operation.Operation   // the operation for the log
-	earlier   []*operation.Operation // the operations before it, see begin
-	grouped   bool                   // the operations form one group
-	group     operation.Seq          // its number, 0 for a new one
-	completed bool                   // an interrupted operation is being completed, without a new one
-	always    bool                   // the operation is logged even if it changes no file of the log
+	earlier   []*operation.Operation // earlier operations of the same commit, see begin
+	grouped   bool                   // the operations form a group
+	group     operation.Seq          // number of the group, 0 for a new one
+	completed bool                   // it completes an interrupted operation, without a new one
+	always    bool                   // log the operation even if it has no changes
 	seq       operation.Seq          // of the last line of the log
-	highest   operation.Seq          // that a log named which was replaced
-	trash     string                 // where this command discards files, "" before the first
-	mark      string                 // ends the name of that folder
+	highest   operation.Seq          // highest number in a log that was replaced
+	trash     string                 // folder of this command in the trash, "" before the first file
+	mark      string                 // suffix of that folder
 }
 
-// A mode is how a method looks at the workspace.
+// A mode is how a method opens the workspace.
 type mode struct {
-	writes bool // it has the lock
-	fresh  bool // it believes nothing that is remembered of sessions
-	every  bool // it looks at every session
-	// If the sessions folder was moved away, the writer must change nothing: that
-	// does not mean that every session was removed.
+	writes bool // with the lock
+	fresh  bool // without the cache of sessions
+	every  bool // check every session
+	// Change nothing if the sessions folder is missing: it may have been moved,
+	// which does not mean that every session was removed.
 	present bool
 }
 
-// errAway is the error of a method that changes nothing while the folder of the sessions
-// is gone.
+// errAway is the error of an operation that must not run while the sessions
+// folder is missing.
 var errAway = errors.New("the sessions folder is missing")
 
-// checkPresent returns errAway if the sessions folder is missing and must not be.
+// checkPresent returns errAway if the sessions folder is missing and m.present
+// is set.
 func (v *View) checkPresent() error {
 	if v.present && !v.isThere(session.Dir) {
 		return errAway
@@ -71,7 +72,7 @@ func (v *View) checkPresent() error {
 	return nil
 }
 
-// load looks at a workspace.
+// load opens a workspace.
 func (w *base) load(ctx context.Context, root *os.Root, m mode) (*View, error) {
 	v := &View{
 		store:    w,
@@ -107,7 +108,7 @@ func (w *base) load(ctx context.Context, root *os.Root, m mode) (*View, error) {
 	return v, ctx.Err()
 }
 
-// newTx begins a change of the workspace as v has it.
+// newTx begins a transaction on the state v.
 func newTx(v *View) *Tx {
 	tx := &Tx{View: v, batch: durable.NewBatch(v.root), op: &operation.Operation{}}
 	tx.batch.Around = v.index.Change
@@ -123,8 +124,8 @@ func (v *View) whole() error {
 	return err
 }
 
-// noteTrouble notes, once, why the index was not usable. A write in progress is
-// no reason to note it for a reader.
+// noteTrouble notes, once, why the index was not usable. A reader does not note
+// it if a write in progress may be the reason.
 func (v *View) noteTrouble() {
 	if !v.writes && v.index.Trouble != "" && !v.index.Torn && writelock.Held(v.root, stateDir) {
 		v.index.Trouble = ""
@@ -140,7 +141,8 @@ func (v *View) isPenguin(id string) bool {
 	return ok && v.index.Entry(id) == nil
 }
 
-// kind returns the kind of a session; Penguin's checkpoints are checkpoints.
+// kind returns the kind of a session; Penguin's checkpoints have the kind
+// checkpoint.
 func (v *View) kind(id string) session.Kind {
 	if e := v.index.Entry(id); e != nil {
 		return e.Kind()
@@ -174,8 +176,8 @@ func (v *View) lineage(id string) ([]string, error) {
 	return list, v.locate(err)
 }
 
-// lineageOf is lineage without the position of a dangling link, so that it reads no
-// file.
+// lineageOf is lineage, but reads no file, so its error does not locate a
+// dangling link.
 func (v *View) lineageOf(id string) ([]string, error) {
 	if !v.isPenguin(id) {
 		return v.index.Lineage(id)

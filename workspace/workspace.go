@@ -1,31 +1,43 @@
-// Package workspace is the front door of bough, for programs that embed it and
-// for the bough command: every verb that reads or changes a workspace is one
-// method here.
+// Package workspace opens a folder of AI conversations, reads it and changes it.
+// It is what programs embed, and what the bough command uses: each verb of the
+// command is a method of [Workspace], or of one of the handles [Agent], [Line]
+// and [Exploration].
 //
 // A workspace is a folder:
 //
-//	conversations/      the session files, session_index.json and its journal
-//	checkpoints/        Penguin's own checkpoints, only read
-//	files/              attachments, by their SHA-256
-//	head.json           where the next message goes
-//	bookmarks.json      labels on messages
-//	agents/             agents, each with trees and a head of its own
-//	.bough/             operations, tasks, trash, lock, token, cache; without it every session still opens
+// conversations/ the session files, session_index.json and its journal
+// checkpoints/ checkpoints made by Penguin; bough only reads them
+// files/ attachments, named by their SHA-256
+// head.json the head: the message to which the next one is added
+// bookmarks.json labels on messages
+// agents/ agents, each with its own trees and head
+// explorations/ explorations, see package explore
+// .bough/ operations, tasks, trash, lock, token, cache
 //
-// The session files are the source of truth. Methods that read take no lock,
-// except Doctor, which may, and write only the cache in .bough/cache. Methods
+// A session is one JSON file of messages. A session that is full is continued in
+// another file; a session with its continuations is a line, which users see as
+// one conversation. Checkpoints and branches are sessions too: each has a copy of
+// the messages on a path. Parameters called name or session are a session's id,
+// UUID or title, or a unique prefix of its id. Parameters called ref are a REF: a
+// session, a message, a bookmark, or an expression such as SESSION@MESSAGE or
+// HEAD~2, as described in docs/format.md.
+//
+// The session files are the source of truth: the index is rebuilt from them, and
+// without .bough every session still opens. Methods that read take no lock and
+// write nothing but the cache in .bough/cache; Doctor may take the lock. Methods
 // that change something take the lock of the workspace, complete interrupted
 // operations, validate everything before the first write, and return without an
-// error only after the change is durable; if validation fails, nothing has
-// changed. A concurrent change by another program is not overwritten. Each
-// change is an [Operation], which [Workspace.Undo] reverts.
+// error only after the change is durable. If validation fails, nothing changes.
+// A concurrent change by another program is not overwritten. Each change is an
+// [Operation], which [Workspace.Undo] can revert, unless the method says otherwise.
 //
-// No message of a session is ever rewritten, except that undoing an append
-// removes the message, and that the user's metadata may change.
+// Messages are never rewritten, with three exceptions: undoing an append removes
+// the message, an import may complete a message that was imported before its end,
+// and a user's metadata of a message may change.
 //
-// Results are plain structs whose JSON is a contract with other programs. Their
-// times are UTC with six digits and +00:00. An error that a caller can act on
-// has a [Code]: see [Explain].
+// Results are plain structs, whose JSON is a contract with other programs. Their
+// times are in UTC, with six digits and +00:00. Errors that a caller can act on
+// have a code; see [Explain].
 package workspace
 
 import (
@@ -45,73 +57,73 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Options are the choices of an embedder. The zero value is the default, and
-// nil is the zero value.
+// Options configure a workspace. The zero value is the default, and a nil
+// pointer is the zero value.
 type Options struct {
-	// Limit is the number of messages in a session file after its header above
-	// which the line continues in another file. Zero means 1,000.
+	// Limit is how many messages a session file can have after its header; the line
+	// is then continued in another file. Zero means 1,000.
 	Limit int
 
-	// Wait is how long to wait for another process that is writing.
-	// Zero means 30 seconds; negative means not at all.
+	// Wait is how long to wait for another process that is writing. Zero means 30
+	// seconds; a negative value means not to wait.
 	Wait time.Duration
 
-	// Settle is how long a damaged file must be unchanged before
-	// [Workspace.Doctor] repairs it: another program may be writing it. Zero means
-	// a second; negative means not at all.
+	// Settle is how long a damaged file must be unchanged before [Workspace.Doctor]
+	// repairs it, because another program may be writing it. Zero means one second;
+	// a negative value means not to wait.
 	Settle time.Duration
 
-	// Existing makes methods that read return [ErrNotFound] if the workspace does
-	// not exist. Without it, a missing workspace is read as an empty one.
+	// Existing makes methods that read return an error with the code
+	// [fault.NotFound] if the workspace does not exist. Otherwise they treat it as
+	// empty.
 	Existing bool
 
-	// Retention says how long automatic checkpoints are kept. The zero value is
-	// its default.
+	// Retention is how long automatic checkpoints are kept. The zero value is its
+	// default.
 	Retention checkpoint.Retention
 
-	// UserConfig is the user's file of settings, which the workspace's config.json adds
-	// to. "" means that there is none.
+	// UserConfig is the path of the user's settings, which the workspace's
+	// config.json overrides. Empty means none.
 	UserConfig string
 
-	// UndoAge is how long an operation can be undone at least. Zero means 30 days.
+	// UndoAge is how long an operation can be undone, at least. Zero means 30 days.
 	UndoAge time.Duration
 
 	// UndoOperations is the minimum number of operations that can be undone, not counting
 	// automatic ones and those of other programs. Zero means 10,000.
 	UndoOperations int
 
-	// CompactEvery is the number of operations after which the log is compacted. Zero
-	// means 1,000.
+	// CompactEvery is the number of operations after which the log is compacted.
+	// Zero means 1,000.
 	CompactEvery int
 
-	// Now is the clock, for several goroutines. Nil means time.Now.
+	// Now returns the current time. It must be safe for concurrent use. If nil,
+	// time.Now is used.
 	Now func() time.Time
 
-	// Random is where ids come from. Nil means crypto/rand.
+	// Random is the source of ids. If nil, crypto/rand is used.
 	Random io.Reader
 
-	// Progress is called with the progress of long work: a description, and the
-	// bytes done and in total. It is called often, from one goroutine at a
-	// time. If nil, it is not called.
+	// Progress is called during long work, with a description and the bytes done and
+	// in total. It is called often, but not concurrently. If nil, it is not called.
 	Progress func(doing string, done, total int64)
 
-	// Note is called with a sentence about something that the user should know although
-	// nothing failed: a damaged index, an unreadable session file. It is called from
-	// the goroutine of the method, or from one that the method waits for. If nil, it is
-	// not called.
+	// Note is called with a sentence about a problem that is not an error, such as a
+	// damaged index or an unreadable session file. It is called before the method
+	// that caused it returns, possibly from another goroutine. If nil, it is not
+	// called.
 	Note func(string)
 }
 
-// A Workspace is an open workspace. Its methods may be called from several
-// goroutines.
+// A Workspace is an open workspace. Its methods are safe for concurrent use.
 type Workspace struct {
 	store *base // the state that its methods share
 }
 
-// Open returns the workspace in the folder dir. The folder need not exist: methods that
-// read find nothing in it, unless [Options.Existing] makes them return an error, and
-// methods that begin something, such as [Workspace.New], create it. If dir is a folder
-// conversations, Open opens the workspace that contains it.
+// Open opens the workspace in the folder dir. The folder need not exist:
+// methods that read then treat it as empty, unless [Options.Existing] is set,
+// and methods that begin something, such as [Workspace.New], create it. If dir
+// is a folder conversations, Open opens the workspace that contains it.
 func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err error) {
 	defer func() { err = explained(err) }()
 	if err := ctx.Err(); err != nil {
@@ -137,9 +149,9 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 // Dir returns the absolute path of the workspace.
 func (w *Workspace) Dir() string { return w.store.dir }
 
-// read calls f with the current workspace and returns the result of f. If another
-// program removes or changes a file while f reads it, read calls f again, and returns
-// the second result. f must not write to captured variables.
+// read calls f with the current workspace and returns the result of f. If
+// another program removes or changes a file while f reads it, read calls f once
+// more and returns the second result. f must not write to captured variables.
 func read[T any](ctx context.Context, b *base, f func(*View) (T, error)) (result T, err error) {
 	defer func() { err = explained(err) }()
 	root, err := b.open(ctx)
@@ -165,9 +177,9 @@ func read[T any](ctx context.Context, b *base, f func(*View) (T, error)) (result
 	return result, err
 }
 
-// loadQuiet looks at a workspace for a reader at a moment at which no operation
-// begins or ends, if there is one: of several files that move together it sees all
-// or none.
+// loadQuiet opens a workspace for a reader, if possible at a moment when no
+// operation begins or ends, so that the reader sees all or none of several
+// files that move together.
 func (w *base) loadQuiet(ctx context.Context, root *os.Root, m mode) (v *View, err error) {
 	const tries = 5
 	for n := range tries {
@@ -181,7 +193,7 @@ func (w *base) loadQuiet(ctx context.Context, root *os.Root, m mode) (v *View, e
 	return v, err
 }
 
-// logged identifies the log of operations as it is.
+// logged returns the identity of the log.
 func logged(root *os.Root) durable.Identity {
 	info, err := root.Stat(operation.Path)
 	if err != nil {
@@ -190,15 +202,15 @@ func logged(root *os.Root) durable.Identity {
 	return durable.Identify(info)
 }
 
-// isChanged reports whether a session differs from the cache, or was changed
-// while it was read: a second read may succeed.
+// isChanged reports whether err is due to a session that differs from the
+// cache, or changed while it was read, so that reading again may succeed.
 func isChanged(err error) bool {
 	var changed *session.ChangedError
 	return errors.As(err, &changed) || errors.Is(err, durable.ErrChanged)
 }
 
-// errGone is behind the error for a session that the index lists and that is
-// not there.
+// errGone is wrapped by the error for a session that the index has but that
+// does not exist.
 var errGone = errors.New("gone since the index was read")
 
 // open opens the folder. A missing folder is read as an empty one.
@@ -224,8 +236,8 @@ func noWorkspace(dir string) error {
 	}
 }
 
-// emptyRoot opens a folder that is empty and that nothing can be written to: it is
-// removed before it is returned.
+// emptyRoot opens an empty folder to which nothing can be written: it removes
+// the folder before it returns.
 func emptyRoot() (*os.Root, error) {
 	dir, err := os.MkdirTemp("", "bough-empty-")
 	if err != nil {
@@ -244,7 +256,7 @@ func (v *View) done() {
 	v.index.Close()
 }
 
-// follow notes a failure after a committed change: the change is kept, and the
+// follow notes a failure after a committed change. The change is kept, and the
 // failed step is completed later.
 func (v *View) follow(what string, err error) {
 	if err != nil {

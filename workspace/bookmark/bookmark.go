@@ -1,8 +1,9 @@
-// Package bookmark reads and edits the file of the bookmarks of a workspace.
+// Package bookmark decodes and edits the file with the bookmarks of a
+// workspace.
 //
-// It stores bookmarks.json: an object with the array bookmarks, oldest first. Each
-// element gives a label to a message, which is identified by the first file of its
-// line and its id:
+// The file, bookmarks.json, is an object with the array bookmarks, oldest
+// first. Each element is a label on a message, which is identified by its id
+// and the first file of its line:
 //
 //	{
 //	  "bookmarks": [
@@ -17,8 +18,8 @@
 //	  ]
 //	}
 //
-// An edit changes only the bytes of its bookmark: unknown members of the file and
-// of a bookmark are kept. The functions are pure.
+// An edit changes only the bytes of its bookmark: unknown members of the file
+// and of a bookmark are kept. The functions are pure.
 package bookmark
 
 import (
@@ -55,11 +56,11 @@ type Bookmark struct {
 	Message   string `json:"node_id"`
 	Label     string `json:"label"`
 	Summary   string `json:"summary"`    // a description, may be empty
-	Scope     Scope  `json:"scope"`      // one of [Scopes], or the value of another program
+	Scope     Scope  `json:"scope"`      // one of [Scopes], or another program's value
 	CreatedAt string `json:"created_at"` // when it was created or moved
 }
 
-// A File is the decoded file of bookmarks.
+// A File is the decoded file.
 type File struct {
 	Bookmarks []Bookmark // oldest first
 	data      []byte
@@ -108,7 +109,7 @@ func read(data []byte, at rawjson.Span) (b Bookmark, err error) {
 	}
 	text := func(key string) (s string) {
 		if value, ok := rawjson.Find(members, key); ok && data[value.Start] == '"' {
-			json.Unmarshal(value.Of(data), &s) // it is a valid JSON string
+			json.Unmarshal(value.Of(data), &s) // valid, as Decode checked
 		}
 		return s
 	}
@@ -168,14 +169,14 @@ func (f *File) Remove(i int) []byte {
 	return f.splice(f.array.Start, f.array.End, "[]")
 }
 
-// Replace returns the file with b in place of bookmark i, whose unknown members are
-// kept.
+// Replace returns the file with b in place of bookmark i. Unknown members of
+// the bookmark are kept.
 func (f *File) Replace(i int, b Bookmark) []byte {
 	object := rawjson.Value(b, 2)
 	pairs := rawjson.Pairs(object, rawjson.Root(object))
-	members, _ := rawjson.Members(f.data, f.elements[i]) // no error, as in Decode
+	members, _ := rawjson.Members(f.data, f.elements[i]) // valid, as Decode checked
 	data := slices.Clone(f.data)
-	end := members[len(members)-1].Value.End // it has at least a label
+	end := members[len(members)-1].Value.End // there is at least the label
 	for _, p := range pairs {
 		if _, known := rawjson.Find(members, p.Key); !known {
 			added := ",\n      " + string(rawjson.Compact(p.Key)) + ": " + string(p.Value)

@@ -2,9 +2,10 @@ package bookmark
 
 import "slices"
 
-// Revert returns the file now without the change from before to after; before is
-// nil if the file did not exist. Bookmarks that were added, moved or removed later
-// stay. ok is false if a bookmark that the change set was changed again.
+// Revert returns the content now of the file without the change from before to
+// after, and keeps bookmarks that were added, moved or removed later. before is
+// nil if the file did not exist. ok is false if a bookmark of the change was
+// changed again.
 func Revert(now, before, after []byte) (data []byte, ok bool) {
 	f, err := Decode(now)
 	if err != nil {

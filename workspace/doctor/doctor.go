@@ -1,18 +1,18 @@
-// Package doctor has the options and results of checking a workspace: problems, and the
-// conflict copies of synchronization programs. The kinds of problems are a contract with
-// programs; docs/doctor.md describes each.
+// Package doctor has the options and results of checking a workspace: problems,
+// and the conflict copies of file-synchronization programs. The kinds of
+// problems are a contract with programs; docs/doctor.md describes them.
 package doctor
 
-// A Problem is one thing that is wrong in a workspace.
+// A Problem is a problem in a workspace.
 type Problem struct {
 	Kind   string `json:"kind"`
-	Path   string `json:"path"`   // slash-separated, inside the workspace
+	Path   string `json:"path"`   // relative to the workspace, with slashes
 	Detail string `json:"detail"` // one sentence for the user
 	Fixed  bool   `json:"fixed"`
-	Note   bool   `json:"note,omitempty"` // nothing is wrong: it is as another program left it
+	Note   bool   `json:"note,omitempty"` // harmless: another program wrote it this way
 }
 
-// The kinds of problems, described in [Ailments].
+// The kinds of problems, described in [Kinds].
 const (
 	DamagedSession     = "damaged_session"
 	UnreadableSession  = "unreadable_session"
@@ -48,14 +48,14 @@ const (
 	SpecialFile        = "special_file"
 )
 
-// An Ailment describes a kind of problem and its repair by Workspace.Doctor.
+// A KindInfo describes a kind of problem and how Workspace.Doctor repairs it.
 type Ailment struct {
 	Kind  string
 	About string
-	Mend  string // "" if the repair needs a decision of the user
+	Mend  string // "" if the user has to decide
 }
 
-// Ailments are all kinds of problems.
+// Kinds describes all kinds of problems.
 var Ailments = []Ailment{
 	{DamagedSession, "a session file is torn or malformed", "a torn one is cut back to its whole messages, or Penguin's copy replaces it"},
 	{UnreadableSession, "the system does not let us read a session file", ""},
@@ -93,40 +93,40 @@ var Ailments = []Ailment{
 
 // A Report is the result of Workspace.Doctor.
 type Report struct {
-	OK       bool      `json:"ok"` // nothing is wrong, or all of it is fixed; notes do not count
+	OK       bool      `json:"ok"` // no problem, or all fixed; notes do not count
 	Problems []Problem `json:"problems"`
 }
 
-// Options are the choices for a doctor's visit.
+// Options are the choices for checking a workspace.
 type Options struct {
-	// Fix repairs problems that can be repaired without loss, see [Ailments]. It
-	// deletes no byte: replaced files go to the trash. A damaged file that changed
-	// within Options.Settle may still be written by another program: Fix waits
-	// until it is whole or stable, and otherwise leaves it.
+	// Fix repairs problems that can be repaired without loss; see [Kinds]. Replaced
+	// files go to the trash. A damaged file that changed within Options.Settle of
+	// package workspace may still be written by another program: Fix waits until it
+	// is intact or stable, and otherwise leaves it.
 	Fix bool
 
-	// Dialect, with Fix, has all links between sessions written in one dialect:
-	// "bough" or "penguin". Empty leaves them as they are.
+	// Dialect, with Fix, rewrites all links between sessions in one dialect: "bough"
+	// or "penguin". Empty rewrites nothing.
 	Dialect string
 }
 
 // A MergeStatus is the result for a conflict copy.
 type MergeStatus string
 
-// The statuses of conflict copies that were to be merged.
+// The results for a conflict copy.
 const (
-	CopyMerged    MergeStatus = "merged"    // its messages are in the session now
-	CopyContained MergeStatus = "contained" // the session had all that it has
+	CopyMerged    MergeStatus = "merged"    // its messages were added to the session
+	CopyContained MergeStatus = "contained" // the session had all of its messages
 	CopyRestored  MergeStatus = "restored"  // the session did not exist and was created from the copy
-	CopyRefused   MergeStatus = "refused"   // it contradicts the session, and stays
+	CopyRefused   MergeStatus = "refused"   // it contradicts the session and was left in place
 )
 
-// A MergedCopy is a conflict copy that was to be merged.
+// A MergedCopy is the result for one conflict copy.
 type MergedCopy struct {
-	Path     string      `json:"path"` // inside the workspace
+	Path     string      `json:"path"` // relative to the workspace
 	Session  string      `json:"session_id"`
 	Status   MergeStatus `json:"status"`
-	Messages int         `json:"added"`  // messages that the session did not have
+	Messages int         `json:"added"`  // messages that were added to the session
 	Detail   string      `json:"detail"` // why it was refused, else ""
 }
 

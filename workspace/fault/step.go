@@ -1,16 +1,17 @@
 package fault
 
-// A Step is something that the caller can do after an [Error]. A front end phrases it: the
-// command names the verb to type, a server may leave it out.
+// A Step is something that the caller can do after an [Error]. It is data: the
+// command prints the verb to type, a server may omit it.
 type Step struct {
 	Do   Action
-	Args []string // names and ids, as the action needs them
+	Args []string // names and ids, in the order that the action defines
 }
 
-// Do returns the step of an action.
+// Do returns the step for an action.
 func Do(a Action, args ...string) Step { return Step{a, args} }
 
-// An Action says what a [Step] does. Its arguments are in the order of the comment.
+// An Action identifies what a [Step] does. The comment of each lists its
+// arguments in order.
 type Action string
 
 const (

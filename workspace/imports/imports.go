@@ -1,5 +1,5 @@
-// Package imports has the options and results of importing transcripts: one row for each
-// conversation.
+// Package imports has the options and results of importing conversations of
+// other programs.
 package imports
 
 import (
@@ -12,70 +12,75 @@ import (
 
 // Options are the choices for an import.
 type Options struct {
-	// Format is the format of all files. Nil means that the content of each file decides.
+	// Format is the format of all files. If nil, it is detected for each file.
 	Format *convert.Format
-	// Holds reports whether to read a file of a folder, by its slash-separated path
-	// in the folder. Nil means every file.
+	// Holds reports whether to read a file of a folder, given its slash-separated
+	// path in the folder. If nil, every file is read.
 	Holds func(within string) bool
-	// Name returns how a file is called in messages and in the workspace, by its path. Nil
-	// means its absolute path.
+	// Name returns the display name of a file, given its path; it is also stored. If
+	// nil, the absolute path is used.
 	Name func(path string) string
-	// Stdin is the content of the path -.
+	// Stdin is read for the path "-".
 	Stdin io.Reader
-	// Skip keeps out files whose path, and conversations whose folder, matches one of
-	// these patterns, beside those of the workspace's configuration: see [Config].
+	// Skip lists patterns of files and of conversations' folders to skip, in
+	// addition to those in the settings of the workspace. See CheckSkip of package
+	// workspace.
 	Skip []string
-	// Again imports conversations that were removed, or whose import was undone.
+	// Again also imports conversations that were removed, or whose import was
+	// undone.
 	Again bool
-	// Live is for histories that are imported while their program writes them: the
-	// operations are automatic, so undo passes over them, and new messages go into the
-	// line's newest file, so that no large file is rewritten for a line of a transcript.
+	// Live imports histories while their program writes them. Its operations are
+	// automatic, so undo passes over them. New messages are added to the line's
+	// newest file, so that large files need not be rewritten.
 	Live bool
 	// DryRun reports without changing anything.
 	DryRun bool
-	// Each is called with each conversation as soon as it is stored. Nil means no call.
+	// Each is called for each conversation as soon as it is stored. If nil, it is
+	// not called.
 	Each func(Transcript)
 }
 
 // A Status is the result for a conversation.
 type Status string
 
-// The statuses of conversations that were to be imported.
+// The results for a conversation.
 const (
 	New       Status = "new"
-	Updated   Status = "updated"   // it was there, and has changed
-	Unchanged Status = "unchanged" // all of it was there
-	Skipped   Status = "skipped"   // it is not a conversation, or is to stay out
+	Updated   Status = "updated"   // it existed and was changed
+	Unchanged Status = "unchanged" // it existed with all messages
+	Skipped   Status = "skipped"   // the file has no conversation, or it is excluded
 	Failed    Status = "failed"
 )
 
-// A Transcript is one conversation of a file, or a file without any.
+// A Transcript is the result for one conversation, or for a file without
+// conversations.
 type Transcript struct {
-	Path     string     `json:"path"`       // of the file; of one in an archive, the archive's and its own
-	Format   string     `json:"format"`     // the name of the format, "" if it has none
-	Session  session.ID `json:"session_id"` // where it is now, none if it is nowhere
-	Messages int        `json:"messages"`   // that its transcript has
-	Branches int        `json:"branches"`   // how many ends it has
-	Orphans  int        `json:"orphans"`    // messages that name a parent that it does not have
+	Path     string     `json:"path"`       // of the file; in an archive, the archive's path and the file's
+	Format   string     `json:"format"`     // name of the format, "" if unknown
+	Session  session.ID `json:"session_id"` // its session, null if there is none
+	Messages int        `json:"messages"`   // in the transcript
+	Branches int        `json:"branches"`   // number of leaves
+	Orphans  int        `json:"orphans"`    // messages whose parent is missing in the transcript
 	Status   Status     `json:"status"`
 
 	Title    string   `json:"title"`              // "" if it has none
-	Added    int      `json:"added"`              // messages that were not there before
+	Added    int      `json:"added"`              // messages that were new
 	Replaced int      `json:"replaced,omitempty"` // open messages that were completed
-	Detail   string   `json:"detail,omitempty"`   // why it was skipped, or failed
-	Problems []string `json:"problems"`           // the parts that could not be read
-	Notes    []string `json:"notes"`              // other remarks for the user
-	Named    bool     `json:"-"`                  // the file was named, and not found in a folder or an archive
+	Detail   string   `json:"detail,omitempty"`   // why it was skipped or failed
+	Problems []string `json:"problems"`           // parts that could not be read
+	Notes    []string `json:"notes"`              // other remarks
+	Named    bool     `json:"-"`                  // the file was named, not found in a folder or archive
 	Removed  bool     `json:"-"`                  // it was skipped because it was removed before
 }
 
-// Report are the conversations of an import.
+// A Report lists the results of an import.
 type Report struct {
 	Imported []Transcript `json:"imported"` // in the order in which they were stored
 }
 
-// A Source is a set of paths whose files are read in the same way: those where one
-// program keeps its conversations. The other fields are those of [Options].
+// A Source is a set of paths to be read with the same options, such as the
+// folder in which a program keeps its conversations. See [Options] for its
+// fields.
 type Source struct {
 	Paths  []string
 	Format *convert.Format
@@ -83,9 +88,9 @@ type Source struct {
 	Name   func(path string) string
 }
 
-// Results whose contract differs from encoding/json's output: times have six digits and +00:00,
-// and a nil list is []. A type that embeds one of them has a method of its own, else it would
-// have that of the embedded one.
+// The methods below replace the output of encoding/json: times have six digits
+// and +00:00, and a nil list is []. A type that embeds one of these types needs
+// a method of its own.
 
 // MarshalJSON implements [json.Marshaler].
 func (r Transcript) MarshalJSON() ([]byte, error) { return rawjson.Answer(r), nil }

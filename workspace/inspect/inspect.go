@@ -1,5 +1,6 @@
-// Package inspect examines files outside of a workspace: the kind of a JSON file, whether
-// it is complete, and the offset of each problem. It opens no workspace and writes nothing.
+// Package inspect examines files that need not be in a workspace: what kind of
+// file it is, whether it is complete, and where each problem is. It writes
+// nothing.
 package inspect
 
 import (
@@ -45,62 +46,64 @@ const (
 	UnknownFile     Kind = "unknown"    // not JSON
 )
 
-// A Result is the kind of one file and its problems.
+// A Result describes one file.
 type Result struct {
-	Path   string `json:"path"` // as it was named; of a file in an archive, the archive's and its own
+	Path   string `json:"path"` // as given; in an archive, the archive's path and the file's
 	Bytes  int64  `json:"bytes"`
 	Kind   Kind   `json:"kind"`
 	Format string `json:"format"` // of a session or a transcript, else ""
-	Whole  bool   `json:"whole"`  // nothing is wrong
-	// Entries is how many members, elements or lines a file without conversations has.
+	Whole  bool   `json:"whole"`  // it has no problems; notes do not count
+	// Entries is the number of members, elements or lines of a file without
+	// conversations.
 	Entries       int            `json:"entries"`
 	Problems      []Problem      `json:"problems"`
 	Conversations []Conversation `json:"conversations"`
 }
 
-// A Problem is one thing that is wrong in a file.
+// A Problem is a problem in a file.
 type Problem struct {
-	Offset int64  `json:"offset"` // in bytes from the start of the file, as unpacked
-	Line   int    `json:"line"`   // from 1; 0 in a file that has no records on lines
+	Offset int64  `json:"offset"` // in bytes, in the unpacked file
+	Line   int    `json:"line"`   // from 1; 0 if the file does not have one record per line
 	Detail string `json:"detail"`
-	Note   bool   `json:"note"` // nothing is lost: this is only worth knowing
+	Note   bool   `json:"note"` // harmless, nothing is lost
 }
 
-// A Conversation is a conversation in a file.
+// A Conversation describes a conversation in a file.
 type Conversation struct {
-	ID       session.ID     `json:"session_id"` // as its program calls it, none if the file does not say
+	ID       session.ID     `json:"session_id"` // in its own program, null if the file does not have one
 	Title    string         `json:"title"`
 	Kind     string         `json:"kind"` // of a session file, else ""
 	Messages int            `json:"message_count"`
-	Roles    map[string]int `json:"roles"`   // how many messages each role has
-	Orphans  int            `json:"orphans"` // messages whose parent the file does not have
+	Roles    map[string]int `json:"roles"`   // number of messages, by role
+	Orphans  int            `json:"orphans"` // messages whose parent is missing in the file
 	First    *Message       `json:"first"`
-	Ends     []End          `json:"ends"` // in the order of the file; the leaves
+	Ends     []End          `json:"ends"` // the leaves, in the order of the file
 	Begins   time.Time      `json:"created_at"`
 	LastTime time.Time      `json:"last_active"`
 }
 
-// A Message is a message in a file.
+// A Message describes a message in a file.
 type Message struct {
 	ID   string    `json:"id"`
 	Role string    `json:"role"`
-	Time time.Time `json:"created_at"` // none if the file does not say
-	Text string    `json:"text"`       // how it begins
+	Time time.Time `json:"created_at"` // zero if the file has none
+	Text string    `json:"text"`       // its first words
 }
 
-// An End is a leaf, and how many messages lead to it.
+// An End is a leaf, with the number of messages on its path.
 type End struct {
 	Message
 	Depth int `json:"depth"`
 }
 
-// maxInspected is the size of the largest file that is inspected, unpacked.
+// maxInspected is the size of the largest file that is inspected, unpacked, in
+// bytes.
 const maxInspected = 1 << 30
 
-// File detects the kind of the file at path and checks it: a file of a workspace, a
-// transcript, or any other JSON, plain, compressed, or in an archive. The path - means
-// stdin. It needs no workspace, and writes nothing. Malformed content is reported in
-// [Result]; the error is for a file that cannot be read.
+// File detects what the file at path is, and checks it. It knows all files of a
+// workspace, transcripts of other programs, and JSON in general, plain,
+// compressed or in an archive. The path "-" means stdin. Malformed content is
+// reported in a [Result]; an error means that the file cannot be read.
 func File(ctx context.Context, path string, stdin io.Reader) ([]Result, error) {
 	if path != "-" {
 		switch info, err := os.Stat(path); {
@@ -138,7 +141,8 @@ func (i *Result) damage(offset int64, line int, detail string) {
 	i.Problems = append(i.Problems, Problem{Offset: offset, Line: line, Detail: detail})
 }
 
-// check adds the damage of err, if any, and reports whether there is none.
+// check adds the damage of err, if any, and reports whether there is none. from
+// is the offset of the data.
 func (i *Result) check(err error, from int) bool {
 	var syntax *rawjson.SyntaxError
 	var damage *session.DamageError
@@ -181,7 +185,8 @@ func inspectData(path string, data []byte) Result {
 	return i
 }
 
-// isSessionHead reports whether a file that is not JSON begins as a session file does.
+// isSessionHead reports whether a file that is not valid JSON begins like a
+// session file.
 func isSessionHead(data []byte) bool {
 	head := data[:min(len(data), convert.HeadSize)]
 	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n\xef\xbb\xbf"), []byte("{")) &&
@@ -211,8 +216,8 @@ func (i *Result) session(path string, data []byte) {
 	i.Format = format.Name
 }
 
-// transcript inspects a transcript of another program. syntax says why all of data is not
-// one JSON value.
+// transcript inspects a transcript of another program. syntax is the error of
+// parsing data as one JSON value.
 func (i *Result) transcript(format *convert.Format, data []byte, syntax error) {
 	i.Format = format.Name
 	err := i.read(format, data)
@@ -226,14 +231,14 @@ func (i *Result) transcript(format *convert.Format, data []byte, syntax error) {
 	}
 }
 
-// read adds the conversations and problems that a format reads in data.
+// read adds the conversations and problems that a format finds in data.
 func (i *Result) read(format *convert.Format, data []byte) error {
 	r := &inspector{file: i, data: data}
 	return format.Read(bytes.NewReader(data), r)
 }
 
-// isLines reports whether data has more than one line, and a JSON value on the first or
-// the second.
+// isLines reports whether data has several lines, with a JSON value on the
+// first or the second.
 func isLines(data []byte) bool {
 	n := 0
 	for line := range bytes.Lines(data) {
@@ -320,8 +325,8 @@ func (i *Result) document(path string, data []byte) {
 	}
 }
 
-// isIndex reports whether v is an index of sessions: an object of objects that say when
-// each session was active.
+// isIndex reports whether v is an index of sessions: an object of objects with
+// the time when each session was active.
 func isIndex(base string, v gjson.Result) bool {
 	n, entries := 0, 0
 	v.ForEach(func(_, entry gjson.Result) bool {

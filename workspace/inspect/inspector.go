@@ -13,14 +13,15 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// An inspector takes the conversations of a file. It implements [convert.Sink].
+// An inspector collects the conversations of a file. It implements
+// [convert.Sink].
 type inspector struct {
 	file *Result
 	data []byte
 	list []inspected
 }
 
-// An inspected message is one with its parent.
+// An inspected is a message with its parent.
 type inspected struct {
 	Message
 	parent string
@@ -46,7 +47,8 @@ func (r *inspector) Message(m *transcript.Message) error {
 	return nil
 }
 
-// beginning returns the first line of texts that has words, at most 200 characters of it.
+// beginning returns the first line of texts that has words, at most 200
+// characters of it.
 func beginning(texts []string) string {
 	const most = 200
 	for _, text := range texts {
@@ -136,8 +138,8 @@ func depthOf(n int, parents, depth []int) int {
 	return known
 }
 
-// Problem implements [convert.Sink]. A problem of a line is at the byte where that stops
-// being JSON.
+// Problem implements [convert.Sink]. The offset of a problem in a line is that
+// of the first invalid byte.
 func (r *inspector) Problem(p transcript.Problem) {
 	of := Problem{Offset: p.Offset, Line: p.Line, Detail: p.What, Note: p.Note}
 	if p.Line > 0 && !p.Note && p.Offset < int64(len(r.data)) {

@@ -1,7 +1,8 @@
-// Package lines has conversations for programs that store messages in a format of their
-// own: lines, messages, and the tasks that a program finds in them. A line is the chain of
-// files of one conversation (format.md 5.4); callers name it by the id of its first file
-// or by a UUID.
+// Package lines has the arguments and results of the methods of package
+// workspace for programs that store messages in a format of their own: lines,
+// messages, and tasks that are found in them. A line is a session with its
+// continuations, one conversation for users. It is identified by the id of its
+// first file, or by a UUID.
 package lines
 
 import (
@@ -14,23 +15,22 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// An Entry is one line, for a program that sees conversations and not files:
-// all continuations of a session are part of it.
+// An Entry describes one line.
 type Entry struct {
 	ID        string          // of its first file
 	UUID      string          // see [session.UUID]
 	Kind      session.Kind    // of its first file
-	Title     string          // its own, else one made from the id
-	User      string          // the user that a program set, "" if none did
-	Configs   json.RawMessage // an object that programs set, nil if none did; for a checkpoint it includes a member bough that marks it
+	Title     string          // its own, else derived from the id
+	User      string          // "" if it was not set
+	Configs   json.RawMessage // an object that programs set, nil if they did not; for a checkpoint it has a member bough that marks it
 	Untracked bool            // excluded from tracking
 	CreatedAt time.Time
-	UpdatedAt time.Time // when the last message of any of its files came
+	UpdatedAt time.Time // time of the last message in any of its files
 }
 
 // Options are the choices for a new line.
 type Options struct {
-	UUID      string // its id, if it is to have a certain one: lower case, with hyphens
+	UUID      string // the id to use, in lower case and with hyphens; "" to generate one
 	Title     string
 	User      string
 	Configs   json.RawMessage // an object, nil for none
@@ -39,39 +39,39 @@ type Options struct {
 
 // ListOptions select and order lines.
 type ListOptions struct {
-	User    string          // only this user's, "" for all
-	Configs json.RawMessage // only those whose configs hold this object, nil for all
+	User    string          // only lines of this user, "" for all
+	Configs json.RawMessage // only lines whose configs contain this object, nil for all
 	Newest  bool            // newest first instead of oldest first
-	After   *Cursor         // only lines after this one in that order
-	Limit   int             // the maximum number, 0 for no limit
+	After   *Cursor         // only lines after this one
+	Limit   int             // maximum number of lines, 0 for no limit
 }
 
-// A Cursor is a place in a list that is ordered by time.
+// A Cursor is a position in a list of lines, which is ordered by creation time.
 type Cursor struct {
 	Time time.Time
 	UUID string
 }
 
-// compare orders by time, then by UUID.
+// Compare orders by time, then by UUID.
 func (c Cursor) Compare(other Cursor) int {
 	return cmp.Or(c.Time.Compare(other.Time), cmp.Compare(c.UUID, other.UUID))
 }
 
-// A Listing is some of the lines of a workspace, by the time when they began.
+// A Listing is a list of lines, ordered by creation time.
 type Listing struct {
 	Lines []Entry
-	More  bool // the limit omitted some
+	More  bool // the limit omitted some lines
 }
 
-// A File is an attachment. It is kept in files/ under the SHA-256 of its content,
-// once, however many messages refer to it.
+// A File is an attachment. It is stored once, in files/, under the SHA-256 of
+// its content.
 type File struct {
 	SHA256 string // in lower-case hexadecimal
 	Open   func() (io.ReadCloser, error)
 }
 
-// An Event is something that a program noted about a conversation, beside its
-// messages.
+// An Event is something that a program records about a conversation, apart from
+// its messages.
 type Event struct {
 	ID        string          `json:"id"`
 	Type      string          `json:"type"`
@@ -79,36 +79,36 @@ type Event struct {
 	CreatedAt time.Time       `json:"created_at"`
 }
 
-// A Pending is the count of messages on a path that wait to be tracked.
+// A Pending is the number of messages on a path that are to be tracked.
 type Pending struct {
-	Message string // as it was asked for; of a leaf that was not, its id
-	First   string // the first message on the path that is pending, "" if none is
-	Count   int    // how many are
+	Message string // as requested; for a leaf that was not requested, its id
+	First   string // the first pending message on the path, "" if there is none
+	Count   int    // number of pending messages
 	Covered bool   // another requested message is below this one
 }
 
-// A Batch is the next messages to track on a path.
+// A Batch is the next messages of a path to track.
 type Batch struct {
-	Line    string      // the id of its first file
+	Line    string      // id of its first file
 	UUID    string      // of the line, see [session.UUID]
-	Branch  string      // of the last new message: the first one after the fork, of the original branch the root
-	New     []string    // the messages that are pending, in order
-	Path    []string    // from the root to the last of them
+	Branch  string      // of the last new message: the first message after the fork, or the root
+	New     []string    // the pending messages, in order
+	Path    []string    // from the root to the last new message
 	Context []Node      // earlier messages on the path, for context
 	Nodes   []Node      // the new messages, with context between them
-	Tasks   []task.Task // that are visible on the path, in their order
+	Tasks   []task.Task // visible on the path, in their order
 	Order   int         // the highest of any task of the line
 }
 
-// A Node is a message in its place.
+// A Node is a message with its place.
 type Node struct {
 	session.Message
 	UUID    string          // see [session.MessageUUID]
-	Parent  string          // the UUID of its parent, "" for a root
+	Parent  string          // UUID of the parent, "" for a root
 	Session string          // the file that has the message
 	Stored  bool            // see [session.Outline.Stored]
-	Time    time.Time       // zero if its file does not say
-	Meta    json.RawMessage // metadata that the user set, nil for none: metadata.bough.meta
+	Time    time.Time       // zero if the file has none
+	Meta    json.RawMessage // the user's metadata, nil if there is none: metadata.bough.meta
 }
 
 // A Path is the messages from a root to one message of a line.
@@ -119,35 +119,36 @@ type Path struct {
 
 // A Content is the content of a message in its stored form.
 type Content struct {
-	Role  string          // user, assistant, system, tool
-	Value json.RawMessage // a string, or an array of parts
-	Own   []Member        // further members for metadata.bough
+	Role  string          // user, assistant, system or tool
+	Value json.RawMessage // a string or an array of parts
+	Own   []Member        // further members of metadata.bough
 }
 
-// A Member is one member of an object.
+// A Member is a member of an object.
 type Member struct {
 	Name  string
 	Value json.RawMessage
 }
 
-// A Message is a message to be stored by a program that brings it whole.
+// A Message is a message to store.
 type Message struct {
-	Parent string // the message to answer, "" for the newest one
+	Parent string // the message to reply to, "" for the newest one
 	// Content returns the content of the message. path returns the path to its
-	// parent, at some cost. Content must not block, and may be called more than
+	// parent, which takes time. Content must not block, and may be called more than
 	// once.
 	Content func(path func() ([]Node, error)) (Content, error)
-	Meta    json.RawMessage // metadata that the user sets, an object; nil for none
-	Files   []File          // the files that its parts refer to
+	Meta    json.RawMessage // the user's metadata, an object; nil for none
+	Files   []File          // files that its parts refer to
 }
 
-// A Tracking says how far the looking at the messages of a line is.
+// A Tracking is the progress of tracking the messages of a line, in numbers of
+// messages.
 type Tracking struct {
-	Observed  int       // with success
+	Observed  int       // tracked successfully
 	InProcess int       // being tracked now
-	Pending   int       // they are waiting for that
-	Failed    int       // and will not be tried again
-	UpdatedAt time.Time // when that changed last, or the line
+	Pending   int       // to be tracked
+	Failed    int       // failed, and not tried again
+	UpdatedAt time.Time // when this, or the line, changed last
 }
 
 func (t *Tracking) Count(s task.State, running bool) {
@@ -166,14 +167,15 @@ func (t *Tracking) Count(s task.State, running bool) {
 	}
 }
 
-// A Tracked says how far the looking at one message is.
+// A MessageTracking is the progress of tracking one message.
 type Tracked struct {
 	Status task.Status
-	Error  string // why it failed the last time, "" if it did not
-	Task   string // the id of the newest task that is about it, "" if none is
+	Error  string // of the last failure, "" if there was none
+	Task   string // id of the newest task about it, "" if there is none
 }
 
-// tasksOf returns for each message that any task of p is about the newest one.
+// TasksOf returns the id of the newest task about each message that has one, by
+// message.
 func (p *Path) TasksOf(log *task.Log) map[string]string {
 	ids := func(yield func(string) bool) {
 		for _, n := range p.Nodes {

@@ -1,22 +1,22 @@
-// Package usage is how much space a workspace takes: by kinds of files, and by
-// conversations.
+// Package usage has the results of measuring the disk space of a workspace, by
+// kinds of files and by conversations.
 package usage
 
 import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Report is the space that a workspace takes. Sizes are sizes of files, in bytes.
+// A Report is the disk space of a workspace. Sizes are in bytes.
 type Report struct {
-	Path          string         `json:"path"` // of the workspace
+	Path          string         `json:"path"` // path of the workspace
 	Bytes         int64          `json:"bytes"`
 	Files         int            `json:"files"`
-	Kinds         []Files        `json:"kinds"`         // all, in a fixed order
-	Conversations []Conversation `json:"conversations"` // by size, the largest first
-	More          int            `json:"more"`          // how many conversations are not listed
+	Kinds         []Files        `json:"kinds"`         // all kinds, in a fixed order
+	Conversations []Conversation `json:"conversations"` // largest first
+	More          int            `json:"more"`          // number of conversations that are not listed
 }
 
-// Files is the space that files of one kind take.
+// Files is the disk space of one kind of files.
 type Files struct {
 	Kind  Kind  `json:"kind"`
 	Bytes int64 `json:"bytes"`
@@ -46,16 +46,15 @@ const (
 	UsageOther           Kind = "other"
 )
 
-// A Conversation is the space that a conversation takes: a session and its
-// continuations.
+// A Conversation is the disk space of a session and its continuations.
 type Conversation struct {
 	Session  string       `json:"session_id"` // of its first file
 	Kind     session.Kind `json:"kind"`
 	Title    string       `json:"title"`
-	Messages int          `json:"message_count"` // as its files hold them
+	Messages int          `json:"message_count"` // stored messages
 	Files    int          `json:"files"`
 	Bytes    int64        `json:"bytes"`
-	Text     int64        `json:"text_bytes"`   // the text of its messages
-	Records  int64        `json:"record_bytes"` // the records of the transcript that it was imported from
-	Damaged  bool         `json:"damaged"`      // its files could not be read: nothing is known of Text and Records
+	Text     int64        `json:"text_bytes"`   // in the text of messages
+	Records  int64        `json:"record_bytes"` // in the records of the transcript that it was imported from
+	Damaged  bool         `json:"damaged"`      // its files cannot be read: Text and Records are unknown
 }

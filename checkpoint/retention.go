@@ -25,9 +25,9 @@ type Retention struct {
 	// MaxAge is how long any is kept. Zero means 30 days, negative forever.
 	MaxAge time.Duration
 
-	// Most is the maximum number that is kept, the newest ones. Zero means 1,000,
+	// Limit is the maximum number that is kept, the newest ones. Zero means 1,000,
 	// negative no limit.
-	Most int
+	Limit int
 }
 
 // A Taken is a checkpoint that was taken of a conversation.
@@ -59,7 +59,7 @@ type Verdict struct {
 //
 // Nor must the passage of time alone restore what an earlier run would have
 // removed, which could happen when sampling makes room for others. So the limit
-// Most is applied as of the newest checkpoint's time, not as of now.
+// Limit is applied as of the newest checkpoint's time, not as of now.
 //
 // Clocks can be wrong. A checkpoint from the future is treated as one from now, and
 // counts among the newest.
@@ -91,8 +91,8 @@ func (r Retention) Apply(list []Taken, now time.Time) []Verdict {
 		}
 		v := &verdicts[i]
 		v.Keep, v.Reason = r.judge(t, now, first, firstOfLine)
-		if v.Keep && r.Most > 0 && counted > r.Most {
-			v.Keep, v.Reason = false, "more than "+thousands(r.Most)
+		if v.Keep && r.Limit > 0 && counted > r.Limit {
+			v.Keep, v.Reason = false, "more than "+thousands(r.Limit)
 		}
 	}
 	return verdicts
@@ -105,11 +105,11 @@ func (r Retention) filled() Retention {
 		KeepAll:  cmp.Or(r.KeepAll, day),
 		EveryNth: cmp.Or(r.EveryNth, 10),
 		MaxAge:   cmp.Or(r.MaxAge, 30*day),
-		Most:     cmp.Or(r.Most, 1000),
+		Limit:    cmp.Or(r.Limit, 1000),
 	}
 }
 
-// judge decides about a checkpoint without regard to Most. A checkpoint that it
+// judge decides about a checkpoint without regard to Limit. A checkpoint that it
 // does not keep is not kept at any later time either.
 func (r Retention) judge(t Taken, at time.Time, newest, newestOfLine bool) (keep bool, reason string) {
 	older := func(limit time.Duration) bool { return limit > 0 && at.Sub(t.Created) > limit }

@@ -47,7 +47,7 @@ func TestRetention(t *testing.T) {
 			"- older than 1 day, and not one of every 10",
 			newest,
 		}},
-		{"no limit", checkpoint.Retention{KeepAll: -1, MaxAge: -1, Most: -1}, []string{
+		{"no limit", checkpoint.Retention{KeepAll: -1, MaxAge: -1, Limit: -1}, []string{
 			named,
 			"+ none is thinned out", "+ none is thinned out", "+ none is thinned out", "+ none is thinned out", "+ none is thinned out", "+ none is thinned out",
 			newest,
@@ -58,7 +58,7 @@ func TestRetention(t *testing.T) {
 			"+ none is thinned out", "+ none is thinned out",
 			newest,
 		}},
-		{"few", checkpoint.Retention{Most: 3}, []string{
+		{"few", checkpoint.Retention{Limit: 3}, []string{
 			named,
 			"- older than 30 days",
 			"- older than 1 day, and not one of every 10",
@@ -68,7 +68,7 @@ func TestRetention(t *testing.T) {
 			"- older than 1 day, and not one of every 10",
 			newest,
 		}},
-		{"one", checkpoint.Retention{MaxAge: time.Minute, Most: 1}, []string{
+		{"one", checkpoint.Retention{MaxAge: time.Minute, Limit: 1}, []string{
 			named,
 			"- older than 1m0s", "- older than 1m0s", "- older than 1m0s", "- older than 1m0s", "- older than 1m0s", "- older than 1m0s",
 			newest,
@@ -120,7 +120,7 @@ func kept(r checkpoint.Retention, list []checkpoint.Taken, now time.Time) (keep 
 // TestRetentionLaws: for any checkpoints and any clocks,
 //
 //   - named ones are kept, and the newest automatic one;
-//   - at most Most automatic ones are kept;
+//   - at most Limit automatic ones are kept;
 //   - the result does not depend on the order of the list;
 //   - applying it again to what is kept removes nothing more;
 //   - a removed one stays removed, until a time that was in the future;
@@ -132,7 +132,7 @@ func TestRetentionLaws(t *testing.T) {
 			KeepAll:  time.Duration(random.IntN(5)-1) * 6 * time.Hour,
 			EveryNth: random.IntN(6) - 1,
 			MaxAge:   time.Duration(random.IntN(5)-1) * day,
-			Most:     random.IntN(30) - 1,
+			Limit:    random.IntN(30) - 1,
 		}
 		list := randomTaken(random)
 		now := noon.Add(time.Duration(random.Int64N(int64(8*day))) - 3*day)
@@ -142,7 +142,7 @@ func TestRetentionLaws(t *testing.T) {
 		}
 		keep := kept(r, list, now)
 		autos := slices.DeleteFunc(slices.Clone(keep), func(c checkpoint.Taken) bool { return !c.Auto })
-		if most := r.Most; most > 0 && len(autos) > most {
+		if most := r.Limit; most > 0 && len(autos) > most {
 			fatal("%d are kept", len(autos))
 		}
 		if named := func(c checkpoint.Taken) bool { return !c.Auto }; count(list, named) != count(keep, named) {

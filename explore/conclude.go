@@ -57,7 +57,7 @@ func (x *Explorer) adopt(ctx context.Context, e *Exploration, b *Branch) error {
 			return &fault.Error{Code: fault.Refused, Message: "the branch " + b.Strategy + " has no result: it is " + string(b.Status)}
 		}
 		id := e.messageID("branch", b.ID)
-		err := x.Workspace.KeepOutcome(ctx, workspace.Outcome{
+		err := x.Workspace.AddOutcome(ctx, workspace.Outcome{
 			ID: id, Session: e.Session, Parent: e.Node, Text: b.Result, From: member,
 			Origin: map[string]any{"id": e.ID, "selected": b.ID, "from": []string{b.ID}, "confidence": b.Confidence},
 		})
@@ -85,7 +85,7 @@ func (x *Explorer) adopt(ctx context.Context, e *Exploration, b *Branch) error {
 // keepOutcome adds the outcome of e as the message with an id, unless it exists.
 func (x *Explorer) keepOutcome(ctx context.Context, e *Exploration, id string) error {
 	v := e.Evaluation
-	return x.Workspace.KeepOutcome(ctx, workspace.Outcome{
+	return x.Workspace.AddOutcome(ctx, workspace.Outcome{
 		ID: id, Session: e.Session, Parent: e.Node, Text: v.Result, From: member,
 		Origin: map[string]any{"id": e.ID, "evaluation": v.Strategy, "selected": v.Selected, "from": v.From, "confidence": v.Confidence},
 	})

@@ -224,7 +224,7 @@ func (r *run) record(ctx context.Context, x ended) {
 	}
 	if x.Failure == "" && !x.kept {
 		o := workspace.Outcome{ID: b.ID, Session: b.Session, Text: x.Result, From: member, Origin: originOf(r.e.ID, b.ID, x.outcome)}
-		err = r.insist(ctx, func(ctx context.Context) error { return r.w.KeepOutcome(ctx, o) })
+		err = r.insist(ctx, func(ctx context.Context) error { return r.w.AddOutcome(ctx, o) })
 	}
 	r.e.note(x.id, x.notes)
 	r.e.endBranch(x.id, x.outcome, uuid.NewString, now())

@@ -37,7 +37,7 @@ type messageState struct {
 }
 
 // newMessageItem returns the message at n of a line, without its content.
-func newMessageItem(l *lines.Entry, n *lines.Node, t lines.Tracked) messageItem {
+func newMessageItem(l *lines.Entry, n *lines.Node, t lines.MessageTracking) messageItem {
 	at := n.Time
 	if at.IsZero() {
 		at = l.CreatedAt
@@ -67,7 +67,7 @@ func orEmpty(object json.RawMessage) json.RawMessage {
 // acontextItems adds the items in Acontext's format, which has more than the
 // content of a message.
 func (c *call) acontextItems(rd *reading, path *lines.Path, p page, messages []*content.Message, places []int, out *messageList) error {
-	tracked, err := c.workspace.Tracked(c.r.Context(), path, c.buffer.Running)
+	tracked, err := c.workspace.TrackingOf(c.r.Context(), path, c.buffer.Running)
 	if err != nil {
 		return err
 	}

@@ -185,11 +185,11 @@ func stored(m *content.Message) lines.Content {
 // trackedNew returns the tracking state of a message that was just stored. It logs
 // errors instead of returning them, because the client would store the message
 // again.
-func (c *call) trackedNew(l *lines.Entry, n *lines.Node) lines.Tracked {
-	list, err := c.workspace.Tracked(c.r.Context(), &lines.Path{Line: *l, Nodes: []lines.Node{*n}}, c.buffer.Running)
+func (c *call) trackedNew(l *lines.Entry, n *lines.Node) lines.MessageTracking {
+	list, err := c.workspace.TrackingOf(c.r.Context(), &lines.Path{Line: *l, Nodes: []lines.Node{*n}}, c.buffer.Running)
 	if err != nil {
 		c.opts.Log(err.Error())
-		return lines.Tracked{Status: task.Pending}
+		return lines.MessageTracking{Status: task.Pending}
 	}
 	return list[0]
 }

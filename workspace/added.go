@@ -28,7 +28,7 @@ type addition struct {
 }
 
 // logAddition adds to the log entry the fields of a that the event for m needs.
-func (tx *Tx) tellAdded(m *message, a addition) {
+func (tx *Tx) logAddition(m *message, a addition) {
 	a.Kind, a.Mode = m.kind(), turn.Normal
 	for _, p := range m.metadata {
 		if p.Key == "delivery_mode" {
@@ -74,7 +74,7 @@ func queueChanges(was turn.Queue, is *agent.Agent) (list []queueChange) {
 
 // logQueue adds to the log entry how the queue of a differs from the one in
 // was, the previous content of its file.
-func (tx *Tx) tellQueue(a *agent.Agent, was []byte) {
+func (tx *Tx) logQueue(a *agent.Agent, was []byte) {
 	delete(tx.op.Args, argQueue)
 	before, err := agent.Decode(a.Name, was)
 	if err != nil { // there was no queue

@@ -169,10 +169,10 @@ func (v *View) agent(name string) (*agents.Agent, error) {
 		name = strings.ToLower(name)
 	}
 	var all []*agents.Agent
-	var list []named
+	var list []candidate
 	err := v.eachAgent(func(_ string, a *agents.Agent, err error) error {
 		if err == nil {
-			all, list = append(all, a), append(list, named{id: a.Name}, named{id: a.ID})
+			all, list = append(all, a), append(list, candidate{id: a.Name}, candidate{id: a.ID})
 		}
 		return nil
 	})
@@ -223,7 +223,7 @@ func (tx *Tx) writeAgent(a *agent.Agent, was []byte) (*agents.Agent, error) {
 	if err := durable.MakeDir(tx.View.root, agent.Dir); err != nil {
 		return nil, err
 	}
-	tx.tellQueue(a, was)
+	tx.logQueue(a, was)
 	data := a.Encode()
 	return &agents.Agent{Agent: a, File: data}, tx.replaceSmall(agent.Path(a.Name), was, data)
 }

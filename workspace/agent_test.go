@@ -365,7 +365,7 @@ func TestAgentArchive(t *testing.T) {
 		for _, tree := range trees.Trees {
 			words = append(words, fmt.Sprint(tree.ID == rest, tree.Archived))
 		}
-		return fmt.Sprint(words, trees.LeftOut)
+		return fmt.Sprint(words, trees.Omitted)
 	}
 
 	before := s.truth()

@@ -123,9 +123,9 @@ func (tx *Tx) moveAgent(a *agents.Agent, tree string, p *place) (*agents.Positio
 
 // treeOf returns the tree of an agent that name refers to, by name or id.
 func (v *View) treeOf(a *agents.Agent, name string) (*agent.Tree, error) {
-	list := make([]named, len(a.Trees))
+	list := make([]candidate, len(a.Trees))
 	for i, t := range a.Trees {
-		list[i] = named{id: t.ID, title: t.Name, shown: shown(t.ID)}
+		list[i] = candidate{id: t.ID, title: t.Name, shown: shown(t.ID)}
 	}
 	// A name takes precedence over an id.
 	if i := slices.IndexFunc(a.Trees, func(t agent.Tree) bool { return name != "" && t.Name == name }); i >= 0 {

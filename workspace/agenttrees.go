@@ -26,7 +26,7 @@ func (ag Agent) Trees(ctx context.Context, o agents.TreesOptions) (*agents.Trees
 		trees := &agents.Trees{Trees: []agents.Tree{}}
 		for i := range a.Trees {
 			if t := &a.Trees[i]; t.Archived && !o.All {
-				trees.LeftOut++
+				trees.Omitted++
 			} else {
 				trees.Trees = append(trees.Trees, *v.aboutTree(a, t))
 			}

@@ -376,7 +376,7 @@ func TestAilments(t *testing.T) {
 			sameFiles(t, "the second doctor --fix", once, s.files())
 		})
 	}
-	for _, a := range doctor.Ailments {
+	for _, a := range doctor.Kinds {
 		if !met[a.Kind] {
 			t.Errorf("nothing falls ill with %s", a.Kind)
 		}
@@ -471,8 +471,8 @@ func TestDoctorPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows []string
-	for _, a := range doctor.Ailments {
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", a.Kind, a.About, a.Mend))
+	for _, a := range doctor.Kinds {
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", a.Kind, a.About, a.Repair))
 	}
 	want := strings.Join(rows, "\n")
 	if !strings.Contains(strings.ReplaceAll(string(page), "\r\n", "\n"), "|---|---|---|\n"+want+"\n\n") {

@@ -146,8 +146,8 @@ type Append struct {
 	Kind turn.Kind
 }
 
-// An Appended describes a message that was added.
-type Appended struct {
+// An AppendResult describes a message that was added.
+type AppendResult struct {
 	Session    string     `json:"session_id"` // the file that was written
 	Message    string     `json:"message_id"`
 	Parent     session.ID `json:"parent_id"`   // null for the first message
@@ -164,7 +164,7 @@ type Appended struct {
 // newest message of the line. If a.Session is empty, the message is added at
 // the head, and the head moves to it. Appending to a checkpoint first creates a
 // branch, each time.
-func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
+func (w *Workspace) Append(ctx context.Context, a Append) (*AppendResult, error) {
 	switch {
 	case a.Role != "":
 	case len(a.Calls) > 0:
@@ -177,18 +177,18 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*Appended, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	return update(ctx, w.store, operation.Operation{Verb: "append", Args: a.args()}, func(tx *Tx) (*Appended, error) {
+	return update(ctx, w.store, operation.Operation{Verb: "append", Args: a.args()}, func(tx *Tx) (*AppendResult, error) {
 		p, err := tx.View.appendPlace(&a)
 		if err != nil {
 			return nil, err
 		}
-		out := &Appended{Parent: session.ID(p.messageID())}
+		out := &AppendResult{Parent: session.ID(p.messageID())}
 		if out.Message, err = session.NewMessageID(tx.View.store.opts.Random); err != nil {
 			return nil, err
 		}
 		m := &message{id: out.Message, role: a.Role, content: a.content(), metadata: a.tools()}
 		if a.Kind != "" {
-			if err := tx.View.clarifies(p, a.Kind); err != nil {
+			if err := tx.View.checkClarification(p, a.Kind); err != nil {
 				return nil, err
 			}
 			m.metadata = append(m.metadata, rawjson.Pair{Key: "kind", Value: rawjson.Compact(a.Kind)})
@@ -239,7 +239,7 @@ func (a *Append) check() error {
 
 // checkClarification returns an error if a message of this kind would open a
 // batch of clarifications inside another one, or close one that is not open.
-func (v *View) clarifies(p *place, kind turn.Kind) error {
+func (v *View) checkClarification(p *place, kind turn.Kind) error {
 	nodes, err := v.nodesOf(p.line, p.Path(p.node))
 	if err != nil {
 		return err
@@ -359,7 +359,7 @@ func (tx *Tx) appendFork(p *place, m *message, title string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tx.tellAdded(m, addition{Parent: session.ID(p.messageID()), Copy: true})
+	tx.logAddition(m, addition{Parent: session.ID(p.messageID()), Copy: true})
 	d.Messages = append(d.Messages, session.Run{Raw: m.encode(d.LastActive)})
 	for i, pair := range d.Metadata {
 		if pair.Key == "message_count" {
@@ -372,7 +372,7 @@ func (tx *Tx) appendFork(p *place, m *message, title string) (string, error) {
 // appendTo adds the message below p, in the file of its parent, or, under the
 // newest leaf of the line, in the line's last file or a new continuation.
 func (tx *Tx) appendTo(p *place, m *message) (string, error) {
-	tx.tellAdded(m, addition{Parent: session.ID(p.messageID()), Branch: p.branchesAt()})
+	tx.logAddition(m, addition{Parent: session.ID(p.messageID()), Branch: p.branchesAt()})
 	s := p.Parts[p.filePart()]
 	at := tx.View.index.Dialect().Time(tx.View.now(p.line))
 	if p.node >= 0 && p.node == p.Newest(0) && s.Len()-s.Header >= tx.View.store.opts.Limit {

@@ -32,8 +32,8 @@ type BookmarkOptions struct {
 }
 
 const (
-	mostLabel   = 200  // bytes
-	mostSummary = 2000 // bytes
+	maxLabel   = 200  // bytes
+	maxSummary = 2000 // bytes
 )
 
 // Bookmark adds a label to the message that ref refers to, without changing the
@@ -65,7 +65,7 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 		if err != nil {
 			return nil, err
 		}
-		if err := fits("bookmarks", is); err != nil {
+		if err := checkSize("bookmarks", is); err != nil {
 			return nil, err
 		}
 		tx.op.Sessions, tx.op.Args["message"] = []string{b.Session}, b.Message
@@ -110,8 +110,8 @@ func checkLabel(label string) error {
 		wrong = "the label is empty"
 	case isHeadName(label):
 		wrong = fmt.Sprintf("%q is reserved for the head and cannot be a label", label)
-	case len(label) > mostLabel:
-		wrong = fmt.Sprintf("the label has %d bytes, and %d is the most", len(label), mostLabel)
+	case len(label) > maxLabel:
+		wrong = fmt.Sprintf("the label has %d bytes, and %d is the most", len(label), maxLabel)
 	case strings.ContainsFunc(label, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
 		wrong = "the label is more than one line of text"
 	default:
@@ -128,8 +128,8 @@ func (o BookmarkOptions) check() error {
 			e.Choices = append(e.Choices, string(scope))
 		}
 		return e
-	case len(o.Summary) > mostSummary:
-		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("the summary has %d bytes, and %d is the most", len(o.Summary), mostSummary)}
+	case len(o.Summary) > maxSummary:
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("the summary has %d bytes, and %d is the most", len(o.Summary), maxSummary)}
 	}
 	return checkUTF8("summary", o.Summary)
 }

@@ -61,7 +61,7 @@ func (tx *Tx) create(d *session.Document) error {
 		return err
 	}
 	tx.changes(o.ID, operation.Change{File: session.FileName(o.ID), Is: stateOf(o)})
-	tx.took(o)
+	tx.recordWrite(o)
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (tx *Tx) edit(edit *session.Edit, link bool) error {
 		c.Splices = append(c.Splices, operation.Splice{At: s.At, Old: string(s.Old), New: s.New})
 	}
 	tx.changes(o.ID, c)
-	tx.took(o)
+	tx.recordWrite(o)
 	return nil
 }
 
@@ -163,7 +163,7 @@ func hex32(sum uint32) string { return fmt.Sprintf("%08x", sum) }
 func mtimeOf(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
 // recordWrite records a session that is to be written.
-func (tx *Tx) took(o *session.Outline) {
+func (tx *Tx) recordWrite(o *session.Outline) {
 	delete(tx.View.opened, o.ID)
 	tx.View.outlines[o.ID] = o
 	tx.written = append(tx.written, written{o, tx.batch.Len() - 1})
@@ -181,7 +181,7 @@ type written struct {
 // completes the operation.
 func (tx *Tx) commit() error {
 	later, err := tx.commitAll()
-	if err == nil && later != nil && slices.ContainsFunc(tx.prepared(), tx.View.comesBackLater) {
+	if err == nil && later != nil && slices.ContainsFunc(tx.prepared(), tx.View.restoresFromTrash) {
 		return later // an incomplete undo is reported; the next writer completes it
 	}
 	tx.View.follow("not all that goes with it is written", later)
@@ -190,7 +190,7 @@ func (tx *Tx) commit() error {
 
 // restoresFromTrash reports whether a file that o restores is still in the
 // trash.
-func (v *View) comesBackLater(o *operation.Operation) bool {
+func (v *View) restoresFromTrash(o *operation.Operation) bool {
 	return slices.ContainsFunc(o.Changes, func(c operation.Change) bool { return c.Was == nil && v.unmoved(c) })
 }
 

@@ -26,32 +26,32 @@ import (
 //
 // If a turn fails, the error has the code [fault.Failed]. Its messages remain,
 // and [Agent.Retry] asks for another answer.
-func (ag Agent) Chat(ctx context.Context, p agents.Prompt, o agents.TurnOptions) (*agents.Chatted, error) {
+func (ag Agent) Chat(ctx context.Context, p agents.Prompt, o agents.TurnOptions) (*agents.ChatResult, error) {
 	if strings.TrimSpace(p.Text) == "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: "there is no prompt", Hint: "give it as an argument or on standard input"}
 	}
 	if err := checkUTF8("prompt", p.Text); err != nil {
 		return nil, err
 	}
-	return ag.w.carryOut(ctx, ag.name, o, func(ctx context.Context, d *driver) error { return d.begin(ctx, p) })
+	return ag.w.runTurns(ctx, ag.name, o, func(ctx context.Context, d *driver) error { return d.begin(ctx, p) })
 }
 
 // Retry asks the model again to answer the user's last message, if the last
 // turn of the agent failed, was aborted or interrupted, or reached its limit.
 // It is refused if the head was moved since.
-func (ag Agent) Retry(ctx context.Context, o agents.TurnOptions) (*agents.Chatted, error) {
-	return ag.w.carryOut(ctx, ag.name, o, func(ctx context.Context, d *driver) error { return d.retry(ctx) })
+func (ag Agent) Retry(ctx context.Context, o agents.TurnOptions) (*agents.ChatResult, error) {
+	return ag.w.runTurns(ctx, ag.name, o, func(ctx context.Context, d *driver) error { return d.retry(ctx) })
 }
 
 // runTurns calls start, which begins a turn of an agent, and runs the agent
 // until it is idle.
-func (w *Workspace) carryOut(ctx context.Context, name string, o agents.TurnOptions, start func(context.Context, *driver) error) (*agents.Chatted, error) {
+func (w *Workspace) runTurns(ctx context.Context, name string, o agents.TurnOptions, start func(context.Context, *driver) error) (*agents.ChatResult, error) {
 	w = w.patient()
 	a, err := w.Agent(name).Info(ctx)
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := w.takeTurn(ctx, a.Name)
+	unlock, err := w.lockTurn(ctx, a.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -74,10 +74,10 @@ func (w *Workspace) carryOut(ctx context.Context, name string, o agents.TurnOpti
 }
 
 // answer returns the result of the last turn.
-func (d *driver) answer() (*agents.Chatted, error) {
+func (d *driver) answer() (*agents.ChatResult, error) {
 	switch t := &d.turn; t.Ended {
 	case turn.Finished:
-		return &agents.Chatted{Tree: d.at.Tree, Node: session.ID(d.said.ID), Reply: d.said.Text, Head: agents.Head{Tree: d.at.Tree, Node: session.ID(d.at.Node)}, Held: len(d.queue)}, nil
+		return &agents.ChatResult{Tree: d.at.Tree, Node: session.ID(d.said.ID), Reply: d.said.Text, Head: agents.Head{Tree: d.at.Tree, Node: session.ID(d.at.Node)}, Held: len(d.queue)}, nil
 	case turn.Aborted:
 		return nil, &fault.Error{Code: fault.Failed, Message: "the turn of " + d.name + " was stopped", Hint: promptKept, Next: d.retryStep(), Err: context.Canceled}
 	case turn.Limited:

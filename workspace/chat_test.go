@@ -104,7 +104,7 @@ func modelSaying(lines ...string) agents.TurnOptions {
 }
 
 // tell sends a message to an agent and returns the reply.
-func (s *space) tell(name, text string, o agents.TurnOptions) *agents.Chatted {
+func (s *space) tell(name, text string, o agents.TurnOptions) *agents.ChatResult {
 	s.t.Helper()
 	c, err := s.Agent(name).Chat(context.Background(), agents.Prompt{Text: text}, o)
 	if err != nil {
@@ -258,7 +258,7 @@ func TestSteer(t *testing.T) {
 		ran, steered := 0, ""
 		ts := tools{"dig": func(ctx context.Context) (model.Result, error) {
 			if ran++; ran == 2 {
-				q, said, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: turn.Steer, Text: "stop"}, agents.TurnOptions{})
+				q, said, err := s.Agent("ada").Say(ctx, agents.Message{Mode: turn.Steer, Text: "stop"}, agents.TurnOptions{})
 				if err != nil || said != nil || len(q.Queue) != 1 {
 					t.Errorf("Say = %+v, %+v, %v", q, said, err)
 				}
@@ -270,7 +270,7 @@ func TestSteer(t *testing.T) {
 		o := with(ts, map[string]model.Model{"m": m})
 		o.Policy = policy
 		var types []string
-		o.Tell = func(e events.Event) { types = append(types, fmt.Sprint(e.Type)) }
+		o.OnEvent = func(e events.Event) { types = append(types, fmt.Sprint(e.Type)) }
 		c := s.tell("ada", "dig five holes", o)
 		if c.Reply != "stopped" {
 			t.Errorf("Chat = %+v", c)
@@ -310,7 +310,7 @@ func TestFollowUp(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	m := &script{lines: []string{"one"}, at: make(chan struct{}, 9), wait: make(chan struct{}, 9)}
-	done := make(chan *agents.Chatted)
+	done := make(chan *agents.ChatResult)
 	go func() {
 		c, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "first"}, with(nil, map[string]model.Model{"m": m}))
 		if err != nil {
@@ -336,7 +336,7 @@ func TestFollowUp(t *testing.T) {
 		t.Errorf("undo meanwhile = %v", err)
 	}
 	for _, text := range []string{"more", "more", "drop me"} {
-		if _, _, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: turn.FollowUp, Text: text}, agents.TurnOptions{}); err != nil {
+		if _, _, err := s.Agent("ada").Say(ctx, agents.Message{Mode: turn.FollowUp, Text: text}, agents.TurnOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -358,7 +358,7 @@ func TestFollowUp(t *testing.T) {
 	if got := s.said("ada"); got != want || c.Reply != "answer 3" {
 		t.Errorf("it is\n%s\nwant\n%s", got, want)
 	}
-	_, said, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: turn.Steer, Text: "idle"}, modelSaying("yes"))
+	_, said, err := s.Agent("ada").Say(ctx, agents.Message{Mode: turn.Steer, Text: "idle"}, modelSaying("yes"))
 	if err != nil || said == nil || said.Reply != "yes" {
 		t.Errorf("steer without a turn = %+v, %v", said, err)
 	}
@@ -378,7 +378,7 @@ func TestAbort(t *testing.T) {
 		done <- err
 	}()
 	<-m.at
-	for _, saying := range []agents.Saying{{Mode: turn.FollowUp, Text: "later"}, {Mode: turn.Steer, Text: "now"}} {
+	for _, saying := range []agents.Message{{Mode: turn.FollowUp, Text: "later"}, {Mode: turn.Steer, Text: "now"}} {
 		if _, _, err := s.Agent("ada").Say(t.Context(), saying, agents.TurnOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -436,7 +436,7 @@ func TestConfirm(t *testing.T) {
 				if snap, err := s.Agent("ada").Snapshot(ctx); err != nil || snap.Turn.State != turn.Confirming {
 					t.Errorf("meanwhile it is %+v, %v", snap, err)
 				}
-				if _, _, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: turn.Steer, Text: "no"}, agents.TurnOptions{}); err != nil {
+				if _, _, err := s.Agent("ada").Say(ctx, agents.Message{Mode: turn.Steer, Text: "no"}, agents.TurnOptions{}); err != nil {
 					t.Error(err)
 				}
 				<-ctx.Done()
@@ -619,7 +619,7 @@ func TestSteerStreaming(t *testing.T) {
 		s := openSpace(t, t.TempDir(), 0)
 		s.agent("ada")
 		m := &script{lines: []string{"a long story", "the end"}, at: make(chan struct{}, 9), wait: make(chan struct{}, 9)}
-		done := make(chan *agents.Chatted)
+		done := make(chan *agents.ChatResult)
 		go func() {
 			c, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "tell"}, with(nil, map[string]model.Model{"m": m}))
 			if err != nil {
@@ -631,7 +631,7 @@ func TestSteerStreaming(t *testing.T) {
 		if snap, err := s.Agent("ada").Snapshot(t.Context()); err != nil || snap.Turn.State != turn.Streaming {
 			t.Errorf("meanwhile it is %+v, %v", snap, err)
 		}
-		q, _, err := s.Agent("ada").Say(t.Context(), agents.Saying{Mode: turn.Steer, Text: "short", Cut: cut}, agents.TurnOptions{})
+		q, _, err := s.Agent("ada").Say(t.Context(), agents.Message{Mode: turn.Steer, Text: "short", Cut: cut}, agents.TurnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -714,7 +714,7 @@ func TestFallbackQueue(t *testing.T) {
 	m := &script{lines: []string{"|fail gone"}, at: make(chan struct{}), wait: make(chan struct{})}
 	o := with(nil, map[string]model.Model{"m": m, "n": &script{lines: []string{"here", "more"}}})
 	o.Fallback = "n"
-	done := make(chan *agents.Chatted)
+	done := make(chan *agents.ChatResult)
 	go func() {
 		c, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "hello"}, o)
 		if err != nil {
@@ -723,7 +723,7 @@ func TestFallbackQueue(t *testing.T) {
 		done <- c
 	}()
 	<-m.at
-	if _, _, err := s.Agent("ada").Say(t.Context(), agents.Saying{Mode: turn.FollowUp, Text: "and?"}, agents.TurnOptions{}); err != nil {
+	if _, _, err := s.Agent("ada").Say(t.Context(), agents.Message{Mode: turn.FollowUp, Text: "and?"}, agents.TurnOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	m.wait <- struct{}{}
@@ -757,7 +757,7 @@ func TestRefusedTurns(t *testing.T) {
 	for what, f := range map[string]func() error{
 		"a retry elsewhere": func() error { _, err := s.Agent("ada").Retry(ctx, modelSaying()); return err },
 		"a mode that is none": func() error {
-			_, _, err := s.Agent("ada").Say(ctx, agents.Saying{Text: "x"}, modelSaying())
+			_, _, err := s.Agent("ada").Say(ctx, agents.Message{Text: "x"}, modelSaying())
 			return err
 		},
 		"a policy that is none": func() error {

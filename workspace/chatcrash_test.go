@@ -31,7 +31,7 @@ func eventful(s *space, told func(id string)) {
 	ran := 0
 	ts := tools{"dig": func(ctx context.Context) (model.Result, error) {
 		if ran++; ran == 1 {
-			for _, saying := range []agents.Saying{{Mode: turn.FollowUp, Text: "later"}, {Mode: turn.Steer, Text: "stop"}} {
+			for _, saying := range []agents.Message{{Mode: turn.FollowUp, Text: "later"}, {Mode: turn.Steer, Text: "stop"}} {
 				q, _, err := s.Agent("ada").Say(ctx, saying, agents.TurnOptions{})
 				if err != nil {
 					return model.Result{}, err
@@ -42,7 +42,7 @@ func eventful(s *space, told func(id string)) {
 		return model.Result{Text: "a hole"}, nil
 	}}
 	o := with(ts, map[string]model.Model{"m": &script{lines: []string{"well|dig dig", "stopped", "later it is"}}})
-	o.Tell = func(e events.Event) {
+	o.OnEvent = func(e events.Event) {
 		if e.Type == events.MessageAdded {
 			told(string(e.Message))
 		}

@@ -83,7 +83,7 @@ func TestTooManyCalls(t *testing.T) {
 		ran := 0
 		look := tools{"look": func(context.Context) (model.Result, error) { ran++; return model.Result{Text: "x"}, nil }}
 		o := with(look, map[string]model.Model{"m": &script{lines: []string{"well|" + strings.Repeat("look ", c.calls), "done"}}})
-		o.Calls = c.limit
+		o.MaxCalls = c.limit
 		_, err := s.Agent("ada").Chat(t.Context(), agents.Prompt{Text: "go"}, o)
 		switch {
 		case !c.fails:

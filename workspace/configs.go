@@ -37,7 +37,7 @@ func (ln Line) SetConfigs(ctx context.Context, configs json.RawMessage, merge bo
 			all = merged(was, configs)
 		}
 		all = ownConfigsOf(all)
-		if err := fits("configs", all); err != nil {
+		if err := checkSize("configs", all); err != nil {
 			return nil, err
 		}
 		edit := first.Edit()
@@ -65,16 +65,16 @@ func (v *View) firstOf(name string) (*session.Outline, error) {
 
 // maxOwn limits the size, in bytes, of the configs of a line and of the
 // metadata that a user adds to a message.
-const mostOwn = 1 << 20
+const maxOwn = 1 << 20
 
 // checkSize returns an error if an object is larger than maxOwn.
-func fits(what string, object json.RawMessage) error {
-	if len(object) <= mostOwn {
+func checkSize(what string, object json.RawMessage) error {
+	if len(object) <= maxOwn {
 		return nil
 	}
 	return &fault.Error{
 		Code:    fault.Refused,
-		Message: fmt.Sprintf("the %s would have %d bytes, and %d is the most", what, len(object), mostOwn),
+		Message: fmt.Sprintf("the %s would have %d bytes, and %d is the most", what, len(object), maxOwn),
 		Hint:    "null removes a member",
 		Err:     ErrTooLarge,
 	}
@@ -103,7 +103,7 @@ func merged(was, with json.RawMessage) json.RawMessage {
 }
 
 // maxEvents is how many events a line can have.
-const mostEvents = 10_000
+const maxEvents = 10_000
 
 // AddEvent adds an event to a line. data must be an object.
 func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) (*lines.Event, error) {
@@ -124,7 +124,7 @@ func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) 
 		if err != nil {
 			return nil, err
 		}
-		if len(events) >= mostEvents {
+		if len(events) >= maxEvents {
 			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s has %d events already", first.ID, len(events))}
 		}
 		e := &lines.Event{Type: kind, Data: data, CreatedAt: tx.View.now(nil)}

@@ -175,7 +175,7 @@ func (d *checkup) putNew(s *session.Session) error {
 	}
 	d.tx.changes(s.ID, operation.Change{File: name, Is: stateOfBytes(s.Bytes(), info)})
 	s.Written(info)
-	d.tx.took(s.Outline)
+	d.tx.recordWrite(s.Outline)
 	return nil
 }
 

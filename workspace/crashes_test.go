@@ -456,7 +456,7 @@ var scenarios = []scenario{
 		}
 		return func(s *space) error {
 			w, err := workspace.Open(context.Background(), s.Dir(), &workspace.Options{
-				Retention: checkpoint.Retention{Most: 1},
+				Retention: checkpoint.Retention{Limit: 1},
 				Now:       func() time.Time { return time.Date(2026, 5, 2, 15, 32, 2, 0, time.UTC) },
 			})
 			if err == nil {

@@ -46,10 +46,10 @@ type driver struct {
 	seq   operation.Seq // of the last change
 	said  turn.Node     // the last complete message of the model
 
-	todo     []turn.Event    // to be processed before those of actions
-	happened chan turn.Event // of running actions
-	stop     context.CancelFunc
-	running  sync.WaitGroup
+	todo    []turn.Event    // to be processed before those of actions
+	results chan turn.Event // of running actions
+	stop    context.CancelFunc
+	running sync.WaitGroup
 }
 
 // newDriver opens what the turns of an agent need. It writes nothing.
@@ -62,13 +62,13 @@ func (w *Workspace) newDriver(ctx context.Context, name string, o agents.TurnOpt
 		w: w, name: name, opts: o, system: a.System,
 		modelID: cmp.Or(o.Model, a.Model),
 		turn:    a.Turn, at: a.Head,
-		happened: make(chan turn.Event), stop: func() {},
+		results: make(chan turn.Event), stop: func() {},
 	}
-	if d.opts.Tell == nil {
-		d.opts.Tell = func(events.Event) {}
+	if d.opts.OnEvent == nil {
+		d.opts.OnEvent = func(events.Event) {}
 	}
 	d.opts.NoCheckpoint = o.NoCheckpoint || a.NoCheckpoint
-	d.rules = turn.Rules{NewID: d.newID, Policy: cmp.Or(o.Policy, a.Policy), MaxAsks: o.Asks, MaxCalls: o.Calls, Again: o.Fallback != ""}
+	d.rules = turn.Rules{NewID: d.newID, Policy: cmp.Or(o.Policy, a.Policy), MaxAsks: o.MaxRequests, MaxCalls: o.MaxCalls, Again: o.Fallback != ""}
 	if _, ok := turn.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("there is no steer policy %q", o.Policy)}
 	}
@@ -137,9 +137,9 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 				e, d.todo = d.todo[0], d.todo[1:]
 			default:
 				select {
-				case e = <-d.happened:
+				case e = <-d.results:
 				case <-wakes:
-					e.Kind, ok = turn.OnQueue, d.queued(storing)
+					e.Kind, ok = turn.OnQueue, d.queueChanged(storing)
 				case <-aborted:
 					aborted, e.Kind = nil, turn.OnAbort
 				}
@@ -168,7 +168,7 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 }
 
 // queueChanged reports whether the queue differs from the last one read.
-func (d *driver) queued(ctx context.Context) bool {
+func (d *driver) queueChanged(ctx context.Context) bool {
 	a, err := d.w.Agent(d.name).Info(ctx)
 	return err == nil && !slices.Equal(a.Queue, d.queue)
 }
@@ -197,7 +197,7 @@ func (d *driver) step(ctx context.Context, e turn.Event) error {
 	if e.Kind == turn.OnText { // too frequent to be stored
 		acts, err := d.turn.Step(&turn.Queue{}, d.rules, e)
 		for _, act := range acts {
-			d.opts.Tell(d.w.store.live.content(d.w.store, d.name, d.at.Tree, d.seq, act))
+			d.opts.OnEvent(d.w.store.live.content(d.w.store, d.name, d.at.Tree, d.seq, act))
 		}
 		return err
 	}
@@ -217,7 +217,7 @@ type storedStep struct {
 	at    agent.Head
 	said  turn.Node     // the message that was written, zero if there is none
 	acts  []turn.Action // the actions of the turn
-	steps [][]told      // the events of this step and the following ones
+	steps [][]turnEvent // the events of this step and the following ones
 }
 
 // change applies the step that decide returns to the turn, stores its messages,
@@ -226,7 +226,7 @@ type storedStep struct {
 // head.
 func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*View, *agents.Agent, *turn.Turn, *turn.Queue) ([]turn.Action, error)) error {
 	var acts []turn.Action
-	var steps [][]told
+	var steps [][]turnEvent
 	for n := 0; n == 0 || n < len(steps); n++ {
 		stored, err := updateAgent(ctx, d.w.store, op, d.name, func(tx *Tx, a *agents.Agent) (s storedStep, err error) {
 			s.acts, s.steps, s.turn = acts, steps, d.turn
@@ -244,7 +244,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 				if a.Turn = *next; len(s.acts) == 0 && bytes.Equal(a.Encode(), a.File) {
 					return s, nil
 				}
-				s.steps = tellings(s.acts, next.Error, d.runs)
+				s.steps = turnEvents(s.acts, next.Error, d.runs)
 			}
 			if len(s.steps[n]) > 0 {
 				tx.op.Args["chat"] = s.steps[n]
@@ -284,7 +284,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 			d.said = stored.said
 		}
 		for _, e := range eventsOf(stored.op) {
-			d.opts.Tell(e)
+			d.opts.OnEvent(e)
 		}
 		op, write = d.op("append"), writeNode
 	}
@@ -319,13 +319,13 @@ func (d *driver) do(ctx context.Context, acts []turn.Action) {
 func (d *driver) start(ctx context.Context, f func(context.Context) turn.Event) {
 	d.stop()
 	ctx, d.stop = context.WithCancel(ctx)
-	d.running.Go(func() { d.happens(ctx, f(ctx)) })
+	d.running.Go(func() { d.send(ctx, f(ctx)) })
 }
 
 // send sends the event of a running action, unless ctx ends.
-func (d *driver) happens(ctx context.Context, e turn.Event) {
+func (d *driver) send(ctx context.Context, e turn.Event) {
 	select {
-	case d.happened <- e:
+	case d.results <- e:
 	case <-ctx.Done():
 	}
 }
@@ -341,7 +341,7 @@ func (d *driver) ask(ctx context.Context, act turn.Action) turn.Event {
 	}
 	r := &model.Request{Agent: d.name, ModelID: d.modelID, System: d.system, Messages: turn.Context(path), Tools: d.list}
 	reply, err := d.model.Ask(ctx, r, func(text string) {
-		d.happens(ctx, turn.Event{Kind: turn.OnText, ID: act.ID, Text: strings.ToValidUTF8(text, "\uFFFD")})
+		d.send(ctx, turn.Event{Kind: turn.OnText, ID: act.ID, Text: strings.ToValidUTF8(text, "\uFFFD")})
 	})
 	if err != nil {
 		return failed(err)

@@ -188,8 +188,8 @@ func TestResultsMarshal(t *testing.T) {
 	for _, v := range []any{
 		entry, workspace.Snapshot{Entry: entry, Path: "/p"}, workspace.TreeEntry{Entry: entry, Children: []workspace.TreeEntry{{Entry: entry}}},
 		workspace.Listing{Sessions: []workspace.Entry{entry}}, workspace.Leaf{CreatedAt: at}, workspace.StraightRun{CreatedAt: at},
-		workspace.Operation{Time: at}, events.Event{Time: at}, workspace.Match{CreatedAt: at}, workspace.Pruned{CreatedAt: at},
-		workspace.Trashed{RemovedAt: at}, agents.Tree{CreatedAt: at}, inspect.Conversation{Begins: at},
+		workspace.Operation{Time: at}, events.Event{Time: at}, workspace.Match{CreatedAt: at}, workspace.PruneDecision{CreatedAt: at},
+		workspace.TrashedFile{RemovedAt: at}, agents.Tree{CreatedAt: at}, inspect.Conversation{Begins: at},
 		inspect.End{Message: inspect.Message{Time: at}, Depth: 7},
 	} {
 		got, err := json.Marshal(v)

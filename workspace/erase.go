@@ -416,7 +416,7 @@ func (tx *Tx) eraseAgents(e *erasure) error {
 
 // goneWith returns the sessions that have no other copy than files, a part of
 // the trash, whose contents are all.
-func (v *View) goneWith(files, all []Trashed) (ids, titles []string) {
+func (v *View) goneWith(files, all []TrashedFile) (ids, titles []string) {
 	left := map[string]int{}
 	for _, f := range all {
 		left[sessionOf(f.File)]++

@@ -75,7 +75,7 @@ func (s *space) fill(word string) (id string, messages []string) {
 	} {
 		must(nil, s.AppendLearnings(ctx, []byte(line+"\n")))
 	}
-	must(s.Worked(ctx, task.Record{Session: id, Messages: messages[:1], Status: task.Success, Tasks: []task.Task{
+	must(s.RecordTasks(ctx, task.Record{Session: id, Messages: messages[:1], Status: task.Success, Tasks: []task.Task{
 		{ID: strings.Replace(exploration, "-4000-", "-4002-", 1), Status: "pending", Session: id, Message: messages[0], Branch: messages[0], Order: 1, Messages: messages[:1], Data: fmt.Appendf(nil, `{"task_description":%q}`, word)},
 	}}))
 	must(s.Remove(ctx, branch, workspace.RemoveOptions{}))
@@ -188,7 +188,7 @@ func TestForget(t *testing.T) {
 	healthy(t, s)
 }
 
-func (s *space) trashed() []workspace.Trashed {
+func (s *space) trashed() []workspace.TrashedFile {
 	s.t.Helper()
 	trash, err := s.Trash(s.t.Context())
 	if err != nil {

@@ -62,7 +62,7 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 			if away.look() {
 				continue
 			}
-			if !content && (wake.Notice || time.Since(looked) >= lookShare*took) {
+			if !content && (wake.Notice || time.Since(looked) >= checkShare*took) {
 				start := time.Now()
 				err := w.store.heal(ctx)
 				if away.look() {
@@ -115,7 +115,7 @@ func (a *absence) look() bool {
 
 // checkShare limits the time for checks of every session that no change caused:
 // one part of this many.
-const lookShare = 50
+const checkShare = 50
 
 // heal checks every session and, if the index is stale, logs the changes of
 // other programs and completes the index.

@@ -62,14 +62,14 @@ func (e *eventList) next() string {
 	e.t.Helper()
 	select {
 	case event := <-e.list:
-		return told(event)
+		return turnEvent(event)
 	case <-time.After(20 * time.Second):
 		e.t.Fatal("no event comes")
 	}
 	return ""
 }
 
-func told(e events.Event) string {
+func turnEvent(e events.Event) string {
 	words := []string{string(e.Type), string(e.Session)}
 	if e.Message != "" {
 		words = append(words, string(e.Message))
@@ -226,7 +226,7 @@ func TestEventsSlow(t *testing.T) {
 	for range n {
 		event := <-e.list
 		behind = max(behind, event.Behind)
-		got = append(got, told(event))
+		got = append(got, turnEvent(event))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the events are %q, want %q", got, want)

@@ -114,7 +114,7 @@ func TestEventsOfTurn(t *testing.T) {
 	asked := false
 	o.Confirm = func(context.Context, model.Call) bool { asked = true; return true }
 	var told []events.Event
-	o.Tell = func(e events.Event) { told = append(told, e) }
+	o.OnEvent = func(e events.Event) { told = append(told, e) }
 	done := make(chan error)
 	go func() {
 		_, err := s.Agent("ada").Chat(context.Background(), agents.Prompt{Text: "go"}, o)
@@ -122,7 +122,7 @@ func TestEventsOfTurn(t *testing.T) {
 	}()
 	say := func(mode turn.DeliveryMode, text string) string {
 		t.Helper()
-		q, _, err := s.Agent("ada").Say(t.Context(), agents.Saying{Mode: mode, Text: text}, agents.TurnOptions{})
+		q, _, err := s.Agent("ada").Say(t.Context(), agents.Message{Mode: mode, Text: text}, agents.TurnOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

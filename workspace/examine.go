@@ -377,7 +377,7 @@ func (d *checkup) links() error {
 			c := d.v.index.Entry(id)
 			return c != nil && c.Snapshot && slices.Contains(c.ContinuedFrom, e.ID)
 		})
-		if _, ring := d.v.lineage(e.ID); sameSet(said, continuations) || isRing(ring) {
+		if _, ring := d.v.lineage(e.ID); sameSet(said, continuations) || isCycle(ring) {
 			continue
 		}
 		detail := fmt.Sprintf("continued_to is [%s], but its continuations are [%s]",
@@ -406,7 +406,7 @@ func (d *checkup) indexFile() {
 }
 
 // isCycle reports whether err is a cycle of sessions.
-func isRing(err error) bool {
+func isCycle(err error) bool {
 	var ring *index.CycleError
 	return errors.As(err, &ring)
 }

@@ -43,7 +43,7 @@ func (d *checkup) special(dir string, own func(name string) bool) {
 		name := path.Join(dir, e.Name())
 		switch {
 		case !own(name):
-		case isSpecial(e.Type()) && !d.named(name):
+		case isSpecial(e.Type()) && !d.isReported(name):
 			d.found(doctor.SpecialFile, name, durable.TypeName(e.Type())+" in the place of a file or folder", false)
 		case e.IsDir() && strings.HasPrefix(name, stateDir+"/"):
 			d.special(name, own)
@@ -52,7 +52,7 @@ func (d *checkup) special(dir string, own func(name string) bool) {
 }
 
 // isReported reports whether there is a problem with this file.
-func (d *checkup) named(file string) bool {
+func (d *checkup) isReported(file string) bool {
 	return slices.ContainsFunc(d.problems, func(p doctor.Problem) bool { return p.Path == file && !p.Note })
 }
 

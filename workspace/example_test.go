@@ -28,7 +28,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var last *workspace.Appended
+	var last *workspace.AppendResult
 	for _, text := range []string{"How wet is too wet?", "It depends on the flour.", "And with rye?"} {
 		if last, err = w.Append(ctx, workspace.Append{Session: chat.ID, Text: text}); err != nil {
 			log.Fatal(err)

@@ -67,7 +67,7 @@ func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, err
 	if err != nil {
 		return "", err
 	}
-	list := make([]named, len(ids))
+	list := make([]candidate, len(ids))
 	for i, id := range ids {
 		list[i].id = id
 	}
@@ -145,9 +145,9 @@ type Outcome struct {
 	Origin          any    // value of the member, encoded as JSON
 }
 
-// KeepOutcome adds an outcome to a conversation unless it has a message with
+// AddOutcome adds an outcome to a conversation unless it has a message with
 // that ID. The head does not move.
-func (w *Workspace) KeepOutcome(ctx context.Context, o Outcome) error {
+func (w *Workspace) AddOutcome(ctx context.Context, o Outcome) error {
 	if !session.IsUUID(o.ID) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no message can have the id %q", o.ID)}
 	}

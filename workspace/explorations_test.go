@@ -48,7 +48,7 @@ func TestBranchID(t *testing.T) {
 
 	outcome := workspace.Outcome{ID: "0b0f4b3e-8a55-4c7b-9d67-0d6f0f1f2a3b", Session: s.ID, Parent: said[0], Text: "so", From: "exploration", Origin: map[string]any{"id": "e"}}
 	for range 2 {
-		if err := w.KeepOutcome(t.Context(), outcome); err != nil {
+		if err := w.AddOutcome(t.Context(), outcome); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -37,7 +37,7 @@ func (w *base) recordExport(ctx context.Context, line, format string, written *c
 		Session  string     `json:"session_id"`
 		Messages [][]string `json:"messages"`
 	}{session.FormatTime(w.opts.Now()), format, written.ID, line, messages}), '\n')
-	err := w.patient().alone(ctx, "export", func(root *os.Root) error {
+	err := w.patient().withLock(ctx, "export", func(root *os.Root) error {
 		_, err := durable.Append(root, exportsPath, record)
 		return err
 	})

@@ -28,19 +28,19 @@ type ForgetOptions struct {
 	DryRun bool
 }
 
-// A Forgetting lists what was forgotten with a conversation.
-type Forgetting struct {
+// A ForgetResult lists what was forgotten with a conversation.
+type ForgetResult struct {
 	Session  string            `json:"session_id"` // the id of the conversation's first file
 	Title    string            `json:"title"`
 	Sessions []string          `json:"session_ids"` // all deleted files, including copies
-	Copies   []ForgettingCopy  `json:"copies"`      // other sessions with messages of the conversation
+	Copies   []ForgottenCopy   `json:"copies"`      // other sessions with messages of the conversation
 	Sources  []ForgottenSource `json:"sources"`     // conversations of other programs that imports will skip
 	DryRun   bool              `json:"dry_run"`
 }
 
-// A ForgettingCopy is a session that shares messages with a forgotten
+// A ForgottenCopy is a session that shares messages with a forgotten
 // conversation.
-type ForgettingCopy struct {
+type ForgottenCopy struct {
 	Session   string       `json:"session_id"`
 	Kind      session.Kind `json:"kind"`
 	Title     string       `json:"title"`
@@ -75,13 +75,13 @@ type forgetPlan struct {
 // so that an import skips it. Forget cannot be undone. name may also be the id
 // of a session that only exists in the trash or the log. The tree of an agent
 // is refused.
-func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*Forgetting, error) {
+func (w *Workspace) Forget(ctx context.Context, name string, o ForgetOptions) (*ForgetResult, error) {
 	return forgetLine(ctx, w.store, name, o)
 }
 
 // forgetLine permanently deletes a conversation.
-func forgetLine(ctx context.Context, w *base, name string, o ForgetOptions) (*Forgetting, error) {
-	plan := func(v *View) (*Forgetting, *forgetPlan, error) {
+func forgetLine(ctx context.Context, w *base, name string, o ForgetOptions) (*ForgetResult, error) {
+	plan := func(v *View) (*ForgetResult, *forgetPlan, error) {
 		ids, err := v.forgettable(name)
 		if err != nil {
 			return nil, nil, err
@@ -89,13 +89,13 @@ func forgetLine(ctx context.Context, w *base, name string, o ForgetOptions) (*Fo
 		return v.planForget(ids, o)
 	}
 	if o.DryRun {
-		return read(ctx, w, func(v *View) (*Forgetting, error) {
+		return read(ctx, w, func(v *View) (*ForgetResult, error) {
 			f, _, err := plan(v)
 			return f, err
 		})
 	}
 	op := operation.Operation{Verb: "forget", Auto: true} // undo skips it
-	return locked(ctx, w, op, mode{}, func(tx *Tx) (*Forgetting, error) {
+	return locked(ctx, w, op, mode{}, func(tx *Tx) (*ForgetResult, error) {
 		f, p, err := plan(tx.View)
 		if err != nil {
 			return f, err
@@ -145,7 +145,7 @@ func (v *View) forgettable(name string) ([]string, error) {
 // knownGone reports whether a session is in the trash, or in the log.
 func (v *View) knownGone(id string) bool {
 	trash, err := v.inTheTrash()
-	if err == nil && slices.ContainsFunc(trash.Files, func(f Trashed) bool { return sessionOf(f.File) == id }) {
+	if err == nil && slices.ContainsFunc(trash.Files, func(f TrashedFile) bool { return sessionOf(f.File) == id }) {
 		return true
 	}
 	log, err := operation.Open(v.root)
@@ -213,8 +213,8 @@ func (v *View) sessionTexts(f func(sessionText)) error {
 }
 
 // planForget computes how to forget the conversation with the files ids.
-func (v *View) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPlan, error) {
-	done := &Forgetting{Session: ids[0], Title: v.titleOf(ids[0]), Copies: []ForgettingCopy{}, Sources: []ForgottenSource{}, DryRun: o.DryRun}
+func (v *View) planForget(ids []string, o ForgetOptions) (*ForgetResult, *forgetPlan, error) {
+	done := &ForgetResult{Session: ids[0], Title: v.titleOf(ids[0]), Copies: []ForgottenCopy{}, Sources: []ForgottenSource{}, DryRun: o.DryRun}
 	if err := v.whole(); err != nil {
 		return nil, nil, err
 	}
@@ -247,7 +247,7 @@ func (v *View) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPl
 			return
 		}
 		copies[t.id] = true
-		c := ForgettingCopy{Session: t.id, Title: t.meta("title").Str, Messages: shared, Trashed: t.trashed, Forgotten: o.Copies}
+		c := ForgottenCopy{Session: t.id, Title: t.meta("title").Str, Messages: shared, Trashed: t.trashed, Forgotten: o.Copies}
 		if c.Kind = session.Branch; !t.trashed {
 			c.Kind = v.kind(t.id)
 		}
@@ -271,7 +271,7 @@ func (v *View) planForget(ids []string, o ForgetOptions) (*Forgetting, *forgetPl
 	done.Sessions = slices.Sorted(maps.Keys(gone))
 	for _, cp := range v.penguinIDs() { // bough does not change them
 		if p := v.penguin[cp]; gone[p.Session] {
-			done.Copies = append(done.Copies, ForgettingCopy{Session: cp, Kind: session.Checkpoint, Title: p.Name})
+			done.Copies = append(done.Copies, ForgottenCopy{Session: cp, Kind: session.Checkpoint, Title: p.Name})
 		}
 	}
 	if err := v.mayForget(done.Sessions); err != nil {

@@ -84,7 +84,7 @@ func newOperation(op operation.Operation) *operation.Operation {
 
 // prepared returns the staged operations, for the log.
 func (tx *Tx) prepared() []*operation.Operation {
-	if len(tx.op.Changes) == 0 && !tx.always {
+	if len(tx.op.Changes) == 0 && !tx.logEmpty {
 		return tx.earlier
 	}
 	return append(slices.Clip(tx.earlier), tx.op)

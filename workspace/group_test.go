@@ -90,7 +90,7 @@ func TestGroup(t *testing.T) {
 		most int
 		log  string
 	}{{1, "5g2 3g2 2g2"}, {2, "5g2 4 3g2 2g2"}, {3, "5g2 4 3g2 2g2 1"}} {
-		if got := s.seqs(workspace.LogOptions{Most: c.most, Groups: true}); got != c.log {
+		if got := s.seqs(workspace.LogOptions{Limit: c.most, Groups: true}); got != c.log {
 			t.Errorf("%d rows of the log are %q, want %q", c.most, got, c.log)
 		}
 	}

@@ -73,7 +73,7 @@ func (m *merging) isBranchOf(id string) bool { return m.line.Parts[0].Meta.Branc
 
 // extendsExport reports whether the line has more of the transcript than was
 // exported, and no other leaf.
-func (m *merging) wentOn() bool {
+func (m *merging) extendsExport() bool {
 	return m.wholePath(false) && slices.ContainsFunc(m.s.messages, func(message spooled) bool {
 		return m.isThere(&message) && !m.sure[message.id]
 	})

@@ -171,7 +171,7 @@ func (w *base) saveLedger(ctx context.Context, l *ledger) error {
 	}
 	lines := l.news
 	l.news = nil
-	return w.patient().alone(ctx, "import", func(root *os.Root) error {
+	return w.patient().withLock(ctx, "import", func(root *os.Root) error {
 		_, err := durable.Append(root, importsPath, lines)
 		return err
 	})

@@ -55,7 +55,7 @@ func (i *importer) merged(tx *Tx, s *spool, dry bool) (r *imports.Transcript, mo
 		}
 		switch {
 		case frozen != nil:
-			if m.isBranchOf(export.session) && m.wentOn() {
+			if m.isBranchOf(export.session) && m.extendsExport() {
 				return m.apply()
 			}
 		case m.certain() && s.conv.Anonymous && tx.View.kind(id) == session.Checkpoint:

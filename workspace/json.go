@@ -32,10 +32,10 @@ func (s FoundSession) MarshalJSON() ([]byte, error) { return rawjson.Answer(s), 
 func (m Match) MarshalJSON() ([]byte, error) { return rawjson.Answer(m), nil }
 
 // MarshalJSON implements [json.Marshaler].
-func (p Pruned) MarshalJSON() ([]byte, error) { return rawjson.Answer(p), nil }
+func (p PruneDecision) MarshalJSON() ([]byte, error) { return rawjson.Answer(p), nil }
 
 // MarshalJSON implements [json.Marshaler].
-func (t Trashed) MarshalJSON() ([]byte, error) { return rawjson.Answer(t), nil }
+func (t TrashedFile) MarshalJSON() ([]byte, error) { return rawjson.Answer(t), nil }
 
 // instant returns t as in results: in UTC, with microseconds.
 func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

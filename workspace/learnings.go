@@ -21,7 +21,7 @@ func (w *Workspace) Learnings(ctx context.Context) ([]byte, error) {
 // AppendLearnings appends whole lines to the file of [Workspace.Learnings]. It
 // is not logged and cannot be undone.
 func (w *Workspace) AppendLearnings(ctx context.Context, lines []byte) error {
-	return w.patient().store.alone(ctx, "explore", func(root *os.Root) error {
+	return w.patient().store.withLock(ctx, "explore", func(root *os.Root) error {
 		_, err := durable.Append(root, learningsPath, lines)
 		return err
 	})

@@ -61,7 +61,7 @@ func (tx *Tx) conclude(err error) error {
 // before the commit, locked calls f again. It returns the result of the last call. f
 // must not write to captured variables: they would keep values of a discarded call.
 func locked[T any](ctx context.Context, b *base, op operation.Operation, m mode, f func(*Tx) (T, error)) (result T, err error) {
-	err = b.alone(ctx, op.Verb, func(root *os.Root) (err error) {
+	err = b.withLock(ctx, op.Verb, func(root *os.Root) (err error) {
 		result, err = lockedIn(ctx, b, root, op, m, f)
 		return err
 	})
@@ -70,7 +70,7 @@ func locked[T any](ctx context.Context, b *base, op operation.Operation, m mode,
 
 // withLock calls f under the lock, with the folder of the workspace, which must
 // exist.
-func (w *base) alone(ctx context.Context, verb string, f func(root *os.Root) error) (err error) {
+func (w *base) withLock(ctx context.Context, verb string, f func(root *os.Root) error) (err error) {
 	defer func() { err = explained(err) }()
 	if !isWorkspace(w.dir) {
 		return noWorkspace(w.dir)

@@ -70,7 +70,7 @@ func TestBrokenLog(t *testing.T) {
 				if !slices.ContainsFunc(s.notes, func(note string) bool { return strings.Contains(note, doctor.DamagedLog) }) {
 					t.Errorf("%s: the notes are %q", c.name, s.notes)
 				}
-				ops, err := s.Log(t.Context(), workspace.LogOptions{Most: 1})
+				ops, err := s.Log(t.Context(), workspace.LogOptions{Limit: 1})
 				if err != nil || ops.Operations[0].Seq != c.next {
 					t.Errorf("%s: the next operation is %+v, %v, want %d", c.name, ops, err, c.next)
 				}

@@ -117,7 +117,7 @@ func (d *checkup) overwrite(id string, data []byte, seen durable.Identity) (done
 	d.tx.batch.Expect(durable.Identify(was))
 	d.tx.changes(id, operation.Change{File: name, Was: torn, Is: stateOfBytes(data, info), Kept: to})
 	s.Written(info)
-	d.tx.took(s.Outline)
+	d.tx.recordWrite(s.Outline)
 	return true, nil
 }
 
@@ -157,7 +157,7 @@ func (d *checkup) finish() error {
 		return err
 	}
 	d.v.index.Staged()
-	d.tx.op.Sessions, d.tx.op.Changes, d.tx.written, d.tx.always = nil, nil, nil, false
+	d.tx.op.Sessions, d.tx.op.Changes, d.tx.written, d.tx.logEmpty = nil, nil, nil, false
 	return nil
 }
 

@@ -58,7 +58,7 @@ type LogOptions struct {
 	// all.
 	In string
 	// Limit is the maximum number of operations. Zero means all.
-	Most int
+	Limit int
 	// Groups counts a group as one operation for Limit; all operations of a group
 	// are returned.
 	Groups bool
@@ -89,7 +89,7 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err e
 		w.store.opts.Note(fmt.Sprintf("%v", damage))
 	}
 	back := map[events.Seq]bool{}
-	left := counter{most: o.Most, groups: o.Groups}
+	left := counter{limit: o.Limit, groups: o.Groups}
 	for op := range v.operations(log, &err) {
 		if left.over(op.Seq) {
 			break
@@ -110,7 +110,7 @@ func (w *Workspace) Log(ctx context.Context, o LogOptions) (_ *Operations, err e
 // A counter counts operations, newest first; if groups is true, it counts each
 // group once.
 type counter struct {
-	most   int // 0 for no limit
+	limit  int // 0 for no limit
 	groups bool
 	n      int
 	seen   map[events.Seq]bool // the groups so far
@@ -123,7 +123,7 @@ func (c *counter) take(o *operation.Operation) bool {
 	switch {
 	case grouped && c.seen[o.Group]:
 		return true
-	case c.most > 0 && c.n == c.most:
+	case c.limit > 0 && c.n == c.limit:
 		return false
 	}
 	c.n++
@@ -141,7 +141,7 @@ func (c *counter) take(o *operation.Operation) bool {
 
 // over reports whether all operations up to number seq are beyond the limit.
 func (c *counter) over(seq events.Seq) bool {
-	return c.most > 0 && c.n == c.most && (c.first == 0 || seq < c.first)
+	return c.limit > 0 && c.n == c.limit && (c.first == 0 || seq < c.first)
 }
 
 // operations returns the operations of a log, newest first, except one in

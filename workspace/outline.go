@@ -156,7 +156,7 @@ func (v *View) summary(id string, size, total int64) (session.Summary, error) {
 	defer v.kept.Unlock()
 	v.kept.read += size
 	v.store.opts.Progress("reading", v.kept.read, total)
-	if v.kept.messages += o.Len(); v.kept.messages <= mostKept {
+	if v.kept.messages += o.Len(); v.kept.messages <= maxKept {
 		v.outlines[id] = o
 	}
 	return o.Summary(), nil
@@ -164,7 +164,7 @@ func (v *View) summary(id string, size, total int64) (session.Summary, error) {
 
 // maxKept is the maximum number of messages in the outlines that are kept while
 // the index is completed.
-const mostKept = 1 << 20
+const maxKept = 1 << 20
 
 // A keeping is the shared state of concurrent readers.
 type keeping struct {

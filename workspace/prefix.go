@@ -47,7 +47,7 @@ func abbreviates(prefix, id string) bool {
 }
 
 // A candidate is something that a name may refer to.
-type named struct {
+type candidate struct {
 	id, title string // either may be empty
 	shown     string // the part of the id that lists show, "" if they show its beginning
 }
@@ -55,16 +55,16 @@ type named struct {
 // match returns the indices in list of the candidates for name. The first rule
 // with a match applies: equal id, equal title, equal title ignoring case, equal
 // displayed part of the id, abbreviated id.
-func match(name string, list []named) []int {
+func match(name string, list []candidate) []int {
 	if name == "" {
 		return nil
 	}
-	for _, fits := range []func(named) bool{
-		func(n named) bool { return n.id == name },
-		func(n named) bool { return n.title == name },
-		func(n named) bool { return strings.EqualFold(n.title, name) },
-		func(n named) bool { return n.shown == name && isPrefix(name) },
-		func(n named) bool { return abbreviates(name, n.id) || abbreviates(name, n.shown) },
+	for _, fits := range []func(candidate) bool{
+		func(n candidate) bool { return n.id == name },
+		func(n candidate) bool { return n.title == name },
+		func(n candidate) bool { return strings.EqualFold(n.title, name) },
+		func(n candidate) bool { return n.shown == name && isPrefix(name) },
+		func(n candidate) bool { return abbreviates(name, n.id) || abbreviates(name, n.shown) },
 	} {
 		var found []int
 		for i, n := range list {

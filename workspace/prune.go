@@ -18,8 +18,8 @@ type PruneOptions struct {
 	DryRun bool
 }
 
-// A Pruned is an automatic checkpoint, and whether a prune keeps it.
-type Pruned struct {
+// A PruneDecision is an automatic checkpoint, and whether a prune keeps it.
+type PruneDecision struct {
 	ID        string    `json:"session_id"`
 	Title     string    `json:"title"`
 	CreatedAt time.Time `json:"created_at"`
@@ -27,9 +27,9 @@ type Pruned struct {
 	Reason    string    `json:"reason"` // in words
 }
 
-// A Pruning lists all automatic checkpoints, oldest first.
-type Pruning struct {
-	Checkpoints []Pruned `json:"checkpoints"`
+// A PruneResult lists all automatic checkpoints, oldest first.
+type PruneResult struct {
+	Checkpoints []PruneDecision `json:"checkpoints"`
 }
 
 // prunedMark is the suffix of a folder that a prune made in the trash, and
@@ -43,19 +43,19 @@ const (
 // to the trash, and deletes those that earlier prunes moved there at least a
 // week ago. It keeps named checkpoints, those that others depend on, and
 // Penguin's.
-func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*Pruning, error) {
+func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*PruneResult, error) {
 	return w.store.prune(ctx, o, false)
 }
 
-func (w *base) prune(ctx context.Context, o PruneOptions, auto bool) (*Pruning, error) {
-	decide := func(v *View) (*Pruning, error) {
+func (w *base) prune(ctx context.Context, o PruneOptions, auto bool) (*PruneResult, error) {
+	decide := func(v *View) (*PruneResult, error) {
 		list, err := v.judge(w.opts.Retention)
-		return &Pruning{list}, err
+		return &PruneResult{list}, err
 	}
 	if o.DryRun {
 		return read(ctx, w, decide)
 	}
-	return update(ctx, w, operation.Operation{Verb: "prune", Auto: auto}, func(tx *Tx) (*Pruning, error) {
+	return update(ctx, w, operation.Operation{Verb: "prune", Auto: auto}, func(tx *Tx) (*PruneResult, error) {
 		p, err := decide(tx.View)
 		if err != nil {
 			return p, err
@@ -75,7 +75,7 @@ func (w *base) prune(ctx context.Context, o PruneOptions, auto bool) (*Pruning, 
 }
 
 // judge decides about each automatic checkpoint.
-func (v *View) judge(r checkpoint.Retention) ([]Pruned, error) {
+func (v *View) judge(r checkpoint.Retention) ([]PruneDecision, error) {
 	if err := v.whole(); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (v *View) judge(r checkpoint.Retention) ([]Pruned, error) {
 	if err != nil {
 		return nil, err // a damaged agent may refer to any session
 	}
-	list := []Pruned{}
+	list := []PruneDecision{}
 	var taken []checkpoint.Taken
 	for _, e := range v.index.Entries() {
 		if e.Kind() != session.Checkpoint || !e.Auto {
@@ -94,7 +94,7 @@ func (v *View) judge(r checkpoint.Retention) ([]Pruned, error) {
 			t.Line = e.Lineage[0]
 		}
 		taken = append(taken, t)
-		list = append(list, Pruned{ID: e.ID, Title: v.title(e), CreatedAt: instant(e.CreatedAt)})
+		list = append(list, PruneDecision{ID: e.ID, Title: v.title(e), CreatedAt: instant(e.CreatedAt)})
 	}
 	for i, verdict := range r.Apply(taken, v.store.opts.Now()) {
 		list[i].Kept, list[i].Reason = verdict.Keep, verdict.Reason

@@ -23,7 +23,7 @@ func TestAutomatic(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 5, 25, 12, 0, 0, 0, time.UTC)
 	w, err := workspace.Open(t.Context(), dir, &workspace.Options{
-		Retention: checkpoint.Retention{Most: 3, EveryNth: 1 << 30},
+		Retention: checkpoint.Retention{Limit: 3, EveryNth: 1 << 30},
 		Now:       func() time.Time { return now },
 	})
 	if err != nil {
@@ -150,7 +150,7 @@ func TestPruneKeeps(t *testing.T) {
 	}
 	s.write(bookmark.Path, marks)
 	p, err = s.Prune(t.Context(), workspace.PruneOptions{})
-	if err != nil || !slices.ContainsFunc(p.Checkpoints, func(c workspace.Pruned) bool { return c.ID == "marked" && !c.Kept }) {
+	if err != nil || !slices.ContainsFunc(p.Checkpoints, func(c workspace.PruneDecision) bool { return c.ID == "marked" && !c.Kept }) {
 		t.Errorf("without the bookmark Prune = %+v, %v", p, err)
 	}
 }

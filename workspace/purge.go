@@ -18,7 +18,7 @@ import (
 type PurgeOptions struct {
 	// MinAge is how long a file must have been in the trash. Zero means that every
 	// file is deleted.
-	Older time.Duration
+	MinAge time.Duration
 }
 
 // PurgeTrash deletes the contents of the trash, and the attachments that only
@@ -35,8 +35,8 @@ func purgeTrash(ctx context.Context, w *base, o PurgeOptions) (*Trash, error) {
 		if err != nil {
 			return nil, err
 		}
-		purged := &Trash{Files: []Trashed{}}
-		before := instant(tx.View.store.opts.Now().Add(-o.Older))
+		purged := &Trash{Files: []TrashedFile{}}
+		before := instant(tx.View.store.opts.Now().Add(-o.MinAge))
 		sums := map[string]bool{}
 		for _, f := range all.Files {
 			if !f.RemovedAt.After(before) {
@@ -44,7 +44,7 @@ func purgeTrash(ctx context.Context, w *base, o PurgeOptions) (*Trash, error) {
 				tx.View.addAttached(sums, f)
 			}
 		}
-		tx.always = len(purged.Files) > 0
+		tx.logEmpty = len(purged.Files) > 0
 		ids, titles := tx.View.goneWith(purged.Files, all.Files)
 		if err := tx.erase(newErasure(ids, nil, titles)); err != nil {
 			return nil, err
@@ -59,7 +59,7 @@ func purgeTrash(ctx context.Context, w *base, o PurgeOptions) (*Trash, error) {
 }
 
 // addAttached adds the attachments that a session in the trash refers to.
-func (v *View) addAttached(sums map[string]bool, f Trashed) {
+func (v *View) addAttached(sums map[string]bool, f TrashedFile) {
 	if sessionOf(f.File) == "" {
 		return
 	}
@@ -80,7 +80,7 @@ func (v *View) addAttached(sums map[string]bool, f Trashed) {
 
 // purgeAttachments deletes the attachments that nothing refers to: no session, no file
 // in the trash, and no operation that could be redone. It returns the deleted ones.
-func (tx *Tx) purgeAttachments(sums map[string]bool) (gone []Trashed, err error) {
+func (tx *Tx) purgeAttachments(sums map[string]bool) (gone []TrashedFile, err error) {
 	for _, dir := range []string{session.Dir, trashDir, operation.Path} {
 		if len(sums) == 0 {
 			return nil, nil
@@ -110,7 +110,7 @@ func (tx *Tx) purgeAttachments(sums map[string]bool) (gone []Trashed, err error)
 		if err != nil {
 			return gone, err
 		}
-		gone = append(gone, Trashed{File: name, Path: tx.View.path(name), RemovedAt: instant(tx.View.store.opts.Now()), Bytes: info.Size()})
+		gone = append(gone, TrashedFile{File: name, Path: tx.View.path(name), RemovedAt: instant(tx.View.store.opts.Now()), Bytes: info.Size()})
 	}
 	return gone, nil
 }

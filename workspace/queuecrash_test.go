@@ -27,7 +27,7 @@ func TestQueueCrashBetweenMessages(t *testing.T) {
 			s.agent("ada")
 			crashed := []string{t.TempDir(), t.TempDir(), t.TempDir()}
 			dig := tools{"dig": func(ctx context.Context) (model.Result, error) {
-				q, _, err := s.Agent("ada").Say(ctx, agents.Saying{Mode: mode, Text: "next"}, agents.TurnOptions{})
+				q, _, err := s.Agent("ada").Say(ctx, agents.Message{Mode: mode, Text: "next"}, agents.TurnOptions{})
 				if err != nil {
 					t.Error(err)
 					return model.Result{}, err
@@ -40,7 +40,7 @@ func TestQueueCrashBetweenMessages(t *testing.T) {
 			if mode == turn.FollowUp {
 				before = "assistant"
 			}
-			o.Tell = func(e events.Event) {
+			o.OnEvent = func(e events.Event) {
 				if e.Type != events.MessageAdded || e.Role != before || queued == "" || copied {
 					return
 				}

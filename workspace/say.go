@@ -20,7 +20,7 @@ func queueOf(a *agents.Agent) *agents.Queue {
 
 // Say queues a message of the user if the agent runs a turn, and returns the
 // queue. If the agent is idle, Say is [Agent.Chat], and also returns the reply.
-func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
+func (ag Agent) Say(ctx context.Context, s agents.Message, o agents.TurnOptions) (*agents.Queue, *agents.ChatResult, error) {
 	if strings.TrimSpace(s.Text) == "" {
 		return nil, nil, &fault.Error{Code: fault.Usage, Message: "the message is empty", Hint: "give it as an argument or on standard input"}
 	}
@@ -37,7 +37,7 @@ func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) 
 		return nil, nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("nothing is said %q to an agent at work", s.Mode), Hint: "it is a steer or a follow-up"}
 	}
 	e := turn.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == turn.Steer}
-	return ag.w.atWork(ctx, operation.Operation{Verb: verb}, ag.name, o, func(tx *Tx, a *agents.Agent) (err error) {
+	return ag.w.enqueueOrRun(ctx, operation.Operation{Verb: verb}, ag.name, o, func(tx *Tx, a *agents.Agent) (err error) {
 		e := e
 		if e.ID, err = session.NewMessageID(tx.View.store.opts.Random); err != nil {
 			return err
@@ -51,21 +51,21 @@ func (ag Agent) Say(ctx context.Context, s agents.Saying, o agents.TurnOptions) 
 // ResumeQueue releases the queue of an agent, which is held after an unfinished
 // turn. If the agent is idle, it delivers the queued messages, as [Agent.Chat]
 // does.
-func (ag Agent) ResumeQueue(ctx context.Context, o agents.TurnOptions) (*agents.Queue, *agents.Chatted, error) {
+func (ag Agent) ResumeQueue(ctx context.Context, o agents.TurnOptions) (*agents.Queue, *agents.ChatResult, error) {
 	listed, err := ag.Queue(ctx)
 	if err != nil || len(listed.Queue) == 0 {
 		return listed, nil, err
 	}
-	return ag.w.atWork(ctx, operation.Operation{Verb: "queue resume"}, ag.name, o, func(_ *Tx, a *agents.Agent) error {
+	return ag.w.enqueueOrRun(ctx, operation.Operation{Verb: "queue resume"}, ag.name, o, func(_ *Tx, a *agents.Agent) error {
 		a.Queue.Resume()
 		return nil
 	}, func(ctx context.Context, d *driver) error { return d.resume(ctx, listed.Queue) })
 }
 
-// enqueue changes the queue of an agent that runs a turn. If the agent is idle,
+// enqueueOrRun changes the queue of an agent that runs a turn. If the agent is idle,
 // it instead runs a turn that start begins.
-func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name string, o agents.TurnOptions,
-	change func(*Tx, *agents.Agent) error, start func(context.Context, *driver) error) (*agents.Queue, *agents.Chatted, error) {
+func (w *Workspace) enqueueOrRun(ctx context.Context, op operation.Operation, name string, o agents.TurnOptions,
+	change func(*Tx, *agents.Agent) error, start func(context.Context, *driver) error) (*agents.Queue, *agents.ChatResult, error) {
 	const tries = 3
 	var busy error
 	for range tries {
@@ -73,7 +73,7 @@ func (w *Workspace) atWork(ctx context.Context, op operation.Operation, name str
 		if !errors.Is(err, errIdle) {
 			return q, nil, err
 		}
-		said, err := w.carryOut(ctx, name, o, start)
+		said, err := w.runTurns(ctx, name, o, start)
 		if errors.Is(err, errEmpty) {
 			said, err = nil, nil
 		}
@@ -97,6 +97,8 @@ var (
 	errEmpty = errors.New("nothing is queued")
 )
 
+// enqueue changes the queue of an agent that runs a turn. If the agent is idle,
+// it returns errIdle.
 func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name string, change func(*Tx, *agents.Agent) error) (*agents.Queue, error) {
 	return updateAgent(ctx, w.patient().store, op, name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
 		if !tx.View.works(a.Name) {
@@ -158,7 +160,7 @@ func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error
 		queue := slices.DeleteFunc(slices.Clone(a.Queue), func(e turn.Entry) bool {
 			return slices.ContainsFunc(a.Turn.Unwritten, func(n turn.Node) bool { return n.ID == e.ID })
 		})
-		list := make([]named, len(queue))
+		list := make([]candidate, len(queue))
 		for i, e := range queue {
 			list[i].id = e.ID
 		}

@@ -37,8 +37,8 @@ type SearchOptions struct {
 	Context    int       // how many messages to include before and after each match, on its path
 }
 
-// Found is the result of a search.
-type Found struct {
+// A SearchResult is the result of a search.
+type SearchResult struct {
 	Matches  []Match        `json:"matches"`
 	Sessions []FoundSession `json:"sessions"` // the conversations of Matches
 	Total    int            `json:"total"`    // number of matches in the conversations that were searched
@@ -108,7 +108,7 @@ func (s Speaker) rank() int {
 // it began; conversations with copies of it are listed in Match.Also. If o.In
 // selects such a conversation, its copies are found too. Search skips
 // unreadable files, with a note.
-func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error) {
+func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*SearchResult, error) {
 	if o.Role != "" {
 		if err := checkRole(strings.ToLower(o.Role)); err != nil {
 			return nil, err
@@ -118,12 +118,12 @@ func (w *Workspace) Search(ctx context.Context, o SearchOptions) (*Found, error)
 }
 
 // searchIn searches the messages of all sessions of a workspace.
-func searchIn(ctx context.Context, w *base, o SearchOptions) (*Found, error) {
+func searchIn(ctx context.Context, w *base, o SearchOptions) (*SearchResult, error) {
 	p, err := newPattern(o)
 	if err != nil {
 		return nil, &fault.Error{Code: fault.Usage, Message: err.Error()}
 	}
-	return read(ctx, w, func(v *View) (*Found, error) {
+	return read(ctx, w, func(v *View) (*SearchResult, error) {
 		if err := v.whole(); err != nil {
 			return nil, err
 		}
@@ -133,7 +133,7 @@ func searchIn(ctx context.Context, w *base, o SearchOptions) (*Found, error) {
 }
 
 // run returns what the search finds.
-func (s *search) run() (*Found, error) {
+func (s *search) run() (*SearchResult, error) {
 	files, err := s.files()
 	if err != nil {
 		return nil, err
@@ -173,8 +173,8 @@ type search struct {
 	o SearchOptions
 	q *pattern
 
-	most int // limit after which the search stops, 0 for no limit
-	gone func() map[string][]string
+	limit int // limit after which the search stops, 0 for no limit
+	gone  func() map[string][]string
 
 	seed    maphash.Seed
 	mu      sync.Mutex
@@ -394,7 +394,7 @@ func (s *search) all(files []*searchFile) (matches []hit, left int, err error) {
 			}
 			end, wanted = first+1, wanted+atMost(inLine, s.o.PerSession)
 			inLine, ofPersons = 0, 0
-			enough.Store(s.most > 0 && wanted > s.most)
+			enough.Store(s.limit > 0 && wanted > s.limit)
 		}
 		read += s.size(files[i].id)
 		s.v.store.opts.Progress("searching", read, total)

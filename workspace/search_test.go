@@ -18,7 +18,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-func (s *space) search(o workspace.SearchOptions) *workspace.Found {
+func (s *space) search(o workspace.SearchOptions) *workspace.SearchResult {
 	s.t.Helper()
 	f, err := s.Search(s.t.Context(), o)
 	if err != nil {

@@ -25,7 +25,7 @@ func (s *search) copiedOf(m session.Message, text string) copied {
 
 // isCopy reports whether m has the same bytes or the same words as of.
 func (s *search) isCopy(m session.Message, of copied) bool {
-	return maphash.Bytes(s.seed, m.Raw) == of.bytes || s.copiedOf(m, saidBy(content.Read(m.Raw))).words == of.words
+	return maphash.Bytes(s.seed, m.Raw) == of.bytes || s.copiedOf(m, messageText(content.Read(m.Raw))).words == of.words
 }
 
 // also sets Also of matches: the other conversations of the family with the

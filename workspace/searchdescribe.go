@@ -51,7 +51,7 @@ func (s *search) describeIn(id string, wanted map[string]*hit) error {
 	look := func(file *session.Session) error {
 		for _, m := range file.Messages[file.Header:] {
 			if match := wanted[m.ID]; match != nil {
-				match.Snippet, match.Spans = snippetOf(s.q, saidBy(content.Read(m.Raw)))
+				match.Snippet, match.Spans = snippetOf(s.q, messageText(content.Read(m.Raw)))
 				described++
 			}
 		}
@@ -129,7 +129,7 @@ func (s *search) around(m *hit, l *line, children [][]int, names *naming) error 
 			return err
 		}
 		for _, c := range messages {
-			*side.list = append(*side.list, ContextMessage{c.ID, names.ref(c.ID), c.Role(), firstLine(saidBy(content.Read(c.Raw)))})
+			*side.list = append(*side.list, ContextMessage{c.ID, names.ref(c.ID), c.Role(), firstLine(messageText(content.Read(c.Raw)))})
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ func (r *reading) matches() (found []hit, err error) {
 			continue
 		}
 		if r.Meta.Snapshot { // most of its messages are in other files too
-			again, err := r.standsBefore((*earlier).hasBytes, m)
+			again, err := r.isRepeated((*earlier).hasBytes, m)
 			if err != nil {
 				return nil, err
 			}
@@ -69,7 +69,7 @@ func (r *reading) matches() (found []hit, err error) {
 		if !ok {
 			continue
 		}
-		again, err := r.standsBefore((*earlier).hasWords, m)
+		again, err := r.isRepeated((*earlier).hasWords, m)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (r *reading) match(m session.Message) (hit, bool) {
 		return hit{}, false
 	}
 	said := content.Read(m.Raw)
-	text := saidBy(said)
+	text := messageText(said)
 	if !r.q.Match(text) {
 		return hit{}, false
 	}
@@ -136,7 +136,7 @@ func speakerOf(m session.Message, said *content.Message, q *pattern) Speaker {
 		}
 	}
 	switch category := m.Category(); {
-	case len(spoken) < len(said.Parts) && (len(spoken) == 0 || !q.Match(saidBy(&content.Message{Parts: spoken}))):
+	case len(spoken) < len(said.Parts) && (len(spoken) == 0 || !q.Match(messageText(&content.Message{Parts: spoken}))):
 		return SpeakerTool
 	case said.Role == "assistant":
 		return SpeakerAssistant
@@ -255,7 +255,7 @@ func (s *search) withGone() map[string][]string {
 
 // isRepeated reports whether an earlier file has the message m. has compares m
 // with the message of the same id there.
-func (r *reading) standsBefore(has func(*earlier, session.Message) (bool, error), m session.Message) (bool, error) {
+func (r *reading) isRepeated(has func(*earlier, session.Message) (bool, error), m session.Message) (bool, error) {
 	if len(r.before) == 0 {
 		return false, nil
 	}
@@ -389,7 +389,7 @@ func (e *earlier) hasWords(m session.Message) (bool, error) {
 	}
 	at, _ := m.Time()
 	otherAt, _ := other.Time()
-	return at.Equal(otherAt) && m.Role() == other.Role() && saidBy(content.Read(m.Raw)) == saidBy(content.Read(other.Raw)), nil
+	return at.Equal(otherAt) && m.Role() == other.Role() && messageText(content.Read(m.Raw)) == messageText(content.Read(other.Raw)), nil
 }
 
 // called returns the name of the tool of a call in the file, "" if unknown.

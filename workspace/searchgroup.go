@@ -14,7 +14,7 @@ type allFound struct {
 // apart returns the matches in files, in order, without duplicates: all, or
 // those of enough conversations to exceed the limit.
 func (s *search) apart(files []*searchFile) (allFound, error) {
-	for s.most = s.o.Limit; ; s.most *= 2 {
+	for s.limit = s.o.Limit; ; s.limit *= 2 {
 		all, left, err := s.all(files)
 		if err != nil {
 			return allFound{}, err
@@ -62,8 +62,8 @@ func atMost(n, limit int) int {
 // chosen returns the matches within the limits of o, those of each conversation
 // by speaker, and what
 // was found without them.
-func (a allFound) chosen(o SearchOptions) (hits []hit, f *Found) {
-	f = &Found{Matches: []Match{}, Sessions: []FoundSession{}, Total: len(a.matches), NotSearched: a.notSearched}
+func (a allFound) chosen(o SearchOptions) (hits []hit, f *SearchResult) {
+	f = &SearchResult{Matches: []Match{}, Sessions: []FoundSession{}, Total: len(a.matches), NotSearched: a.notSearched}
 	for list := range bySession(a.matches) {
 		slices.SortStableFunc(list, func(a, b hit) int { return a.Speaker.rank() - b.Speaker.rank() })
 		n := atMost(len(list), o.PerSession)

@@ -79,7 +79,7 @@ func TestAppendCheckpoint(t *testing.T) {
 	if after, err := s.Head(t.Context()); err != nil || *after != *head {
 		t.Errorf("the head moved to %+v, %v", after, err)
 	}
-	for out, want := range map[*workspace.Appended]string{one: "a b c", two: "a b d"} {
+	for out, want := range map[*workspace.AppendResult]string{one: "a b c", two: "a b d"} {
 		if got := s.texts(out.Session); got != want {
 			t.Errorf("the fork shows %q, want %q", got, want)
 		}

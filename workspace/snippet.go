@@ -9,8 +9,8 @@ import (
 	"github.com/bough-dev/bough/internal/query"
 )
 
-// textOf returns the text of a message.
-func saidBy(m *content.Message) string { return strings.Join(m.Texts(), "\n") }
+// messageText returns the text of a message.
+func messageText(m *content.Message) string { return strings.Join(m.Texts(), "\n") }
 
 // Lengths of the displayed text around a match, in characters.
 const (

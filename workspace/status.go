@@ -11,14 +11,14 @@ import (
 // A Status describes the head of a workspace, what is new since the last
 // checkpoint, and agents and processes at work.
 type Status struct {
-	Workspace  string          `json:"workspace"`    // absolute path
-	Head       *Head           `json:"head"`         // null if it is not set
-	ReadOnly   bool            `json:"read_only"`    // in a checkpoint: the next message creates a branch first
-	Session    *Entry          `json:"session"`      // the session of the head, null without a head
-	Message    *StatusMessage  `json:"message"`      // the message at the head, null in an empty session
-	Checkpoint *Entry          `json:"checkpoint"`   // the last checkpoint of the path to the head, null if there is none
-	New        int             `json:"new_messages"` // how many messages of the path Checkpoint lacks
-	Agents     []agents.AtWork `json:"agents"`
+	Workspace  string                `json:"workspace"`    // absolute path
+	Head       *Head                 `json:"head"`         // null if it is not set
+	ReadOnly   bool                  `json:"read_only"`    // in a checkpoint: the next message creates a branch first
+	Session    *Entry                `json:"session"`      // the session of the head, null without a head
+	Message    *StatusMessage        `json:"message"`      // the message at the head, null in an empty session
+	Checkpoint *Entry                `json:"checkpoint"`   // the last checkpoint of the path to the head, null if there is none
+	New        int                   `json:"new_messages"` // how many messages of the path Checkpoint lacks
+	Agents     []agents.RunningAgent `json:"agents"`
 }
 
 // A StatusMessage is the message at the head.
@@ -32,7 +32,7 @@ type StatusMessage struct {
 // Status returns the state of the workspace.
 func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 	return read(ctx, w.store, func(v *View) (*Status, error) {
-		s := &Status{Workspace: w.store.dir, Agents: []agents.AtWork{}}
+		s := &Status{Workspace: w.store.dir, Agents: []agents.RunningAgent{}}
 		if _, ok := v.head(); ok {
 			p, err := v.placeAtHead(headName, true)
 			switch {
@@ -53,7 +53,7 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 			}
 			v.recoverTurn(a)
 			if a.Turn.State != "" && a.Turn.State != turn.Idle {
-				s.Agents = append(s.Agents, agents.AtWork{Name: name, State: a.Turn.State, Session: a.Head.Tree, Message: session.ID(a.Head.Node)})
+				s.Agents = append(s.Agents, agents.RunningAgent{Name: name, State: a.Turn.State, Session: a.Head.Tree, Message: session.ID(a.Head.Node)})
 			}
 			return nil
 		})

@@ -252,7 +252,7 @@ func (ln Line) SetMeta(ctx context.Context, message string, meta json.RawMessage
 		}
 		i := p.Index(p.node)
 		all := merged(metaIn(gjson.GetBytes(s.Messages[i].Raw, "metadata")), meta)
-		if err := fits("meta", all); err != nil {
+		if err := checkSize("meta", all); err != nil {
 			return nil, err
 		}
 		edit := s.Edit()

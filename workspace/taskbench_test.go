@@ -35,7 +35,7 @@ func BenchmarkTasks(b *testing.B) {
 		if len(done)%5 == 0 {
 			r.Tasks = []task.Task{found("x", done[n-1])}
 		}
-		if _, err := s.Worked(b.Context(), r); err != nil {
+		if _, err := s.RecordTasks(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}
 		done = done[n:]

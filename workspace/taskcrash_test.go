@@ -83,7 +83,7 @@ func TestWorkedCrash(t *testing.T) {
 				}
 				return nil
 			})
-			_, err := failing.Worked(t.Context(), task.Record{Session: "s", Messages: []string{"m2"}, Status: task.Success, Tasks: []task.Task{found("two", "m2")}})
+			_, err := failing.RecordTasks(t.Context(), task.Record{Session: "s", Messages: []string{"m2"}, Status: task.Success, Tasks: []task.Task{found("two", "m2")}})
 			restore()
 			if !errors.Is(err, syscall.ENOSPC) {
 				t.Errorf("where step %d fails: %v", k+1, err)

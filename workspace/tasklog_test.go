@@ -65,7 +65,7 @@ func TestWorked(t *testing.T) {
 		"no anchor":   {task.Record{Session: "s", Messages: []string{"m3"}, Status: task.Success, Tasks: []task.Task{found("x", "")}}, fault.Usage},
 		"no text":     {task.Record{Session: "s", Messages: []string{"m3"}, Status: task.Success, Tasks: []task.Task{found("", "m3")}}, fault.Usage},
 	} {
-		_, err := s.Worked(t.Context(), c.r)
+		_, err := s.RecordTasks(t.Context(), c.r)
 		if e := workspace.Explain(err); e == nil || e.Code != c.code {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
@@ -132,7 +132,7 @@ func TestTaskLog(t *testing.T) {
 		func() error { _, err := s.Line("s").Pending(t.Context()); return err }(),
 		func() error { _, err := s.Line("s").Tasks(t.Context(), ""); return err }(),
 		func() error {
-			_, err := s.Worked(t.Context(), task.Record{Session: "s", Messages: []string{"m1"}, Status: task.Success})
+			_, err := s.RecordTasks(t.Context(), task.Record{Session: "s", Messages: []string{"m1"}, Status: task.Success})
 			return err
 		}(),
 	} {
@@ -160,7 +160,7 @@ func TestWorkedTogether(t *testing.T) {
 		}
 		wg.Go(func() {
 			for _, id := range messages {
-				_, err := w.Worked(t.Context(), task.Record{Session: "s", Messages: []string{id}, Status: task.Success, Tasks: []task.Task{found(id, id)}})
+				_, err := w.RecordTasks(t.Context(), task.Record{Session: "s", Messages: []string{id}, Status: task.Success, Tasks: []task.Task{found(id, id)}})
 				if e := workspace.Explain(err); e != nil && e.Code != fault.Refused {
 					t.Error(err)
 				}

@@ -96,21 +96,21 @@ func (ln Line) Tracking(ctx context.Context, running func(id string) bool) (*lin
 	})
 }
 
-// Tracked returns the tracking state of each message of p. If p is a path, it
+// TrackingOf returns the tracking state of each message of p. If p is a path, it
 // also returns the tasks that are visible on it. running is as for
-// [Line.Tracking]. Tracked reads no session.
-func (w *Workspace) Tracked(ctx context.Context, p *lines.Path, running func(id string) bool) (_ []lines.Tracked, err error) {
+// [Line.Tracking]. TrackingOf reads no session.
+func (w *Workspace) TrackingOf(ctx context.Context, p *lines.Path, running func(id string) bool) (_ []lines.MessageTracking, err error) {
 	defer func() { err = explained(err) }()
 	root, err := w.store.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	list := make([]lines.Tracked, len(p.Nodes))
+	list := make([]lines.MessageTracking, len(p.Nodes))
 	err = w.store.look(root, func(log *task.Log) {
 		tasks := p.TasksOf(log)
 		for i, n := range p.Nodes {
-			list[i] = lines.Tracked{Status: task.Untracked, Task: tasks[n.ID]}
+			list[i] = lines.MessageTracking{Status: task.Untracked, Task: tasks[n.ID]}
 			if p.Line.Untracked || !n.Stored {
 				continue
 			}
@@ -129,8 +129,8 @@ func (w *Workspace) Tracked(ctx context.Context, p *lines.Path, running func(id 
 // If one of the messages has been tracked successfully in the meantime, perhaps
 // by another program, nothing is written and the error has the code
 // [fault.Refused]: no message is counted twice.
-func (w *Workspace) Worked(ctx context.Context, r task.Record) (*task.Record, error) {
-	err := w.store.alone(ctx, "tasks", func(root *os.Root) error {
+func (w *Workspace) RecordTasks(ctx context.Context, r task.Record) (*task.Record, error) {
+	err := w.store.withLock(ctx, "tasks", func(root *os.Root) error {
 		var done string
 		order := 0
 		err := w.store.look(root, func(log *task.Log) {

@@ -47,7 +47,7 @@ func (s *space) chat(id, metadata, messages string) {
 func (s *space) look(id, messages string, tasks ...task.Task) *task.Record {
 	s.t.Helper()
 	r := task.Record{Session: id, Messages: strings.Fields(messages), Status: task.Success, Tasks: tasks}
-	done, err := s.Worked(s.t.Context(), r)
+	done, err := s.RecordTasks(s.t.Context(), r)
 	if err != nil {
 		s.t.Fatalf("Worked(%+v): %v", r, err)
 	}
@@ -57,7 +57,7 @@ func (s *space) look(id, messages string, tasks ...task.Task) *task.Record {
 func (s *space) fail(id, messages string) {
 	s.t.Helper()
 	r := task.Record{Session: id, Messages: strings.Fields(messages), Status: task.Failed, Error: "no model"}
-	if _, err := s.Worked(s.t.Context(), r); err != nil {
+	if _, err := s.RecordTasks(s.t.Context(), r); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -115,7 +115,7 @@ func (s *space) tracking(name string) string {
 	return fmt.Sprintf("%d/%d/%d/%d", t.Observed, t.InProcess, t.Pending, t.Failed)
 }
 
-var wide = task.Sizes{Most: 32, Before: 3}
+var wide = task.Sizes{Max: 32, Before: 3}
 
 // batch describes the next batch of a path.
 func (s *space) batch(name, message string, sizes task.Sizes) string {
@@ -169,7 +169,7 @@ func TestPending(t *testing.T) {
 	s.look("s", "m1 m2", found("before the fork", "m2"))
 	is("after that", s.pending("s"), "m6:4 from m3, m8:2 from m7")
 	is("the next", s.batch("s", "m6", wide), "m1: [m1 m2] m3 m4 m5 m6 | m3 m4 m5 m6 of m1 m2 m3 m4 m5 m6")
-	is("the next in small", s.batch("s", "m6", task.Sizes{Most: 3, Before: 1}), "m1: [m2] m3 m4 m5 | m3 m4 m5 of m1 m2 m3 m4 m5")
+	is("the next in small", s.batch("s", "m6", task.Sizes{Max: 3, Before: 1}), "m1: [m2] m3 m4 m5 | m3 m4 m5 of m1 m2 m3 m4 m5")
 	is("the next in the branch", s.batch("s", "m8", wide), "m7: [m1 m2] m7 m8 | m7 m8 of m1 m2 m7 m8")
 
 	s.look("s", "m7 m8", found("in the branch", "m8"))
@@ -196,7 +196,7 @@ func TestPending(t *testing.T) {
 func TestBatchBetween(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", "-a -b m1 -c -d -e -f m2 m3 -g")
-	if got, want := s.batch("s", "g", task.Sizes{Most: 9, Before: 2}), "a: [a b] m1 e f m2 m3 | m1 m2 m3 of a b m1 c d e f m2 m3"; got != want {
+	if got, want := s.batch("s", "g", task.Sizes{Max: 9, Before: 2}), "a: [a b] m1 e f m2 m3 | m1 m2 m3 of a b m1 c d e f m2 m3"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got := s.tracking("s"); got != "0/1/2/0" {
@@ -238,10 +238,10 @@ func TestBranchNames(t *testing.T) {
 			s.chat(fmt.Sprint("s", i+1), f[0], f[1])
 		}
 		for message, want := range c.want {
-			b, err := s.Line("s1").Batch(t.Context(), message, task.Sizes{Most: 100})
+			b, err := s.Line("s1").Batch(t.Context(), message, task.Sizes{Max: 100})
 			for err == nil && b != nil && b.New[len(b.New)-1] != message { // up to a fork
 				s.look("s1", strings.Join(b.New, " "))
-				b, err = s.Line("s1").Batch(t.Context(), message, task.Sizes{Most: 100})
+				b, err = s.Line("s1").Batch(t.Context(), message, task.Sizes{Max: 100})
 			}
 			if err != nil || b == nil {
 				t.Fatalf("%s: the batch with %s is %+v, %v", c.name, message, b, err)
@@ -331,7 +331,7 @@ func TestTracked(t *testing.T) {
 		{"nothing", &lines.Path{}, ""},
 		{"a line that nobody looks at", untracked, "disable_tracking one, disable_tracking"},
 	} {
-		list, err := s.Tracked(t.Context(), c.path, func(id string) bool { return id == "m2" })
+		list, err := s.TrackingOf(t.Context(), c.path, func(id string) bool { return id == "m2" })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ func (w *Workspace) Token(ctx context.Context) (token string, err error) {
 	if token, err := w.store.readToken(root); token != "" || err != nil {
 		return token, err
 	}
-	err = w.store.alone(ctx, "token", func(root *os.Root) error {
+	err = w.store.withLock(ctx, "token", func(root *os.Root) error {
 		if token, err = w.store.readToken(root); token == "" && err == nil {
 			token, err = w.store.makeToken(ctx, root)
 		}

@@ -13,7 +13,7 @@ import (
 // A turnEvent is an event in a turn, as stored in the argument chat of an
 // operation. An event with the type [events.MessageAdded] is the message that
 // the operation wrote, and marks its position among the others.
-type told struct {
+type turnEvent struct {
 	Type    events.Type `json:"type"`
 	Message string      `json:"message_id,omitempty"`
 	Tool    string      `json:"tool,omitempty"` // name of the tool that was started
@@ -25,19 +25,19 @@ type told struct {
 // turnEvents returns the events of actions: a list for each message that they
 // write, or one list if they write none. problem is the failure of the turn.
 // runs reports whether the tool of a call runs without approval.
-func tellings(acts []turn.Action, problem string, runs func(turn.Action) bool) [][]told {
-	steps := [][]told{{}}
+func turnEvents(acts []turn.Action, problem string, runs func(turn.Action) bool) [][]turnEvent {
+	steps := [][]turnEvent{{}}
 	written := 0
 	for _, act := range acts {
-		t := told{Type: events.Type(act.Event), Message: act.ID}
+		t := turnEvent{Type: events.Type(act.Event), Message: act.ID}
 		switch {
 		case act.Kind == turn.DoWrite:
 			if written++; written > 1 {
 				steps = append(steps, nil)
 			}
-			t = told{Type: events.MessageAdded}
+			t = turnEvent{Type: events.MessageAdded}
 		case act.Kind == turn.DoRun && runs(act):
-			t = told{Type: events.ToolStarted, Message: act.ID, Tool: act.Call.Name, Call: act.Call.ID}
+			t = turnEvent{Type: events.ToolStarted, Message: act.ID, Tool: act.Call.Name, Call: act.Call.ID}
 		case act.Kind != turn.DoEmit || t.Type == events.ChatContent:
 			continue
 		case t.Type == events.ChatComplete:
@@ -53,7 +53,7 @@ func tellings(acts []turn.Action, problem string, runs func(turn.Action) bool) [
 // chatEvents merges the turn's events of an operation into its other events:
 // around the message that it added.
 func chatEvents(o *operation.Operation, list []events.Event) []events.Event {
-	var said []told
+	var said []turnEvent
 	data, err := json.Marshal(o.Args["chat"])
 	if err != nil || json.Unmarshal(data, &said) != nil || len(said) == 0 {
 		return list

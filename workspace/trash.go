@@ -105,8 +105,8 @@ func (tx *Tx) inTrash(name string) (string, error) {
 
 const trashStamp = "20060102T150405.000000"
 
-// A Trashed is a file in the trash.
-type Trashed struct {
+// A TrashedFile is a file in the trash.
+type TrashedFile struct {
 	File      string     `json:"file"`       // the original path in the workspace
 	Session   session.ID `json:"session_id"` // null if it is not a session
 	Title     string     `json:"title"`      // of the session: its title, else the user's first words; "" if the beginning of the file has neither
@@ -117,7 +117,7 @@ type Trashed struct {
 
 // A Trash lists the files in the trash, last removed first.
 type Trash struct {
-	Files []Trashed `json:"trash"`
+	Files []TrashedFile `json:"trash"`
 }
 
 // Trash returns the contents of the trash.
@@ -132,7 +132,7 @@ func (w *Workspace) Trash(ctx context.Context) (_ *Trash, err error) {
 }
 
 func (v *View) inTheTrash() (*Trash, error) {
-	t := &Trash{Files: []Trashed{}}
+	t := &Trash{Files: []TrashedFile{}}
 	err := fs.WalkDir(v.root.FS(), trashDir, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -149,14 +149,14 @@ func (v *View) inTheTrash() (*Trash, error) {
 		t.Files = append(t.Files, v.trashed(name, file, at, info.Size()))
 		return nil
 	})
-	slices.SortStableFunc(t.Files, func(a, b Trashed) int { return b.RemovedAt.Compare(a.RemovedAt) })
+	slices.SortStableFunc(t.Files, func(a, b TrashedFile) int { return b.RemovedAt.Compare(a.RemovedAt) })
 	return t, err
 }
 
 // trashed describes the file at name in the trash, whose original path was
 // file.
-func (v *View) trashed(name, file string, at time.Time, size int64) Trashed {
-	t := Trashed{File: file, Session: session.ID(sessionOf(file)), Path: v.path(name), RemovedAt: instant(at), Bytes: size}
+func (v *View) trashed(name, file string, at time.Time, size int64) TrashedFile {
+	t := TrashedFile{File: file, Session: session.ID(sessionOf(file)), Path: v.path(name), RemovedAt: instant(at), Bytes: size}
 	if t.Session != "" {
 		t.Title = v.titleIn(name)
 	}
@@ -164,7 +164,7 @@ func (v *View) trashed(name, file string, at time.Time, size int64) Trashed {
 }
 
 // nameOf returns the name of a file in the trash, in the workspace.
-func (v *View) nameOf(t Trashed) string {
+func (v *View) nameOf(t TrashedFile) string {
 	return strings.TrimPrefix(filepath.ToSlash(t.Path), filepath.ToSlash(v.store.dir)+"/")
 }
 

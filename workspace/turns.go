@@ -34,7 +34,7 @@ func turnDir(name string) string { return turnsDir + "/" + name }
 func (w *Workspace) patient() *Workspace { return &Workspace{w.store.patient()} }
 
 // lockTurn acquires the lock for turns of an agent.
-func (w *Workspace) takeTurn(ctx context.Context, name string) (unlock func(), err error) {
+func (w *Workspace) lockTurn(ctx context.Context, name string) (unlock func(), err error) {
 	unlock, err = w.store.hold(ctx, turnsDir, name, "agent chat")
 	var held *writelock.HeldError
 	if errors.As(err, &held) {
@@ -146,7 +146,7 @@ func (tx *Tx) settleOne(a *agents.Agent) error {
 	}
 	for _, act := range acts {
 		if act.Kind == turn.DoEmit {
-			tx.op.Args["chat"] = []told{{Type: events.MessageAdded}, {Type: events.Type(act.Event), Message: act.ID, Ended: turn.Ending(act.Text)}}
+			tx.op.Args["chat"] = []turnEvent{{Type: events.MessageAdded}, {Type: events.Type(act.Event), Message: act.ID, Ended: turn.Ending(act.Text)}}
 		}
 	}
 	_, err := tx.putAgent(a.Agent, a.File)
@@ -214,7 +214,7 @@ func (tx *Tx) treeWith(a *agents.Agent, name string, m *message) error {
 	if err := tx.View.addTree(a.Agent, name, id, m.id); err != nil {
 		return err
 	}
-	tx.tellAdded(m, addition{})
+	tx.logAddition(m, addition{})
 	dialect := tx.View.index.Dialect()
 	now := dialect.Time(tx.View.now(nil))
 	return tx.create(&session.Document{

@@ -232,7 +232,7 @@ func TestUndoNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ops, err := s.Log(t.Context(), workspace.LogOptions{Most: 2})
+	ops, err := s.Log(t.Context(), workspace.LogOptions{Limit: 2})
 	if err != nil || ops.Operations[1].Verb != operation.External {
 		t.Fatalf("the log is %+v, %v", ops, err)
 	}
@@ -422,7 +422,7 @@ func TestLog(t *testing.T) {
 	if ops.Operations[2].Undoes != 2 {
 		t.Errorf("the undo is of operation %d", ops.Operations[2].Undoes)
 	}
-	in, err := s.Log(t.Context(), workspace.LogOptions{In: cake, Most: 1})
+	in, err := s.Log(t.Context(), workspace.LogOptions{In: cake, Limit: 1})
 	if err != nil || len(in.Operations) != 1 || in.Operations[0].Verb != "new" {
 		t.Errorf("in the last session: %+v, %v", in, err)
 	}

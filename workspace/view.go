@@ -42,7 +42,7 @@ type Tx struct {
 	grouped   bool                   // the operations form a group
 	group     operation.Seq          // number of the group, 0 for a new one
 	completed bool                   // it completes an interrupted operation, without a new one
-	always    bool                   // log the operation even if it has no changes
+	logEmpty  bool                   // log the operation even if it has no changes
 	seq       operation.Seq          // of the last line of the log
 	highest   operation.Seq          // highest number in a log that was replaced
 	trash     string                 // folder of this command in the trash, "" before the first file

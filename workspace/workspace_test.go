@@ -83,7 +83,7 @@ func (s *space) lock(h writelock.Holder) (unlock func()) {
 	return unlock
 }
 
-func (s *space) append(a workspace.Append) *workspace.Appended {
+func (s *space) append(a workspace.Append) *workspace.AppendResult {
 	s.t.Helper()
 	out, err := s.Append(s.t.Context(), a)
 	if err != nil {

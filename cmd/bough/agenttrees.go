@@ -48,8 +48,8 @@ the tree of the head. Archived trees are omitted.`,
 				}
 				fmt.Fprintln(p.stdout, strings.TrimRight(fmt.Sprintf("%s %s  %s  %s", mark, p.paint.yellow(clean(t.ID)), about, line(cmp.Or(string(t.Name), t.Title))), " "))
 			}
-			if trees.LeftOut > 0 {
-				fmt.Fprintf(p.stderr, "%s archived; --all lists all\n", count(trees.LeftOut, "tree"))
+			if trees.Omitted > 0 {
+				fmt.Fprintf(p.stderr, "%s archived; --all lists all\n", count(trees.Omitted, "tree"))
 			}
 			return nil
 		},

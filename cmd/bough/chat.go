@@ -71,7 +71,7 @@ bough agent chat ada --retry --model command:./answer.sh`,
 					return err
 				}
 			}
-			return t.chat(c.Context, func(ctx context.Context) (*agents.Chatted, error) {
+			return t.chat(c.Context, func(ctx context.Context) (*agents.ChatResult, error) {
 				if retry {
 					return w.Agent(c.Args().First()).Retry(ctx, o)
 				}
@@ -124,7 +124,7 @@ copied.`,
 			if prompt.Text, err = p.text(c.String("prompt")); err != nil {
 				return err
 			}
-			return t.chat(c.Context, func(ctx context.Context) (*agents.Chatted, error) {
+			return t.chat(c.Context, func(ctx context.Context) (*agents.ChatResult, error) {
 				return w.Agent(c.Args().First()).Chat(ctx, prompt, o)
 			})
 		},
@@ -161,8 +161,8 @@ func (p *program) prompt(c *cli.Context, arg int) (string, error) {
 }
 
 // chat calls talk, which runs turns, and prints the result.
-func (t *teller) chat(ctx context.Context, talk func(context.Context) (*agents.Chatted, error)) error {
-	var said *agents.Chatted
+func (t *teller) chat(ctx context.Context, talk func(context.Context) (*agents.ChatResult, error)) error {
+	var said *agents.ChatResult
 	var explored *explore.Exploration
 	err := t.watch(ctx, func(ctx context.Context) (err error) {
 		if said, err = talk(ctx); err != nil || t.explore == "" || t.explore == exploreOff {
@@ -179,7 +179,7 @@ func (t *teller) chat(ctx context.Context, talk func(context.Context) (*agents.C
 		return err
 	}
 	return t.p.printJSON(struct {
-		*agents.Chatted
+		*agents.ChatResult
 		Copied   *copied              `json:"copied,omitempty"`
 		Explored *explore.Exploration `json:"exploration,omitempty"`
 	}{said, t.copied, explored})

@@ -67,10 +67,10 @@ It detects:
 // ailments lists what doctor finds, and what --fix does about it.
 func ailments() string {
 	var lines []string
-	for _, a := range doctor.Ailments {
+	for _, a := range doctor.Kinds {
 		lines = append(lines, fmt.Sprintf("  %-20s%s", a.Kind, a.About))
-		if a.Mend != "" {
-			lines = append(lines, fmt.Sprintf("  %-20s--fix: %s", "", a.Mend))
+		if a.Repair != "" {
+			lines = append(lines, fmt.Sprintf("  %-20s--fix: %s", "", a.Repair))
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -65,8 +65,8 @@ terminal, forget asks twice; otherwise --yes must repeat the id of the conversat
 
 // forgetCopies lists the sessions that contain messages of a forgotten conversation and are
 // kept.
-func (p *program) forgetCopies(f *workspace.Forgetting, what string) {
-	var left []workspace.ForgettingCopy
+func (p *program) forgetCopies(f *workspace.ForgetResult, what string) {
+	var left []workspace.ForgottenCopy
 	for _, c := range f.Copies {
 		if !c.Forgotten {
 			left = append(left, c)
@@ -86,7 +86,7 @@ func (p *program) forgetCopies(f *workspace.Forgetting, what string) {
 }
 
 // confirmForget asks twice whether to delete a conversation, unless --yes repeats its id.
-func (p *program) confirmForget(f *workspace.Forgetting, given bool, yes string) error {
+func (p *program) confirmForget(f *workspace.ForgetResult, given bool, yes string) error {
 	named := func(s string) bool { return s == f.Session || s == tail(f.Session) }
 	if given && named(yes) {
 		return nil

@@ -293,7 +293,7 @@ func (s *jsonStory) values() {
 			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: turn.Failed, Error: "e",
 		},
 		"bough queue":  agents.Queue{Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting, Cut: true}}},
-		"bough forget": workspace.Forgetting{Session: "s", Sources: []workspace.ForgottenSource{{ID: "i", Last: "m"}}},
+		"bough forget": workspace.ForgetResult{Session: "s", Sources: []workspace.ForgottenSource{{ID: "i", Last: "m"}}},
 		"bough import": imports.Report{Imported: []imports.Transcript{{Replaced: 1, Detail: "d"}}},
 	} {
 		s.checkDocument(heading, string(rawjson.Answer(value))+"\n")

@@ -31,7 +31,7 @@ and --json list each of its conversations.`,
 				return usageError("--limit takes a positive number")
 			}
 			fold := !p.json && !c.Bool("all")
-			ops, err := w.Log(c.Context, workspace.LogOptions{In: c.String("in"), Most: c.Int("limit"), Groups: fold})
+			ops, err := w.Log(c.Context, workspace.LogOptions{In: c.String("in"), Limit: c.Int("limit"), Groups: fold})
 			if err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ func (p *program) open(ctx context.Context, r checkpoint.Retention) (*workspace.
 		KeepAll:  cmp.Or(r.KeepAll, o.Retention.KeepAll),
 		EveryNth: cmp.Or(r.EveryNth, o.Retention.EveryNth),
 		MaxAge:   cmp.Or(r.MaxAge, o.Retention.MaxAge),
-		Most:     cmp.Or(r.Most, o.Retention.Most),
+		Limit:    cmp.Or(r.Limit, o.Retention.Limit),
 	}
 	return workspace.Open(ctx, dir, o)
 }
@@ -46,7 +46,7 @@ func (p *program) options(dir string) (*workspace.Options, error) {
 	err = errors.Join(
 		l.Decode("wait", &wait),
 		l.Decode("retention.keep_all", &keepAll), l.Decode("retention.every", &keep.EveryNth),
-		l.Decode("retention.max_age", &maxAge), l.Decode("retention.limit", &keep.Most))
+		l.Decode("retention.max_age", &maxAge), l.Decode("retention.limit", &keep.Limit))
 	if err != nil {
 		return nil, settingError(err)
 	}

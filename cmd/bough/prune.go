@@ -59,8 +59,8 @@ func retention(c *cli.Context, now time.Time) (r checkpoint.Retention, err error
 	if r.MaxAge, err = keepFlag(c, "max-age", now); err != nil {
 		return r, err
 	}
-	r.EveryNth, r.Most = c.Int("every"), c.Int("limit")
-	for name, zero := range map[string]bool{"keep-all": r.KeepAll == 0, "every": r.EveryNth == 0, "max-age": r.MaxAge == 0, "limit": r.Most == 0} {
+	r.EveryNth, r.Limit = c.Int("every"), c.Int("limit")
+	for name, zero := range map[string]bool{"keep-all": r.KeepAll == 0, "every": r.EveryNth == 0, "max-age": r.MaxAge == 0, "limit": r.Limit == 0} {
 		if zero && c.IsSet(name) {
 			return r, usageError("--%s must not be zero; see 'bough help prune'", name)
 		}
@@ -77,7 +77,7 @@ func keepFlag(c *cli.Context, name string, now time.Time) (time.Duration, error)
 	return ageFlag(c, name, now)
 }
 
-func (p *program) pruning(pruning *workspace.Pruning, dry bool) {
+func (p *program) pruning(pruning *workspace.PruneResult, dry bool) {
 	removed := 0
 	for _, c := range pruning.Checkpoints {
 		verdict := p.paint.green("keep")

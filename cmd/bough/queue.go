@@ -54,11 +54,11 @@ func (p *program) sayAction(mode turn.DeliveryMode) func(*cli.Context, *workspac
 		if err != nil {
 			return err
 		}
-		s := agents.Saying{Mode: mode, Cut: c.Bool("cut")}
+		s := agents.Message{Mode: mode, Cut: c.Bool("cut")}
 		if s.Text, err = p.prompt(c, 1); err != nil {
 			return err
 		}
-		return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.Chatted, error) {
+		return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.ChatResult, error) {
 			return w.Agent(c.Args().First()).Say(ctx, s, o)
 		})
 	}
@@ -92,13 +92,13 @@ bough queue ada --resume`,
 				if err != nil {
 					return err
 				}
-				return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.Chatted, error) {
+				return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.ChatResult, error) {
 					return w.Agent(name).ResumeQueue(ctx, o)
 				})
 			case drop && c.String("drop") == "":
 				return usageError("--drop is empty")
 			case drop:
-				return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.Chatted, error) {
+				return t.queue(c.Context, func(ctx context.Context) (*agents.Queue, *agents.ChatResult, error) {
 					q, err := w.Agent(name).DropQueued(ctx, c.String("drop"))
 					return q, nil, err
 				})
@@ -110,9 +110,9 @@ bough queue ada --resume`,
 }
 
 // queue calls do, which changes a queue and may run turns, and prints the result.
-func (t *teller) queue(ctx context.Context, do func(context.Context) (*agents.Queue, *agents.Chatted, error)) error {
+func (t *teller) queue(ctx context.Context, do func(context.Context) (*agents.Queue, *agents.ChatResult, error)) error {
 	var q *agents.Queue
-	var said *agents.Chatted
+	var said *agents.ChatResult
 	err := t.watch(ctx, func(ctx context.Context) (err error) {
 		q, said, err = do(ctx)
 		return err
@@ -121,7 +121,7 @@ func (t *teller) queue(ctx context.Context, do func(context.Context) (*agents.Qu
 }
 
 // queued prints a queue.
-func (t *teller) queued(q *agents.Queue, said *agents.Chatted, err error) error {
+func (t *teller) queued(q *agents.Queue, said *agents.ChatResult, err error) error {
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (t *teller) queued(q *agents.Queue, said *agents.Chatted, err error) error 
 	if p.json {
 		return p.printJSON(struct {
 			*agents.Queue
-			*agents.Chatted
+			*agents.ChatResult
 		}{q, said})
 	}
 	held := false

@@ -121,7 +121,7 @@ func searchOptions(c *cli.Context, literal int, now time.Time) (workspace.Search
 }
 
 // found prints the matches of a search, by conversation.
-func (p *program) found(f *workspace.Found, limit int) {
+func (p *program) found(f *workspace.SearchResult, limit int) {
 	if len(f.Matches) == 0 {
 		fmt.Fprintln(p.stderr, "No matches.")
 		return
@@ -179,7 +179,7 @@ func (p *program) context(list []workspace.ContextMessage) {
 }
 
 // foundSessions prints the conversations that have matches.
-func (p *program) foundSessions(f *workspace.Found) {
+func (p *program) foundSessions(f *workspace.SearchResult) {
 	if len(f.Sessions) == 0 {
 		fmt.Fprintln(p.stderr, "No matches.")
 		return

@@ -33,7 +33,7 @@ trash, newest first. --purge deletes them for good: 'bough undo' cannot restore 
 			}
 			list := w.Trash
 			if c.Bool("purge") {
-				o := workspace.PurgeOptions{Older: older}
+				o := workspace.PurgeOptions{MinAge: older}
 				list = func(ctx context.Context) (*workspace.Trash, error) { return w.PurgeTrash(ctx, o) }
 			}
 			t, err := list(c.Context)

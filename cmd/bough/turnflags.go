@@ -66,9 +66,9 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o agents.TurnOptions, 
 	t.supply.timeout = c.Duration("timeout")
 	o = agents.TurnOptions{
 		Model: c.String("model"), Fallback: c.String("fallback"),
-		Models: t.supply.model,
-		Asks:   c.Int("max-turns"), Calls: calls, NoCheckpoint: c.Bool("no-checkpoint"),
-		Tell: t.tell,
+		Models:      t.supply.model,
+		MaxRequests: c.Int("max-turns"), MaxCalls: calls, NoCheckpoint: c.Bool("no-checkpoint"),
+		OnEvent: t.tell,
 	}
 	if word := c.String("steer-policy"); c.IsSet("steer-policy") {
 		policy, ok := turn.ParseSteerPolicy(word)

@@ -156,7 +156,7 @@ func New(w *workspace.Workspace, o Options) *Buffer {
 	b := &Buffer{
 		w:       w,
 		o:       o,
-		sizes:   task.Sizes{Most: 2 * o.Batch, Before: max(o.Before, 0)},
+		sizes:   task.Sizes{Max: 2 * o.Batch, Before: max(o.Before, 0)},
 		slots:   make(chan struct{}, o.Most),
 		closing: make(chan struct{}),
 		lines:   map[string]*line{},

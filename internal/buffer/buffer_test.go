@@ -689,7 +689,7 @@ func TestFaster(t *testing.T) {
 		later(9 * second) // it waits for a slot
 		other := func(messages ...string) {
 			t.Helper()
-			_, err := r.w.Worked(t.Context(), task.Record{Session: "s", Messages: messages, Status: task.Success})
+			_, err := r.w.RecordTasks(t.Context(), task.Record{Session: "s", Messages: messages, Status: task.Success})
 			if err != nil {
 				t.Fatal(err)
 			}

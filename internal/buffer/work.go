@@ -90,7 +90,7 @@ func (b *Buffer) workWith(batch *lines.Batch) error {
 func (b *Buffer) record(r task.Record) error {
 	const patience = 5 * time.Minute
 	for began := time.Now(); ; {
-		_, err := b.w.Worked(context.WithoutCancel(b.ctx), r)
+		_, err := b.w.RecordTasks(context.WithoutCancel(b.ctx), r)
 		if err == nil || workspace.Explain(err).Code != fault.Locked || time.Since(began) > patience {
 			return err
 		}

@@ -90,7 +90,7 @@ type TreesOptions struct {
 type Trees struct {
 	Trees []Tree `json:"trees"` // oldest first
 
-	LeftOut int `json:"left_out"` // how many archived trees were omitted
+	Omitted int `json:"left_out"` // how many archived trees were omitted
 }
 
 // A Tree is a tree of an agent.
@@ -157,10 +157,10 @@ type TurnOptions struct {
 	Allow func(t model.Tool) bool
 	// MaxRequests limits the requests to the model between two messages of the user.
 	// Zero means 50.
-	Asks int
+	MaxRequests int
 	// MaxCalls limits the tool calls in one reply of the model; more fail the turn.
 	// Zero means 128.
-	Calls int
+	MaxCalls int
 	// Policy is when a steer is delivered. Empty means the agent's policy.
 	Policy turn.SteerPolicy
 	// NoCheckpoint disables the automatic checkpoint before a turn. No checkpoint is
@@ -172,11 +172,11 @@ type TurnOptions struct {
 	// goroutine, as Workspace.Events returns them. The Session of a text event is
 	// the tree; the Session of an added message is its file. If nil, it is not
 	// called.
-	Tell func(events.Event)
+	OnEvent func(events.Event)
 }
 
 // A ChatResult is the reply to a prompt and its place.
-type Chatted struct {
+type ChatResult struct {
 	Tree  string     `json:"tree_id"`
 	Node  session.ID `json:"node_id"` // the message with the reply
 	Reply string     `json:"reply"`
@@ -199,14 +199,14 @@ type Queue struct {
 }
 
 // A Message is a message of the user to an agent that may be running a turn.
-type Saying struct {
+type Message struct {
 	Mode turn.DeliveryMode // agent.Steer or agent.FollowUp
 	Text string
 	Cut  bool // a steer interrupts the reply in progress instead of waiting for its end
 }
 
 // A RunningAgent is an agent that is running a turn.
-type AtWork struct {
+type RunningAgent struct {
 	Name    string     `json:"name"`
 	State   turn.State `json:"state"`
 	Session string     `json:"session_id"` // the tree of its head

@@ -49,14 +49,14 @@ const (
 )
 
 // A KindInfo describes a kind of problem and how Workspace.Doctor repairs it.
-type Ailment struct {
-	Kind  string
-	About string
-	Mend  string // "" if the user has to decide
+type KindInfo struct {
+	Kind   string
+	About  string
+	Repair string // "" if the user has to decide
 }
 
 // Kinds describes all kinds of problems.
-var Ailments = []Ailment{
+var Kinds = []KindInfo{
 	{DamagedSession, "a session file is torn or malformed", "a torn one is cut back to its whole messages, or Penguin's copy replaces it"},
 	{UnreadableSession, "the system does not let us read a session file", ""},
 	{DamagedCheckpoint, "a checkpoint that Penguin keeps for itself cannot be read", ""},

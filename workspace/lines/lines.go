@@ -168,7 +168,7 @@ func (t *Tracking) Count(s task.State, running bool) {
 }
 
 // A MessageTracking is the progress of tracking one message.
-type Tracked struct {
+type MessageTracking struct {
 	Status task.Status
 	Error  string // of the last failure, "" if there was none
 	Task   string // id of the newest task about it, "" if there is none

@@ -11,7 +11,7 @@ type Message struct {
 
 // Sizes are the limits of a batch.
 type Sizes struct {
-	Most   int // maximum number of messages in a batch, at least 1
+	Max    int // maximum number of messages in a batch, at least 1
 	Before int // number of context messages before each of them
 }
 
@@ -35,7 +35,7 @@ func Next(path []Message, s Sizes) Batch {
 			}
 			shown = i + 1
 		}
-		if len(b.New) > 0 && (m.Fork || len(b.New) == s.Most) {
+		if len(b.New) > 0 && (m.Fork || len(b.New) == s.Max) {
 			break
 		}
 	}

@@ -47,7 +47,7 @@ func TestNext(t *testing.T) {
 		{"o<o<o", 4, 3, "0", "0"},
 		{"-<-<oo", 1, 1, "2", "1 | 2"},
 	} {
-		b := task.Next(path(c.path), task.Sizes{Most: c.most, Before: c.before})
+		b := task.Next(path(c.path), task.Sizes{Max: c.most, Before: c.before})
 		before, rest := b.Context()
 		shown := numbers(rest)
 		if len(before) > 0 {
@@ -70,7 +70,7 @@ func FuzzNext(f *testing.F) {
 			return
 		}
 		messages := path(s)
-		sizes := task.Sizes{Most: int(most) + 1, Before: int(before)}
+		sizes := task.Sizes{Max: int(most) + 1, Before: int(before)}
 		var want, got []int
 		for i, m := range messages {
 			if m.Open {
@@ -82,8 +82,8 @@ func FuzzNext(f *testing.F) {
 			if len(b.New) == 0 {
 				break
 			}
-			if len(b.New) > sizes.Most {
-				t.Fatalf("%d are new, of at most %d", len(b.New), sizes.Most)
+			if len(b.New) > sizes.Max {
+				t.Fatalf("%d are new, of at most %d", len(b.New), sizes.Max)
 			}
 			if !slices.IsSorted(b.Shown) || len(slices.Compact(slices.Clone(b.Shown))) != len(b.Shown) {
 				t.Fatalf("the shown messages are %v", b.Shown)

@@ -123,7 +123,7 @@ func mark(first *session.Outline, spec Spec, messages int) []byte {
 	return rawjson.AppendObject(nil, pairs, 2)
 }
 
-// View returns the path to node at of t as one document with the id and the
+// View returns the path to node at of t as one document, with the id and the
 // metadata of o.
 func View(t *session.Tree, at int, o *session.Outline, open session.Opener) (*session.Document, error) {
 	path := t.Runs(at)

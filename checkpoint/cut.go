@@ -50,7 +50,7 @@ func Cut(t *session.Tree, at int) error {
 // -1.
 func WholeBefore(t *session.Tree, at int) int { return findCuts(t).before(at) }
 
-// cuts holds for every node of a tree whether the path can be cut there.
+// cuts records for every node of a tree whether the path can be cut there.
 type cuts struct {
 	tree  *session.Tree
 	depth []int

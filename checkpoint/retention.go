@@ -14,23 +14,24 @@ import (
 // one of every few, and finally none. The zero value is the default, and a negative
 // field sets no limit.
 type Retention struct {
-	// KeepAll is how long all are kept. Zero means 24 hours, negative as long as
-	// MaxAge allows.
+	// KeepAll is how long all are kept. Zero means 24 hours; a negative value means
+	// as long as MaxAge allows.
 	KeepAll time.Duration
 
 	// EveryNth is the sampling rate after that: one of every EveryNth is kept. Zero
 	// means 10; 1 and negative values keep all.
 	EveryNth int
 
-	// MaxAge is how long any is kept. Zero means 30 days, negative forever.
+	// MaxAge is the maximum age. Zero means 30 days; a negative value means no
+	// maximum.
 	MaxAge time.Duration
 
-	// Limit is the maximum number that is kept, the newest ones. Zero means 1,000,
-	// negative no limit.
+	// Limit is the maximum number; the newest are kept. Zero means 1,000; a negative
+	// value means no limit.
 	Limit int
 }
 
-// A Taken is a checkpoint that was taken of a conversation.
+// A Taken is an existing checkpoint.
 type Taken struct {
 	ID      string
 	Line    string // the conversation, as the id of its first file
@@ -42,7 +43,7 @@ type Taken struct {
 type Verdict struct {
 	ID     string
 	Keep   bool
-	Reason string // for a person
+	Reason string // in words, for a person
 }
 
 // Apply decides which checkpoints are kept at the time now. It returns a verdict

@@ -8,14 +8,15 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// pollInterval is how often another process is looked at: whether it asks to cancel an
-// exploration, or has ended one.
+// pollInterval is how often the files are checked for a request to cancel an
+// exploration, or for its end.
 const pollInterval = 200 * time.Millisecond
 
-// Cancel ends an exploration: branches at work are stopped, and none begins. Those that
-// ended stay as they are. If another process carries it out, Cancel waits until that has
-// stopped; if ctx ends before, the error has the problem [NotStopped] and the request stays.
-// An exploration that is over does not change.
+// Cancel ends an exploration: running branches are stopped, and no other
+// begins. Completed branches do not change. If another process runs the
+// exploration, Cancel waits until that has stopped; if ctx ends before, the
+// error has the problem [NotStopped] and the request remains. If the
+// exploration has ended, Cancel does nothing.
 func (x *Explorer) Cancel(ctx context.Context, name string) (*Exploration, error) {
 	id, err := x.Workspace.ExplorationID(ctx, name)
 	if err != nil {
@@ -57,9 +58,9 @@ func (x *Explorer) Cancel(ctx context.Context, name string) (*Exploration, error
 	return e, x.Workspace.Exploration(id).ClearCancel(ctx)
 }
 
-// untilCancelled returns a context that ends, with errCancelled as its cause, soon after
-// [Explorer.Cancel] is called for an exploration, in this or another process. The caller
-// holds the exploration, and calls stop before it releases that.
+// untilCancelled returns a context that ends, with the cause errCancelled, soon
+// after [Explorer.Cancel] is called for the exploration in any process. The
+// caller must hold the exploration until it has called stop.
 func (x *Explorer) untilCancelled(ctx context.Context, id string) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})

@@ -10,13 +10,14 @@ import (
 // A claim is the conclusion of an answer, without its reasons.
 type claim struct {
 	text  string // normalized
-	code  bool   // it is code, and is compared exactly
+	code  bool   // it is code, which is compared exactly
 	whole string // the whole answer, normalized
-	said  bool   // the answer marks it as its conclusion
+	said  bool   // the answer labels it as its conclusion
 }
 
-// claimOf returns the claim of an answer: its code if it has some, otherwise the text after
-// words as "Answer:", otherwise its first sentence, in both cases without the reason.
+// claimOf returns the claim of an answer: its code if it has any, else the text
+// after a label such as "Answer:", else its first sentence. Reasons are removed
+// from the text.
 func claimOf(answer string) claim {
 	c := claim{whole: likeness.Normal(answer)}
 	if code := codeIn(answer); code != "" {
@@ -40,7 +41,7 @@ func claimOf(answer string) claim {
 	return c
 }
 
-// agree reports whether two claims mean the same.
+// agree reports whether two claims have the same meaning.
 func (c claim) agree(d claim) bool {
 	switch {
 	case c.text == d.text && (c.said && d.said || c.whole == d.whole):
@@ -72,7 +73,8 @@ func codeIn(answer string) string {
 	return strings.Join(code, "\n")
 }
 
-// conclusion returns the text that an answer marks as its conclusion, the last of several.
+// conclusion returns the text that an answer labels as its conclusion, the last
+// one if there are several.
 func conclusion(answer string) (text string, ok bool) {
 	marks := []string{"answer", "final answer", "the answer is", "result", "conclusion", "recommendation", "verdict", "decision", "tl;dr", "in short", "short answer"}
 	for _, s := range sentencesOf(answer) {
@@ -127,7 +129,7 @@ func sentencesOf(text string) []string {
 	return list
 }
 
-// withoutReason returns s up to the words that begin the reason for it.
+// withoutReason returns s up to the words that introduce a reason.
 func withoutReason(s string) string {
 	at := len(s)
 	for _, word := range []string{" because ", ", since ", " since ", ", as ", ", so that ", ", which "} {
@@ -139,15 +141,16 @@ func withoutReason(s string) string {
 }
 
 const (
-	sameAnswer  = 0.85 // answers at least as similar agree
-	sameWords   = 0.75 // as do answers that share as many words
-	sameSubject = 0.3  // answers that share fewer words are about different things
+	sameAnswer  = 0.85 // answers that are at least this similar agree
+	sameWords   = 0.75 // answers that share at least this many words agree
+	sameSubject = 0.3  // answers that share fewer words have different subjects
 	longest     = 4 << 10
 )
 
-// agree reports whether two normalized texts mean the same. Similar texts do not if they
-// differ in a number, an operator or a negation, or where the order of words counts, as
-// around "than" and "instead"; texts over 4 KiB agree if they are equal.
+// agree reports whether two normalized texts have the same meaning. Similar
+// texts do not if they differ in a number, an operator or a negation, or where
+// the order of words matters, as around "than" and "instead". Texts over 4 KiB
+// agree only if they are equal.
 func agree(a, b string) bool {
 	if a == b {
 		return true
@@ -173,8 +176,8 @@ func directed(s string) bool {
 	})
 }
 
-// contentWords returns the stems of the words of a normalized text, in their order, without
-// words as "the" and "is".
+// contentWords returns the stems of the words of a normalized text, in order,
+// without words such as "the" and "is".
 func contentWords(s string) []string {
 	var list []string
 	for _, w := range strings.Fields(s) {

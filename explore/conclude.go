@@ -13,8 +13,9 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// conclude evaluates e, and adds the outcome as a message below the explored one. Of the
-// results of a synthesis the model, if it is not nil, makes one text.
+// conclude evaluates e, and adds the outcome as a message below the explored
+// one. For a synthesis, the model combines the results into one text; if m is
+// nil, they are only joined.
 func (x *Explorer) conclude(ctx context.Context, e *Exploration, method Method, m model.Model) error {
 	e.Method = method
 	v := evaluate(method, e.Branches, e.Config)
@@ -35,7 +36,7 @@ func (x *Explorer) conclude(ctx context.Context, e *Exploration, method Method, 
 	e.Evaluation = &v
 	if len(v.From) > 0 {
 		id := e.messageID(string(method), v.Result)
-		if err := x.keepOutcome(ctx, e, id); err != nil {
+		if err := x.addOutcome(ctx, e, id); err != nil {
 			return err
 		}
 		e.Outcome = &id
@@ -43,12 +44,12 @@ func (x *Explorer) conclude(ctx context.Context, e *Exploration, method Method, 
 	return x.Workspace.Exploration(e.ID).Write(ctx, e.Encode())
 }
 
-// adopt moves the head to the outcome of e, or to the result of b if b is not nil. The
-// outcome may have been undone since; then it is added once more.
+// adopt moves the head to the outcome of e, or to the result of b if b is not
+// nil. If adding the outcome was undone, it is added again.
 func (x *Explorer) adopt(ctx context.Context, e *Exploration, b *Branch) error {
 	node := e.Outcome
 	if node != nil && e.Evaluation != nil {
-		if err := x.keepOutcome(ctx, e, *node); err != nil {
+		if err := x.addOutcome(ctx, e, *node); err != nil {
 			return err
 		}
 	}
@@ -82,8 +83,8 @@ func (x *Explorer) adopt(ctx context.Context, e *Exploration, b *Branch) error {
 	return x.Workspace.Exploration(e.ID).Write(ctx, e.Encode())
 }
 
-// keepOutcome adds the outcome of e as the message with an id, unless it exists.
-func (x *Explorer) keepOutcome(ctx context.Context, e *Exploration, id string) error {
+// addOutcome adds the outcome of e as the message with an id, unless it exists.
+func (x *Explorer) addOutcome(ctx context.Context, e *Exploration, id string) error {
 	v := e.Evaluation
 	return x.Workspace.AddOutcome(ctx, workspace.Outcome{
 		ID: id, Session: e.Session, Parent: e.Node, Text: v.Result, From: member,
@@ -91,14 +92,15 @@ func (x *Explorer) keepOutcome(ctx context.Context, e *Exploration, id string) e
 	})
 }
 
-// messageID returns the id of a message that e adds to the conversation. The same arguments
-// give the same id, so that a message is added once, even after a crash.
+// messageID returns the id of a message that e adds to a conversation. The same
+// arguments give the same id, so that a message is added only once, even after
+// a crash.
 func (e *Exploration) messageID(of ...string) string {
 	return session.MessageUUID(e.ID, e.ID+" "+strings.Join(of, " "))
 }
 
-// find returns the branch whose id is name, otherwise the one with that strategy, otherwise
-// the one whose id contains name, of four characters or more.
+// find returns the branch that name refers to: by its id, else its strategy,
+// else a unique part of its id of at least four characters.
 func (e *Exploration) find(name string) (*Branch, error) {
 	if b := e.Branch(name); b != nil {
 		return b, nil

@@ -14,31 +14,33 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Config has the limits of an exploration, and the thresholds of its evaluation (22.8). Its
-// JSON is an object with these members, durations as "30s" or "1m30s".
+// A Config has the limits of an exploration, and the thresholds of its
+// evaluation (format.md 22.8). Its JSON is an object with these members;
+// durations are like "30s" or "1m30s".
 type Config struct {
 	Enabled       bool     `json:"enabled"`
-	MaxDepth      int      `json:"max_depth"`        // of a branch, from 1
-	MaxConcurrent int      `json:"max_concurrent"`   // branches at work at once
-	Timeout       Duration `json:"timeout"`          // of one branch
-	MaxBranches   int      `json:"max_branches"`     // of an exploration, of all depths
-	MaxTime       Duration `json:"max_time"`         // of an exploration
-	MaxOutput     int64    `json:"max_output"`       // bytes that a branch may print
-	MaxTotal      int64    `json:"max_total_output"` // bytes that all branches together may print
+	MaxDepth      int      `json:"max_depth"`        // of branches, from 1
+	MaxConcurrent int      `json:"max_concurrent"`   // branches that run at once
+	Timeout       Duration `json:"timeout"`          // for one branch
+	MaxBranches   int      `json:"max_branches"`     // of an exploration, at all depths
+	MaxTime       Duration `json:"max_time"`         // for an exploration
+	MaxOutput     int64    `json:"max_output"`       // bytes of output per branch
+	MaxTotal      int64    `json:"max_total_output"` // bytes of output of all branches
 
-	MinConfidence float64 `json:"min_confidence"` // a reply that offers a choice with less is not explored
-	Prune         float64 `json:"prune"`          // a branch with less is pruned
-	Synthesize    float64 `json:"synthesize"`     // a result with less is not part of a synthesis
+	MinConfidence float64 `json:"min_confidence"` // below this, a reply is not explored
+	Prune         float64 `json:"prune"`          // below this, a branch is pruned
+	Synthesize    float64 `json:"synthesize"`     // below this, a result is not part of a synthesis
 
-	// Metrics has which values of a metric are better, by name. For other metrics a word in
-	// their name decides; without one they are ignored.
+	// Metrics maps names of metrics to the direction in which they are better. Other
+	// metrics use the direction of a word in their name; without one they are
+	// ignored.
 	Metrics                 map[string]Direction `json:"metrics"`
-	Prefer                  []string             `json:"prefer"` // names of strategies that are tried first, in this order
+	Prefer                  []string             `json:"prefer"` // strategies to try first, in this order
 	AllowRecursiveBranching bool                 `json:"allow_recursive_branching"`
 	LearnFromFailures       bool                 `json:"learn_from_failures"`
 }
 
-// Defaults returns the Config without any settings.
+// Defaults returns the default Config.
 func Defaults() Config {
 	return Config{
 		Enabled:       true,
@@ -69,7 +71,7 @@ func (d Duration) String() string { return time.Duration(d).String() }
 // MarshalText returns d as "1m30s".
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText parses a duration as the settings have it: "30s", "1h30m", "2 hours".
+// UnmarshalText parses a duration such as "30s", "1h30m" or "2 hours".
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := config.ParseDuration(string(text))
 	*d = Duration(v)
@@ -152,9 +154,10 @@ func (c *Config) settings() []setting {
 	}
 }
 
-// merge returns the defaults with the settings of the workspace, the agent and the flags,
-// each an object with some members of a [Config], or empty. Later ones win. An unknown
-// member, null, or a value out of range is an error that names the layer and the member.
+// merge returns the defaults, overridden by the settings of the workspace, then
+// of the agent, then of the flags. Each is an object with some members of a
+// [Config], or empty. An unknown member, null or a value out of range is an
+// error that names the source and the member.
 func merge(workspace, agent, flags []byte) (Config, error) {
 	c := Defaults()
 	for _, layer := range []struct {
@@ -172,7 +175,7 @@ func merge(workspace, agent, flags []byte) (Config, error) {
 	return c, nil
 }
 
-// with returns c with the members of an object instead of its own.
+// with returns c with the members of an object replaced.
 func (c Config) with(data []byte) (Config, error) {
 	if err := rawjson.Check(data); err != nil {
 		return Config{}, err
@@ -194,7 +197,7 @@ func (c Config) with(data []byte) (Config, error) {
 		}
 		s := settings[i]
 		value := m.Value.Of(data)
-		switch key { // must not modify those of another Config
+		switch key { // maps and slices may be shared with another Config
 		case "prefer":
 			c.Prefer = nil
 		case "metrics":
@@ -210,7 +213,8 @@ func (c Config) with(data []byte) (Config, error) {
 	return c, nil
 }
 
-// unknown returns the error for an unknown member, with the most similar one.
+// unknown returns the error for an unknown member, with the most similar known
+// one.
 func unknown(key string, settings []setting) error {
 	meant, most := "", 0.5
 	for _, s := range settings {

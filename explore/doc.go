@@ -1,49 +1,54 @@
-// Package explore tries several strategies side by side from one message, each in a
-// conversation and a folder of its own, and evaluates what they achieve.
+// Package explore runs explorations: it tries several strategies from one
+// message side by side, each in a conversation and a folder of its own, and
+// evaluates their results.
 //
-// An [Explorer] has a method for everything that a user does with explorations, so that a
-// front end only reads a [Request] and prints an [Exploration]. [Explorer.Plan] finds the
-// settings in force and ranks the strategies by past outcomes; [Explorer.Run] tries and
-// evaluates them; [Explorer.Resume], [Explorer.Evaluate], [Explorer.Adopt],
-// [Explorer.Cancel] and [Explorer.Remove] work on the exploration after that.
+// An [Explorer] has a method for each command. [Explorer.Plan] merges the
+// settings and ranks the strategies by past outcomes; [Explorer.Run] tries and
+// evaluates them. [Explorer.Resume], [Explorer.Evaluate], [Explorer.Adopt],
+// [Explorer.Cancel] and [Explorer.Remove] operate on an existing exploration. A
+// front end only fills in a [Request] and prints an [Exploration].
 //
-// # What it stores
+// # Files
 //
-// Section 22 of docs/format.md specifies it:
+// Section 22 of docs/format.md specifies the files; numbers in parentheses in
+// this package refer to its clauses.
 //
-//   - explorations/ID.json is an [Exploration] (22.1). It is written whole before a branch
-//     begins and after one ends (22.3), so that it always says how far the exploration is.
+//   - explorations/ID.json is an [Exploration] (22.1). It is rewritten before a branch
+//     begins and after it ends (22.3), so it always has the current state.
 //   - The conversation of a branch is a session of kind branch that begins at the explored
-//     message, or at the result of the branch above. Its result is a message with the id of
-//     the branch, written before the file has the branch as completed (22.6).
+//     message, or at the result of the parent branch. Its result is a message with the id of
+//     the branch, written before the branch is recorded as completed (22.6).
 //   - The outcome is one message below the explored one (22.6).
 //   - .bough/learnings.jsonl has a [Learning] for each branch that was tried (22.7).
-//   - .bough/explorations/ID has the lock of the process that carries out or changes the
+//   - .bough/explorations/ID has the lock of the process that runs or changes the
 //     exploration, and the request to cancel it (22.5).
-//   - The folders of the branches are outside of the workspace, and removed when no branch
-//     begins with their content any more.
+//   - The folders of the branches are outside of the workspace. They are removed when no
+//     branch can begin with their content any more.
 //
-// Every id is fixed before the write that needs it, so that each write can be repeated:
-// after a crash nothing is there twice, and what ended does not run again.
+// Every id is fixed before the write that uses it, so each write can be
+// repeated: after a crash nothing is duplicated, and no completed branch runs
+// again.
 //
-// # What it never does
+// # Guarantees
 //
-// It changes no message. It moves no head unless [Explorer.Adopt] or
-// [Explorer.AdoptOutcome] asks for it. It runs no command that the workspace stores without
-// [Explorer.Approve]. It removes no conversation unless [Explorer.Remove] asks for it.
+// The package changes no existing message. A head moves only in
+// [Explorer.Adopt], or with [Explorer.AdoptOutcome]. A command that is stored
+// in the workspace runs only if [Explorer.Approve] allows it. Conversations are
+// removed only by [Explorer.Remove].
 //
 // # Confidence
 //
-// A confidence is a number from 0 to 1. A value outside of that, as NaN or 85, is ignored. A
-// branch without a confidence counts as one with 0.5.
+// A confidence is a number from 0 to 1. Any other value, such as NaN or 85, is
+// ignored. A branch without a confidence is rated 0.5.
 package explore
 
 import "math"
 
-// neutral is the confidence where none is given.
+// neutral is the confidence of a branch that has none.
 const neutral = 0.5
 
-// confidence returns the confidence at p and true, or neutral and false if p has none.
+// confidence returns the confidence at p and true, or neutral and false if p is
+// nil or invalid.
 func confidence(p *float64) (c float64, ok bool) {
 	if p == nil || !unit(*p) {
 		return neutral, false

@@ -9,24 +9,25 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A Problem names a failure for which a front end can say how to continue.
+// A Problem identifies a failure after which the user can continue in a certain
+// way.
 type Problem string
 
 const (
-	Interrupted  Problem = "interrupted"   // it was stopped; Resume continues
-	Cancelled    Problem = "cancelled"     // its user cancelled it; Evaluate evaluates the results before that
-	NotStopped   Problem = "not_stopped"   // it was asked to end, and another process is still at it
-	NotOver      Problem = "not_over"      // Resume continues it, Cancel ends it
-	NotEvaluated Problem = "not_evaluated" // the results are kept; Resume or Evaluate evaluates them
+	Interrupted  Problem = "interrupted"   // the run was interrupted; Resume continues it
+	Cancelled    Problem = "cancelled"     // the exploration was cancelled; Evaluate evaluates the existing results
+	NotStopped   Problem = "not_stopped"   // cancellation was requested, but another process is still running
+	NotOver      Problem = "not_over"      // the exploration has not ended; Resume continues it, Cancel ends it
+	NotEvaluated Problem = "not_evaluated" // the results are stored; Resume or Evaluate evaluates them
 	NoRunner     Problem = "no_runner"     // the Request has neither a command nor a model
-	NoReply      Problem = "no_reply"      // the Request has no strategies, and the message is no reply
+	NoReply      Problem = "no_reply"      // the Request has no strategies, and the message is not a reply
 )
 
-// An Error is a failure with a [Problem]. It wraps a [workspace.Error] without a hint,
-// which has the code and the message.
+// An Error is a failure with a [Problem]. It wraps a [fault.Error], which has
+// the code and the message.
 type Error struct {
 	Problem     Problem
-	Exploration string // its id, "" before there is one
+	Exploration string // its id, "" if none was created
 	Err         *fault.Error
 }
 

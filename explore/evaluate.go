@@ -9,16 +9,17 @@ import (
 	"github.com/bough-dev/bough/internal/plural"
 )
 
-// A Method makes one result of those of the branches.
+// A Method is a way to derive one result from the results of the branches.
 type Method string
 
 const (
-	Best      Method = "best"      // the result with the highest rating, the first of equals
-	Consensus Method = "consensus" // the result that more than half of the branches agree on, whatever their reasons
-	Synthesis Method = "synthesis" // one result made of several
+	Best      Method = "best"      // the result with the highest rating, the first one if equal
+	Consensus Method = "consensus" // the result that more than half of the branches agree on, regardless of reasons
+	Synthesis Method = "synthesis" // several results combined into one
 )
 
-// ParseMethod returns the method with a name; merge is another name of [Synthesis].
+// ParseMethod returns the method with a name. "merge" is a synonym of
+// [Synthesis].
 func ParseMethod(name string) (Method, error) {
 	switch m := Method(name); m {
 	case Best, Consensus, Synthesis:
@@ -32,31 +33,32 @@ func ParseMethod(name string) (Method, error) {
 // An Evaluation is the result of an exploration (22.4).
 type Evaluation struct {
 	Strategy   Method   `json:"strategy"`   // the requested method
-	Selected   string   `json:"selected"`   // the branch whose result it is, "" if there is none or it is made of several
-	From       []string `json:"from"`       // the branches that support the result, the best rated first
+	Selected   string   `json:"selected"`   // the branch with the result, "" if there is none or it combines several
+	From       []string `json:"from"`       // the branches that support the result, best rated first
 	Result     string   `json:"result"`     // "" if there is none
-	Confidence *float64 `json:"confidence"` // of Selected, or the mean of From; nil without a result
-	Metrics    []string `json:"metrics"`    // the metrics that counted beside the confidences
+	Confidence *float64 `json:"confidence"` // of Selected, or the mean of From; null without a result
+	Metrics    []string `json:"metrics"`    // the metrics that were used in addition to confidences
 	Fallback   Method   `json:"fallback"`   // the method used instead of Strategy, "" if none
-	Reasons    []string `json:"reasons"`    // for a person
+	Reasons    []string `json:"reasons"`    // in words, for a person
 }
 
-// A voice is a branch that counts.
+// A voice is a branch that is evaluated.
 type voice struct {
 	Branch
 	confidence float64
 	rating     float64 // the confidence, or its mean with the metrics
 }
 
-// prune returns the branches with Pruned set: a completed one whose confidence is below
-// c.Prune is pruned, and has that as its Reason unless it has another.
+// prune returns the branches with Pruned set. A completed branch whose
+// confidence is below c.Prune is pruned, which becomes its Reason if it has
+// none.
 func prune(branches []Branch, c Config) []Branch {
 	list := slices.Clone(branches)
 	for i := range list {
 		b := &list[i]
 		value, _ := confidence(b.Confidence)
 		if b.Pruned && strings.HasPrefix(b.Reason, "its confidence ") {
-			b.Reason = "" // by another threshold
+			b.Reason = "" // of an earlier prune with another threshold
 		}
 		b.Pruned = b.Status == Completed && value < c.Prune
 		if b.Pruned && b.Reason == "" {
@@ -66,11 +68,12 @@ func prune(branches []Branch, c Config) []Branch {
 	return list
 }
 
-// evaluate evaluates branches by a method. Only completed branches count that are neither
-// pruned nor below c.Prune. They are rated by their confidence and by the metrics that two or
-// more of them have. [Consensus] falls back to [Best] unless two agree that are more than
-// half, and [Synthesis] unless two results are at or above c.Synthesize. The order of the
-// branches decides only between equals.
+// evaluate evaluates branches by a method. It considers the completed branches
+// that are neither pruned nor below c.Prune, and rates them by their confidence
+// and by the metrics that at least two of them have. [Consensus] falls back to
+// [Best] unless more than half of the branches, and at least two, agree.
+// [Synthesis] falls back unless at least two results reach c.Synthesize.
+// Between equal ratings the order of the branches decides.
 //
 // It panics if the method is unknown.
 func evaluate(method Method, branches []Branch, c Config) Evaluation {
@@ -93,7 +96,8 @@ func evaluate(method Method, branches []Branch, c Config) Evaluation {
 	return e
 }
 
-// voices returns the branches that count, the best rated first, and adds why others do not.
+// voices returns the branches to evaluate, best rated first, and adds the
+// reasons why others are ignored.
 func (e *Evaluation) voices(branches []Branch, c Config) []voice {
 	var list []voice
 	for _, b := range branches {
@@ -118,7 +122,7 @@ func (e *Evaluation) voices(branches []Branch, c Config) []voice {
 	e.Metrics = rate(list, c)
 	slices.SortStableFunc(list, func(a, b voice) int { return cmp.Compare(b.rating, a.rating) })
 	if len(e.Metrics) > 0 {
-		e.sayRatings(list, c)
+		e.addRatings(list, c)
 	}
 	return list
 }
@@ -149,7 +153,8 @@ func (e *Evaluation) fallBack(voices []voice) {
 	e.best(voices)
 }
 
-// consensus reports whether there is a consensus. An empty result has no vote.
+// consensus sets the result to the consensus, and reports whether there is one.
+// An empty result has no vote.
 func (e *Evaluation) consensus(voices []voice) bool {
 	var votes []voice
 	var claims []claim
@@ -188,8 +193,8 @@ func (e *Evaluation) consensus(voices []voice) bool {
 	return true
 }
 
-// camps groups the indexes of claims that agree, directly or through others, so that their
-// order does not matter. The largest group comes first.
+// camps groups the indexes of claims that agree, directly or transitively, so
+// that their order does not matter. The largest group comes first.
 func camps(claims []claim) [][]int {
 	camp := make([]int, len(claims))
 	for i := range claims {
@@ -224,7 +229,8 @@ func camps(claims []claim) [][]int {
 	return list
 }
 
-// synthesis joins the parts, and reports whether there are enough.
+// synthesis sets the result to the joined parts, and reports whether there are
+// enough.
 func (e *Evaluation) synthesis(voices []voice, c Config) bool {
 	parts := partsOf(voices, c)
 	if len(parts) < 2 {
@@ -248,8 +254,8 @@ func partsOf(voices []voice, c Config) []voice {
 	})
 }
 
-// synthesisPrompt returns the prompt that has a model make one answer of the results of an
-// exploration. ok is false if a [Synthesis] would fall back.
+// synthesisPrompt returns the prompt for combining the results of an
+// exploration into one answer. ok is false if a [Synthesis] would fall back.
 func synthesisPrompt(question string, branches []Branch, c Config) (prompt string, ok bool) {
 	var e Evaluation
 	parts := partsOf(e.voices(branches, c), c)
@@ -271,8 +277,8 @@ func synthesisPrompt(question string, branches []Branch, c Config) (prompt strin
 	return b.String(), true
 }
 
-// synthesized returns e with the text that a model made of its parts. If the text is empty,
-// or e is not a synthesis of several parts, only a reason is added.
+// synthesized returns e with the text of a model as its result. If the text is
+// empty, or e is not a synthesis of several parts, it only adds a reason.
 func (e Evaluation) synthesized(model, text string) Evaluation {
 	e.Reasons = slices.Clone(e.Reasons)
 	switch {
@@ -329,7 +335,7 @@ func because(reason string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// brief returns the beginning of a text on one line.
+// brief returns the first words of a text on one line.
 func brief(s string) string {
 	const most = 60
 	r := []rune(oneLine(s))

@@ -11,67 +11,67 @@ import (
 // A Strategy is one approach to a question.
 type Strategy = recognize.Strategy
 
-// A Status is how far a branch is.
+// A Status is the status of a branch.
 type Status string
 
 const (
 	Pending   Status = "pending"   // it has not begun
-	Executing Status = "executing" // its runner is at work
+	Executing Status = "executing" // its runner is running
 	Completed Status = "completed" // it has a result
-	Failed    Status = "failed"    // Reason says why
+	Failed    Status = "failed"    // it has a Reason
 )
 
-// An Exploration is the file explorations/ID.json (22.1): several strategies, each tried in
-// a branch from one message.
+// An Exploration is the content of the file explorations/ID.json (22.1):
+// several strategies, each tried in a branch from one message.
 type Exploration struct {
 	ID         string      `json:"id"`             // a UUID
 	Session    string      `json:"session_id"`     // the line of the explored message
 	Node       string      `json:"parent_node_id"` // the explored message
-	Agent      string      `json:"agent"`          // whose conversation it is, "" if no agent's
-	Question   string      `json:"question"`       // the last message of the user on the path to Node
-	Method     Method      `json:"method"`         // how the results are evaluated
-	Config     Config      `json:"config"`         // the settings in force when it began
+	Agent      string      `json:"agent"`          // the agent that owns the conversation, "" for none
+	Question   string      `json:"question"`       // the user's last message on the path to Node
+	Method     Method      `json:"method"`         // how to evaluate the results
+	Config     Config      `json:"config"`         // the settings when it began
 	Runner     Runner      `json:"runner"`
-	Active     []string    `json:"active_ids"` // the branches with the status Executing
+	Active     []string    `json:"active_ids"` // branches with the status Executing
 	Branches   []Branch    `json:"branches"`   // in the order in which they were proposed
-	Output     int64       `json:"output"`     // bytes that all runners printed
-	Notes      []Note      `json:"notes"`      // published by the branches for each other
-	Evaluation *Evaluation `json:"evaluation"` // nil before
+	Output     int64       `json:"output"`     // bytes of output of all runners
+	Notes      []Note      `json:"notes"`      // published by branches for their siblings
+	Evaluation *Evaluation `json:"evaluation"` // null until evaluated
 	Outcome    *string     `json:"outcome_node_id"`
-	Adopted    *string     `json:"adopted_node_id"` // the message that a head was moved to
+	Adopted    *string     `json:"adopted_node_id"` // the message that a head was moved to, else null
 	CreatedAt  string      `json:"created_at"`
 	EndedAt    string      `json:"ended_at"` // "" until all branches have ended
 }
 
-// A Runner tries strategies: a command, or a model.
+// A Runner tries strategies with a command or a model.
 type Runner struct {
 	Command  string            `json:"command"`  // a command line, or ""
-	Model    string            `json:"model"`    // the id of a model; beside a command it makes only the synthesis
-	Dir      string            `json:"dir"`      // the folder that each branch gets a copy of, "" for an empty folder
-	Bindings map[string]string `json:"bindings"` // variables for the environment of the command
-	Share    bool              `json:"share"`    // branches can read each other's notes
-	Keep     bool              `json:"keep"`     // the folders of the branches are not removed
+	Model    string            `json:"model"`    // id of a model; if there is a command, it is only used for a synthesis
+	Dir      string            `json:"dir"`      // folder of which each branch gets a copy; "" for an empty folder
+	Bindings map[string]string `json:"bindings"` // environment variables for the command
+	Share    bool              `json:"share"`    // branches can read their siblings' notes
+	Keep     bool              `json:"keep"`     // keep the folders of the branches
 }
 
-// A Branch is one strategy, tried (22.2).
+// A Branch is one strategy that is tried (22.2).
 type Branch struct {
-	ID          string          `json:"branch_id"`   // a UUID, also the id of the message with its result
+	ID          string          `json:"branch_id"`   // a UUID; also the id of the message with its result
 	Parent      string          `json:"parent"`      // the branch that proposed it, or the explored message
-	Session     string          `json:"session_id"`  // its conversation, "" before it has one
-	Strategy    string          `json:"strategy"`    // the name, unique among its siblings
+	Session     string          `json:"session_id"`  // its conversation, "" if it has none yet
+	Strategy    string          `json:"strategy"`    // name of the strategy, unique among siblings
 	Description string          `json:"description"` // of the strategy
 	Depth       int             `json:"depth"`       // from 1
 	Status      Status          `json:"status"`
-	Reason      string          `json:"reason"`     // why it failed, was pruned or did not begin, for a person; may be ""
-	Confidence  *float64        `json:"confidence"` // from 0 to 1, nil if the runner gave none
-	Pruned      bool            `json:"pruned"`     // its confidence is below the threshold, so it does not count
+	Reason      string          `json:"reason"`     // why it failed, was pruned or did not begin, in words; may be ""
+	Confidence  *float64        `json:"confidence"` // from 0 to 1, null if the runner gave none
+	Pruned      bool            `json:"pruned"`     // ignored, because its confidence is below the threshold
 	Result      string          `json:"result"`
 	Metrics     json.RawMessage `json:"metrics"`    // an object, or null
-	Insights    []string        `json:"insights"`   // to be remembered
-	StartedAt   string          `json:"started_at"` // "" before it begins
-	EndedAt     string          `json:"ended_at"`   // "" before it ends
-	// Folder is where its runner worked, relative to the exploration's folder, while
-	// branches below it begin with its content, and with Runner.Keep; otherwise "".
+	Insights    []string        `json:"insights"`   // to remember for later explorations
+	StartedAt   string          `json:"started_at"` // "" until it begins
+	EndedAt     string          `json:"ended_at"`   // "" until it ends
+	// Folder is where its runner worked, relative to the exploration's folder. It is
+	// set while a child branch needs the content, and with Runner.Keep.
 	Folder string `json:"folder"`
 }
 
@@ -93,7 +93,7 @@ func (e *Exploration) Branch(id string) *Branch {
 func (e *Exploration) Encode() []byte {
 	data, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
-		panic("explore: " + err.Error()) // every field has a JSON value
+		panic("explore: " + err.Error()) // every field can be encoded
 	}
 	return append(data, '\n')
 }
@@ -117,7 +117,7 @@ func Decode(data []byte) (*Exploration, error) {
 	if e.Notes == nil {
 		e.Notes = []Note{}
 	}
-	if e.Evaluation != nil && e.Evaluation.Metrics == nil { // files of older versions
+	if e.Evaluation != nil && e.Evaluation.Metrics == nil { // a file of an older version
 		e.Evaluation.Metrics = []string{}
 	}
 	if e.ID == "" || e.Node == "" || e.Session == "" {

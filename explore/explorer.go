@@ -17,44 +17,52 @@ import (
 	"github.com/google/uuid"
 )
 
-// An Explorer carries out explorations of a workspace. Every method that changes an
-// exploration holds its lock (22.5) meanwhile; if another process holds it, the error has
-// the code [workspace.Busy]. A name of an exploration is its id or a unique prefix of that.
+// An Explorer runs explorations of a workspace. A method that changes an
+// exploration holds its lock (22.5); if another process holds it, the error has
+// the code [fault.Busy]. Parameters called name are an exploration's id or a
+// unique prefix of it.
 //
-// All fields but Workspace may be left zero. They must not change once a method is called.
+// All fields but Workspace may be zero. They must not change after the first
+// call of a method.
 type Explorer struct {
 	Workspace *workspace.Workspace
 
-	// Model opens a model by its id, which may come from a file of the workspace. If nil,
-	// there are no models.
+	// Model opens a model by its id, which may come from a file of the workspace. If
+	// nil, no model can be used.
 	Model func(ctx context.Context, id string) (model.Model, error)
-	// Approve returns an error if a command that the workspace stores must not run.
-	// If nil, [Explorer.Resume] runs no command.
+	// Approve returns an error if a command that is stored in the workspace must not
+	// run. If nil, [Explorer.Resume] runs no command.
 	Approve func(context.Context, Runner) error
 	// Progress is called before the first branch begins, and after each write of the
 	// exploration, which it must not modify or retain. If nil, it is not called.
 	Progress func(*Exploration)
-	// Note is called with a sentence about something that is worth a look, though nothing
-	// failed. It must be safe for concurrent use. If nil, it is not called.
+	// Note is called with a sentence about a problem that is not an error. It must
+	// be safe for concurrent use. If nil, it is not called.
 	Note func(string)
-	// Folder is where the folders of branches are made. If empty, it is
+	// Folder is the parent of the branches' folders. If empty, it is
 	// bough/explorations in the user's cache folder.
 	Folder string
-	// AdoptOutcome has Run, Resume and Evaluate adopt the outcome, if there is one.
+	// AdoptOutcome makes Run, Resume and Evaluate adopt the outcome, if there is
+	// one.
 	AdoptOutcome bool
 }
 
-// similarLearnings is how many past outcomes count, and are given to runners.
+// similarLearnings is the maximum number of past outcomes that are used for the
+// ranking and given to runners.
 const similarLearnings = 50
 
-// errCancelled is the cause of a context that ends because an exploration is cancelled.
+// errCancelled is the cause of a context that ends because the exploration is
+// cancelled.
 var errCancelled = errors.New("cancelled")
 
-// Run makes the exploration that is planned, tries its strategies, keeps what was learned,
-// and evaluates the results: the outcome becomes a message below the explored one. Nothing is written if nothing can try the strategies.
+// Run creates the exploration of a plan, tries its strategies, stores the
+// learnings, and evaluates the results. The outcome is added as a message below
+// the explored one. If there is neither a command nor a model to try the
+// strategies, nothing is written.
 //
-// If the exploration was made, it is returned even with an error. When ctx ends, the error
-// has the problem [Interrupted], and [Explorer.Resume] continues.
+// If the exploration was created, it is returned even with an error. If ctx
+// ends, the error has the problem [Interrupted], and [Explorer.Resume]
+// continues.
 func (x *Explorer) Run(ctx context.Context, p *Plan) (*Exploration, error) {
 	if !p.Explores {
 		return nil, &fault.Error{Code: fault.Refused, Message: p.Reason}
@@ -91,8 +99,9 @@ func (x *Explorer) Run(ctx context.Context, p *Plan) (*Exploration, error) {
 	return e, x.finish(ctx, e, m, p.similar)
 }
 
-// Resume continues an exploration that was interrupted: it tries what has not ended, and
-// evaluates the results by the method of the plan unless they were evaluated.
+// Resume continues an interrupted exploration: it tries the branches that have
+// not ended, and evaluates the results by the method of the plan unless they
+// were evaluated.
 func (x *Explorer) Resume(ctx context.Context, name string) (*Exploration, error) {
 	return x.hold(ctx, name, func(e *Exploration) error {
 		known, err := x.Learnings(ctx)
@@ -115,8 +124,8 @@ func (x *Explorer) Resume(ctx context.Context, name string) (*Exploration, error
 	})
 }
 
-// Evaluate evaluates an exploration that is over by another method. The outcome is one
-// more message below the explored one.
+// Evaluate evaluates an exploration that has ended, by another method. The
+// outcome is added as another message below the explored one.
 func (x *Explorer) Evaluate(ctx context.Context, name string, method Method) (*Exploration, error) {
 	method, err := ParseMethod(string(method))
 	if err != nil {
@@ -140,10 +149,11 @@ func (x *Explorer) Evaluate(ctx context.Context, name string, method Method) (*E
 	})
 }
 
-// Adopt moves a head to the outcome of an exploration or, if branch is not empty, to the
-// result of that branch, which becomes a message below the explored one. It is the head of
-// the agent whose conversation was explored, otherwise that of the workspace. A branch is
-// named by its id, its strategy, or a unique part of its id of four characters or more.
+// Adopt moves a head to the outcome of an exploration or, if branch is not
+// empty, to the result of that branch, which is added as a message below the
+// explored one. The head is that of the agent that owns the explored
+// conversation, else the workspace's. branch is the branch's id, its strategy,
+// or a unique part of its id of at least four characters.
 func (x *Explorer) Adopt(ctx context.Context, name, branch string) (*Exploration, error) {
 	return x.hold(ctx, name, func(e *Exploration) error {
 		if branch == "" {
@@ -157,9 +167,10 @@ func (x *Explorer) Adopt(ctx context.Context, name, branch string) (*Exploration
 	})
 }
 
-// Remove moves an exploration that is over to the trash, and with branches also the
-// conversations of its branches that nothing else needs. The outcome, adopted results and
-// learnings stay. If its file is damaged and branches is false, only that file is moved.
+// Remove moves an exploration that has ended to the trash. With branches, it
+// also moves the conversations of its branches that nothing else needs. The
+// outcome, adopted results and learnings stay. The file of a damaged
+// exploration can be removed only without branches.
 func (x *Explorer) Remove(ctx context.Context, name string, branches bool) (*workspace.RemovedExploration, error) {
 	id, err := x.Workspace.ExplorationID(ctx, name)
 	if err != nil {
@@ -200,8 +211,8 @@ func (x *Explorer) Remove(ctx context.Context, name string, branches bool) (*wor
 	return removed, nil
 }
 
-// Open returns the exploration with a name. If its file is damaged, the error has the code
-// [workspace.Damaged].
+// Open returns an exploration. If its file is damaged, the error has the code
+// [fault.Damaged].
 func (x *Explorer) Open(ctx context.Context, name string) (*Exploration, error) {
 	data, err := x.Workspace.Exploration(name).Read(ctx)
 	if err != nil {
@@ -217,7 +228,8 @@ func (x *Explorer) Open(ctx context.Context, name string) (*Exploration, error) 
 	return e, nil
 }
 
-// List returns all explorations, the newest first. A damaged one is skipped with a note.
+// List returns all explorations, newest first. It skips damaged ones, with a
+// note.
 func (x *Explorer) List(ctx context.Context) ([]*Exploration, error) {
 	ids, err := x.Workspace.Explorations(ctx)
 	if err != nil {
@@ -236,7 +248,7 @@ func (x *Explorer) List(ctx context.Context) ([]*Exploration, error) {
 	return list, nil
 }
 
-// BranchFolders returns the folder that the folders of an exploration's branches are in.
+// BranchFolders returns the parent of the folders of an exploration's branches.
 func (x *Explorer) BranchFolders(e *Exploration) (string, error) {
 	folder, err := x.folder(e.Runner.Dir)
 	if err != nil {
@@ -245,7 +257,7 @@ func (x *Explorer) BranchFolders(e *Exploration) (string, error) {
 	return filepath.Join(folder, e.ID), nil
 }
 
-// hold calls change with an exploration as it is once its lock is held.
+// hold calls change under the lock of an exploration, with its current content.
 func (x *Explorer) hold(ctx context.Context, name string, change func(*Exploration) error) (*Exploration, error) {
 	id, err := x.Workspace.ExplorationID(ctx, name)
 	if err != nil {
@@ -263,7 +275,8 @@ func (x *Explorer) hold(ctx context.Context, name string, change func(*Explorati
 	return e, change(e)
 }
 
-// finish tries the branches of e that have not ended, and evaluates the results.
+// finish tries the branches of e that have not ended, and evaluates the
+// results.
 func (x *Explorer) finish(ctx context.Context, e *Exploration, m model.Model, similar []Similar) error {
 	if err := x.try(ctx, e, m, similar); err != nil {
 		return err
@@ -295,7 +308,7 @@ func (x *Explorer) try(ctx context.Context, e *Exploration, m model.Model, simil
 	watched, stop := x.untilCancelled(ctx, e.ID)
 	err = newRun(x, e, folder, m, similar).run(watched)
 	stop()
-	os.Remove(filepath.Join(folder, e.ID)) // if it is empty
+	os.Remove(filepath.Join(folder, e.ID)) // only if it is empty
 	switch {
 	case err == nil && errors.Is(context.Cause(watched), errCancelled):
 		x.noteError(x.Workspace.Exploration(e.ID).ClearCancel(ctx))
@@ -321,8 +334,8 @@ func (x *Explorer) model(ctx context.Context, r Runner) (model.Model, error) {
 	return x.Model(ctx, r.Model)
 }
 
-// folder returns where the folders of branches are made, which must be outside of dir, the
-// folder that they are copies of.
+// folder returns the parent of the branches' folders. It must be outside of
+// dir, the folder that they are copies of.
 func (x *Explorer) folder(dir string) (string, error) {
 	folder := x.Folder
 	if folder == "" {

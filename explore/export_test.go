@@ -59,7 +59,7 @@ func (x *Explorer) AdoptBranch(ctx context.Context, e *Exploration, b *Branch) e
 func (x *Explorer) Remember(ctx context.Context, e *Exploration) error { return x.remember(ctx, e) }
 
 // PlanFor plans what a reply offers.
-func PlanFor(found []recognize.Found, sure float64, similar []Similar, c Config) *Plan {
+func PlanFor(found []recognize.Offer, sure float64, similar []Similar, c Config) *Plan {
 	p := &Plan{similar: similar, Config: c}
 	p.offered(found, sure)
 	return p

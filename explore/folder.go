@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/internal/isolate"
 )
 
-// tidy removes the folders of ended branches that a crash left. It keeps those that branches
-// below begin with.
+// tidy removes the folders of ended branches that a crash left, except those
+// that child branches need.
 func (r *run) tidy() {
 	for _, b := range r.e.Branches {
 		if b.Status != Pending && b.Status != Executing && (b.Folder == "" || !r.e.continued(b.ID)) {
@@ -27,14 +27,15 @@ func (r *run) removeFolders(id string) {
 	if r.e.Runner.Keep || r.e.Runner.Command == "" {
 		return
 	}
-	dirs, _ := filepath.Glob(filepath.Join(r.folder, id+"*")) // a pattern in the path of the folder finds fewer
+	dirs, _ := filepath.Glob(filepath.Join(r.folder, id+"*")) // glob characters in the path only make it find fewer
 	for _, dir := range dirs {
 		r.remove(dir)
 	}
 }
 
-// makeFolder makes the folder of a branch, and returns the path in it that corresponds to the
-// explored folder. A branch below another one begins with the content of that one's folder.
+// makeFolder creates the folder of a branch, and returns the path in it that
+// corresponds to the explored folder. A child branch begins with the content of
+// its parent's folder.
 func (r *run) makeFolder(ctx context.Context, dir string, parent *Branch) (string, error) {
 	if err := r.from.Remove(ctx, dir); r.e.Runner.Dir != "" && err != nil { // left by a crash
 		return "", err
@@ -63,7 +64,7 @@ func (r *run) makeFolder(ctx context.Context, dir string, parent *Branch) (strin
 	return f.Dir, nil
 }
 
-// continueFrom makes a folder with the content of that of parent.
+// continueFrom creates a folder with the content of the parent's folder.
 func (r *run) continueFrom(ctx context.Context, parent *Branch, dir string) (*isolate.Folder, error) {
 	if !filepath.IsLocal(filepath.FromSlash(parent.Folder)) {
 		return nil, fmt.Errorf("the branch %s has the folder %q, which is not in that of the exploration", parent.Strategy, parent.Folder)

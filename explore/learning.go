@@ -16,24 +16,24 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Learning is how a branch ended, with or without success. The file of learnings has one
-// on each line, as a JSON object (22.7).
+// A Learning is the outcome of a branch. The file of learnings has one JSON
+// object per line (22.7).
 type Learning struct {
 	Time        string          `json:"time"`    // when the branch ended
 	Context     string          `json:"context"` // the question
 	Strategy    string          `json:"strategy"`
 	Description string          `json:"description"` // of the strategy
-	Confidence  *float64        `json:"confidence"`  // nil if there is none
+	Confidence  *float64        `json:"confidence"`  // null if there is none
 	Success     bool            `json:"success"`
-	Metrics     json.RawMessage `json:"metrics"` // an object, null for none
+	Metrics     json.RawMessage `json:"metrics"` // an object, or null
 	Insights    []string        `json:"insights"`
-	Seconds     float64         `json:"seconds"` // how long the branch took
+	Seconds     float64         `json:"seconds"` // duration of the branch
 	Exploration string          `json:"exploration_id"`
 	Branch      string          `json:"branch_id"`
 }
 
-// Encode returns l as a line with its line break. An invalid confidence, duration or metrics
-// object is omitted.
+// Encode returns l as a line with its line break. It omits an invalid
+// confidence, duration or metrics.
 func (l Learning) Encode() []byte {
 	l = l.tidy()
 	return append(rawjson.Compact(l), '\n')
@@ -111,12 +111,12 @@ type Similar struct {
 	Similarity float64 `json:"similarity"` // from 0 to 1
 }
 
-// leastSimilar is the similarity from which on a context counts. That of unrelated English
-// sentences is about 0.2.
-const leastSimilar = 0.4
+// minSimilarity is the least similarity of contexts that count. Unrelated
+// English sentences have about 0.2.
+const minSimilarity = 0.4
 
-// FindSimilar returns up to n learnings whose contexts are most similar to a text, of equals
-// the newest first. Contexts that are not similar are skipped.
+// FindSimilar returns up to n learnings whose contexts are similar to a text,
+// most similar first, and newest first if equal.
 func FindSimilar(context string, learnings []Learning, n int) []Similar {
 	key := likeness.Normal(clip(context))
 	known := map[string]float64{} // the branches of an exploration share their context
@@ -127,7 +127,7 @@ func FindSimilar(context string, learnings []Learning, n int) []Similar {
 			like = likeness.Overlap(key, likeness.Normal(clip(l.Context)))
 			known[l.Context] = like
 		}
-		if key != "" && like >= leastSimilar {
+		if key != "" && like >= minSimilarity {
 			list = append(list, Similar{l, like})
 		}
 	}
@@ -135,25 +135,27 @@ func FindSimilar(context string, learnings []Learning, n int) []Similar {
 	return list[:min(max(n, 0), len(list))]
 }
 
-// A RankedStrategy is a strategy with its confidence after past outcomes.
+// A RankedStrategy is a strategy whose confidence was adjusted by past
+// outcomes.
 type RankedStrategy struct {
-	recognize.Found
-	Was    float64 `json:"was"`    // its confidence before that
-	Reason string  `json:"reason"` // for the confidence and the rank, may be ""
+	recognize.Offer
+	Was    float64 `json:"was"`    // the confidence before
+	Reason string  `json:"reason"` // for the confidence and the rank, in words; may be ""
 }
 
-// rank ranks strategies: those that c prefers first, then by confidence. A strategy with past
-// outcomes gains or loses up to 0.2 of confidence by its rate of success; few outcomes weigh
-// less than many, and less similar contexts less than others. Without c.LearnFromFailures
-// failures are ignored. The list is never nil.
-func rank(strategies []recognize.Found, similar []Similar, c Config) []RankedStrategy {
+// rank sorts strategies: those that c prefers first, then by confidence. Past
+// outcomes change a strategy's confidence by up to 0.2, according to their rate
+// of success; few outcomes and less similar contexts have less weight. If
+// c.LearnFromFailures is not set, failures are ignored. The result is never
+// nil.
+func rank(strategies []recognize.Offer, similar []Similar, c Config) []RankedStrategy {
 	const swing = 0.4
 	list := []RankedStrategy{}
 	for _, s := range strategies {
 		if !unit(s.Confidence) {
 			s.Confidence = neutral
 		}
-		a := RankedStrategy{Found: s, Was: s.Confidence}
+		a := RankedStrategy{Offer: s, Was: s.Confidence}
 		won, weight, good, runs := 0.0, 0.0, 0, 0
 		for _, l := range similar {
 			if !l.Success && !c.LearnFromFailures || !unit(l.Similarity) || !likeness.SameName(l.Strategy, s.Name) {
@@ -191,18 +193,19 @@ func rank(strategies []recognize.Found, similar []Similar, c Config) []RankedStr
 	return list
 }
 
-// Statistics sum up the learnings of one strategy, under the name that it last had.
+// Statistics summarize the learnings of one strategy, under its latest name.
 type Statistics struct {
 	Strategy   string   `json:"strategy"`
 	Runs       int      `json:"runs"`
 	Succeeded  int      `json:"succeeded"`
-	Rate       float64  `json:"rate"`       // Succeeded of Runs, from 0 to 1
-	Seconds    float64  `json:"seconds"`    // the mean duration of a run
-	Confidence *float64 `json:"confidence"` // the mean of the runs that have one, nil if none has
+	Rate       float64  `json:"rate"`       // Succeeded divided by Runs
+	Seconds    float64  `json:"seconds"`    // mean duration of a run
+	Confidence *float64 `json:"confidence"` // mean of the runs that have one, null if none has
 }
 
-// statistics returns the statistics of each strategy, the most successful first. Strategies
-// whose names differ only in case and punctuation are one. The list is never nil.
+// statistics returns the statistics of each strategy, the most successful
+// first. Strategies whose names differ only in case and punctuation are one.
+// The result is never nil.
 func statistics(learnings []Learning) []Statistics {
 	type sum struct {
 		Statistics

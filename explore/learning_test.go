@@ -137,7 +137,7 @@ func TestFindSimilar(t *testing.T) {
 }
 
 func TestAdjust(t *testing.T) {
-	ways := []recognize.Found{
+	ways := []recognize.Offer{
 		{Strategy: explore.Strategy{Name: "Rewrite"}, Confidence: 0.7},
 		{Strategy: explore.Strategy{Name: "Patch"}, Confidence: 0.6},
 		{Strategy: explore.Strategy{Name: "Revert"}, Confidence: 0.6},

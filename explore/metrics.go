@@ -11,18 +11,19 @@ import (
 	"unicode"
 )
 
-// A Direction is which values of a metric are better.
+// A Direction is whether higher or lower values of a metric are better.
 type Direction string
 
 const (
 	Higher Direction = "higher"
 	Lower  Direction = "lower"
-	Ignore Direction = "ignore" // the metric does not count
+	Ignore Direction = "ignore" // the metric is ignored
 )
 
-// rate sets the rating of each voice, and returns the names of the metrics that count: those
-// with numbers or booleans of at least two voices, and with a direction. A rating is the
-// confidence, or its mean with the mean share of the metrics.
+// rate sets the rating of each voice, and returns the names of the metrics
+// used: those with a direction that are numbers or booleans in at least two
+// voices. A rating is the confidence, or its mean with the mean share of the
+// metrics.
 func rate(voices []voice, c Config) []string {
 	values := make([]map[string]float64, len(voices))
 	have := map[string]int{}
@@ -110,8 +111,8 @@ func sharesOf(values []map[string]float64, name string, d Direction) []float64 {
 	return shares
 }
 
-// directionOf returns the direction of a metric: that of c.Metrics, otherwise that of a word
-// in its name, otherwise "".
+// directionOf returns the direction of a metric: that in c.Metrics, else that
+// of a word in its name, else "".
 func directionOf(name string, c Config) Direction {
 	if d, ok := c.Metrics[name]; ok {
 		return d
@@ -140,7 +141,8 @@ func wordDirection(w string) Direction {
 	return ""
 }
 
-// nameWords returns the words of a name as "testSeconds" or "test_seconds", in lower case.
+// nameWords returns the words of a name such as "testSeconds" or
+// "test_seconds", in lower case.
 func nameWords(name string) []string {
 	var words []string
 	var word []rune
@@ -167,8 +169,8 @@ func nameWords(name string) []string {
 	return words
 }
 
-// sayRatings adds the reasons of ratings that have metrics.
-func (e *Evaluation) sayRatings(voices []voice, c Config) {
+// addRatings adds the ratings that use metrics to the reasons.
+func (e *Evaluation) addRatings(voices []voice, c Config) {
 	for _, v := range voices {
 		values := numbersOf(v.Metrics)
 		var list []string

@@ -20,17 +20,19 @@ type Note struct {
 	At     string `json:"at"`   // when it was written
 }
 
-// Limits of the notes that are kept.
+// Limits of the notes of a branch, of the bytes of a note, and of all notes of
+// an exploration.
 const (
-	maxNotes    = 32       // of a branch
-	maxNote     = 16 << 10 // bytes of one
-	maxAllNotes = 1 << 20  // bytes of an exploration
+	maxNotes    = 32       // per branch
+	maxNote     = 16 << 10 // bytes of a note
+	maxAllNotes = 1 << 20  // bytes per exploration
 )
 
-// notes returns the folder with the notes of a branch, that of all branches for "".
+// notes returns the folder with the notes of a branch, or of all branches for
+// "".
 func (r *run) notes(branch string) string { return filepath.Join(r.folder, "notes", branch) }
 
-// share makes the folder for notes, with the notes that the exploration has.
+// share creates the folder for notes, with the notes that the exploration has.
 func (r *run) share() error {
 	if !r.e.Runner.Share || r.e.Done() {
 		return nil

@@ -21,37 +21,37 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A Request says what is to be explored.
+// A Request describes an exploration to plan.
 type Request struct {
-	Ref        string     // the message
-	Strategies []Strategy // if there are none, those that the assistant's message at Ref offers
-	Recognizer string     // the id of the model that recognizes those; if empty, rules do
+	Ref        string     // the message to explore
+	Strategies []Strategy // if empty, those that the assistant's message at Ref offers
+	Recognizer string     // id of the model that recognizes these; if empty, rules do
 	Method     Method     // if empty, Best
-	Runner     Runner     // without a command and a model, the model of the agent whose conversation it is
-	Settings   []byte     // an object with members of a Config, which win over all others; may be nil
+	Runner     Runner     // if it has no command and no model, the model of the conversation's agent is used
+	Settings   []byte     // an object with members of a Config, which take precedence; may be nil
 }
 
-// A Plan is what would be explored. Its JSON is what a dry run prints.
+// A Plan is a planned exploration. Its JSON is the output of a dry run.
 type Plan struct {
 	Session    string           `json:"session_id"`
 	Node       string           `json:"parent_node_id"`
-	Agent      string           `json:"agent"` // whose conversation it is, "" if no agent's
+	Agent      string           `json:"agent"` // the agent that owns the conversation, "" for none
 	Question   string           `json:"question"`
 	Explores   bool             `json:"explores"`   // whether Run explores it
-	Reason     string           `json:"reason"`     // why not
-	Confidence *float64         `json:"confidence"` // that the reply offers a choice, nil if the strategies were given
-	Strategies []RankedStrategy `json:"strategies"` // in the order in which they are tried
-	Config     Config           `json:"config"`     // the settings in force
+	Reason     string           `json:"reason"`     // if not, why
+	Confidence *float64         `json:"confidence"` // that the reply offers a choice, null if the strategies were given
+	Strategies []RankedStrategy `json:"strategies"` // in the order in which they will be tried
+	Config     Config           `json:"config"`     // the merged settings
 
 	Method     Method `json:"-"`
 	Runner     Runner `json:"-"`
-	Checkpoint string `json:"-"` // the checkpoint that Node is in: Run explores a branch of it
+	Checkpoint string `json:"-"` // the checkpoint with Node: Run explores a branch of it
 
 	similar []Similar
 }
 
-// Validate returns an error with the code [workspace.Usage] or [workspace.NotFound] if r
-// cannot be carried out in any workspace.
+// Validate returns an error with the code [fault.Usage] or [fault.NotFound] if
+// r is invalid for any workspace.
 func (r *Request) Validate() error {
 	wrong := func(format string, a ...any) error {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf(format, a...)}
@@ -98,8 +98,8 @@ func (r *Request) Validate() error {
 	return nil
 }
 
-// Plan returns what Run would explore. It writes nothing. Past outcomes of like questions
-// rank the strategies.
+// Plan plans an exploration for [Explorer.Run]. It writes nothing. Past
+// outcomes for similar questions rank the strategies.
 func (x *Explorer) Plan(ctx context.Context, r Request) (*Plan, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -144,11 +144,11 @@ func (x *Explorer) Plan(ctx context.Context, r Request) (*Plan, error) {
 	return p, nil
 }
 
-// given plans strategies that the user gave.
+// given plans the strategies of the request.
 func (p *Plan) given(strategies []Strategy) {
-	var found []recognize.Found
+	var found []recognize.Offer
 	for _, s := range strategies {
-		found = append(found, recognize.Found{Strategy: s, Confidence: neutral, Rule: "given"})
+		found = append(found, recognize.Offer{Strategy: s, Confidence: neutral, Rule: "given"})
 	}
 	p.Strategies = rank(found, p.similar, p.Config)
 	if !p.Config.Enabled {
@@ -158,8 +158,8 @@ func (p *Plan) given(strategies []Strategy) {
 
 const switchedOff = "explorations are switched off"
 
-// offered plans the strategies that a reply offers, if it is worth it.
-func (p *Plan) offered(found []recognize.Found, sure float64) {
+// offered plans the strategies that a reply offers, if it offers a choice.
+func (p *Plan) offered(found []recognize.Offer, sure float64) {
 	p.Strategies, p.Confidence = rank(found, p.similar, p.Config), &sure
 	switch {
 	case !p.Config.Enabled:
@@ -172,9 +172,10 @@ func (p *Plan) offered(found []recognize.Found, sure float64) {
 	p.Explores = p.Reason == ""
 }
 
-// recognize returns the strategies that a reply offers, and the confidence that it offers a
-// choice, as the model with an id says. If id is empty or the model fails, rules do.
-func (x *Explorer) recognize(ctx context.Context, id, reply string, c Config) ([]recognize.Found, float64, error) {
+// recognize returns the strategies that a reply offers, and the confidence that
+// it offers a choice. It uses the model with an id, or rules if id is empty or
+// the model fails.
+func (x *Explorer) recognize(ctx context.Context, id, reply string, c Config) ([]recognize.Offer, float64, error) {
 	if id != "" && c.Enabled {
 		m, err := x.model(ctx, Runner{Model: id})
 		if err != nil {
@@ -192,8 +193,8 @@ func (x *Explorer) recognize(ctx context.Context, id, reply string, c Config) ([
 	return found, sure, nil
 }
 
-// config returns the settings in force: those of the request win over those of the agent,
-// these over those of the workspace, and these over those of the user.
+// config returns the merged settings. Those of the request take precedence,
+// then those of the agent, of the workspace, and of the user.
 func (x *Explorer) config(ctx context.Context, a *agents.Agent, request []byte) (Config, error) {
 	own, err := x.Workspace.ExplorationSettings(ctx)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/bough-dev/bough/explore/recognize"
 )
 
-// recognizeWith does with a model what [recognize.Reply] does with rules. It returns an error
-// if the model fails, or its answer cannot be parsed.
-func recognizeWith(ctx context.Context, m model.Model, id, reply string) ([]recognize.Found, float64, error) {
+// recognizeWith is [recognize.Reply] with a model instead of rules. It returns
+// an error if the model fails or its answer cannot be parsed.
+func recognizeWith(ctx context.Context, m model.Model, id, reply string) ([]recognize.Offer, float64, error) {
 	if len(reply) > recognize.MaxReply {
 		reply = strings.ToValidUTF8(reply[:recognize.MaxReply], "")
 	}
@@ -37,7 +37,7 @@ func recognizeWith(ctx context.Context, m model.Model, id, reply string) ([]reco
 	}
 	object := said.Text
 	if from, to := strings.Index(object, "{"), strings.LastIndex(object, "}"); from >= 0 && from < to {
-		object = object[from : to+1] // models wrap it in prose or a code block
+		object = object[from : to+1] // models wrap it in prose or in a code block
 	}
 	if err := json.Unmarshal([]byte(object), &found); err != nil {
 		return nil, 0, fmt.Errorf("parse the model's answer: %w", err)

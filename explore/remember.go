@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Learnings returns what was learned from the branches that were tried in the workspace,
-// the oldest first. A line of the file that is not a learning is skipped with a note.
+// Learnings returns the learnings of the workspace, oldest first. It skips
+// invalid lines of the file, with a note.
 func (x *Explorer) Learnings(ctx context.Context) ([]Learning, error) {
 	data, err := x.Workspace.Learnings(ctx)
 	if err != nil {
@@ -19,7 +19,8 @@ func (x *Explorer) Learnings(ctx context.Context) ([]Learning, error) {
 	return list, nil
 }
 
-// Statistics returns how each strategy fared, the most successful first.
+// Statistics returns the statistics of each strategy, the most successful
+// first.
 func (x *Explorer) Statistics(ctx context.Context) ([]Statistics, error) {
 	known, err := x.Learnings(ctx)
 	if err != nil {
@@ -28,8 +29,8 @@ func (x *Explorer) Statistics(ctx context.Context) ([]Statistics, error) {
 	return statistics(known), nil
 }
 
-// remember appends the learnings of e that the file does not have. A branch that was
-// cancelled says nothing about its strategy.
+// remember appends the learnings of e that the file does not have. A cancelled
+// branch gives no learning.
 func (x *Explorer) remember(ctx context.Context, e *Exploration) error {
 	data, err := x.Workspace.Learnings(ctx)
 	if err != nil {

@@ -17,36 +17,37 @@ import (
 	"github.com/google/uuid"
 )
 
-// A run tries the branches of an exploration. One goroutine, the caller of run.run, owns
-// the exploration and makes every write to the workspace: the exploration's file, and the
-// conversations of the branches with their results. Runners, one goroutine a branch, read,
-// work in their folders, and send what came of the branch.
+// A run tries the branches of an exploration. One goroutine, the caller of
+// run.run, owns the exploration and makes every write to the workspace: the
+// file of the exploration, and the conversations of the branches. Each runner
+// is a goroutine that reads, works in its folder, and sends the result of its
+// branch.
 type run struct {
 	x        *Explorer
 	w        *workspace.Workspace
 	e        *Exploration
 	model    model.Model // nil if a command tries the branches
-	similar  []Similar   // for runners
-	folder   string      // of the exploration, with those of the branches
+	similar  []Similar   // given to runners
+	folder   string      // of the exploration; contains those of the branches
 	from     *isolate.Source
-	resumed  bool            // branches may have been at work before
+	resumed  bool            // branches may have run before
 	messages []model.Message // the path to the explored message
 	system   string
 	results  chan ended
-	cancel   map[string]context.CancelCauseFunc // of runners
-	folders  map[string]bool                    // branches with a folder that is not removed yet
+	cancel   map[string]context.CancelCauseFunc // for running branches
+	folders  map[string]bool                    // branches whose folder has not been removed
 	removals sync.WaitGroup
 }
 
-// An ended is what a runner sends.
+// An ended is the result of a runner.
 type ended struct {
 	id string
 	outcome
-	kept  bool // its result is in its conversation already
+	kept  bool // its conversation already has the result
 	notes []Note
 }
 
-// newRun returns a run of e, whose branches have their folders below folder.
+// newRun returns a run of e. folder is the parent of its branches' folders.
 func newRun(x *Explorer, e *Exploration, folder string, m model.Model, similar []Similar) *run {
 	return &run{
 		x: x, w: x.Workspace, e: e, model: m, similar: similar, folder: filepath.Join(folder, e.ID),
@@ -55,19 +56,20 @@ func newRun(x *Explorer, e *Exploration, folder string, m model.Model, similar [
 	}
 }
 
-// begun reports whether a branch may have been at work before.
+// begun reports whether a branch may have run before.
 func begun(b Branch) bool { return b.StartedAt != "" || b.Session != "" }
 
-// run tries the branches that have not ended, as many at once as the settings allow, and
-// returns when all have ended. The caller holds the exploration.
+// run tries the branches that have not ended, as many at once as the settings
+// allow, and returns when all have ended. The caller must hold the exploration.
 //
-// The file is written before a branch begins, and after one has ended and its result is in
-// its conversation. After a crash run continues from there: a branch that ended does not run
-// again, nor does one whose result is in its conversation.
+// The file is written before a branch begins, and after its result is in its
+// conversation. So run can continue after a crash: a branch that ended does not
+// run again, nor does one whose result is in its conversation.
 //
-// When ctx ends, the branches at work are stopped and none begins. If the cause is
-// errCancelled, the exploration is over; otherwise, and if it cannot be written, the branches
-// that were stopped wait for the next run, and run returns the cause.
+// If ctx ends, running branches are stopped and no other begins. If the cause
+// is errCancelled, the exploration ends. Otherwise, and if the file cannot be
+// written, stopped branches become pending for the next run, and run returns
+// the cause.
 func (r *run) run(ctx context.Context) error {
 	r.progress()
 	if err := r.prepare(ctx); err != nil {
@@ -107,12 +109,14 @@ func (r *run) run(ctx context.Context) error {
 	return err
 }
 
-// interrupted reports whether the program is to end, and the exploration to continue later.
+// interrupted reports whether ctx ended for another reason than cancellation,
+// so that the exploration can continue later.
 func interrupted(ctx context.Context) bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), errCancelled)
 }
 
-// limit returns a context that ends when the exploration has taken its time.
+// limit returns a context that ends when the time limit of the exploration is
+// reached.
 func (r *run) limit(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	most := time.Duration(r.e.Config.MaxTime)
 	if most <= 0 {
@@ -123,8 +127,9 @@ func (r *run) limit(ctx context.Context) (context.Context, context.CancelCauseFu
 	return work, func(err error) { stop(err); done() }
 }
 
-// prepare reads what runners get, and removes the folders that a crash left. If the
-// conversation of the first branch cannot be made, nothing begins and nothing is written.
+// prepare reads what runners need, and removes the folders that a crash left.
+// If the conversation of the first branch cannot be created, nothing begins and
+// nothing is written.
 func (r *run) prepare(ctx context.Context) (err error) {
 	if r.resumed {
 		r.tidy()
@@ -157,8 +162,8 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	return r.share()
 }
 
-// step writes the exploration as it is, with the branches that begin next, and begins them.
-// If work has ended, none begins.
+// step writes the exploration with the branches that begin next, and starts
+// them. If work has ended, none begins.
 func (r *run) step(ctx, work context.Context) error {
 	var next []Branch
 	switch {
@@ -181,7 +186,7 @@ func (r *run) step(ctx, work context.Context) error {
 	for _, b := range next {
 		r.start(work, b)
 	}
-	for _, b := range next { // while they work
+	for _, b := range next { // while the runners work
 		if err := r.makeSession(ctx, b); err != nil {
 			failed := r.e.Branch(b.ID)
 			failed.Session, failed.Reason = "", err.Error()
@@ -195,7 +200,7 @@ func (r *run) step(ctx, work context.Context) error {
 func (r *run) start(work context.Context, b Branch) {
 	var parent *Branch
 	if up := r.e.Branch(b.Parent); up != nil {
-		above := *up // the exploration changes while the runner works
+		above := *up // a copy: the exploration changes while the runner works
 		parent = &above
 	}
 	r.folders[b.ID] = true
@@ -203,7 +208,7 @@ func (r *run) start(work context.Context, b Branch) {
 	go func() { r.results <- r.try(work, b, parent) }()
 }
 
-// makeSession makes the conversation of a branch, unless it exists.
+// makeSession creates the conversation of a branch, unless it exists.
 func (r *run) makeSession(ctx context.Context, b Branch) error {
 	ref := r.e.Session + "@" + r.e.Node
 	if parent := r.e.Branch(b.Parent); parent != nil {
@@ -233,8 +238,8 @@ func (r *run) record(ctx context.Context, x ended) {
 	}
 }
 
-// unneeded returns the branches whose folders no branch begins with any more, and has the
-// exploration name none of them.
+// unneeded returns the branches whose folders no other branch needs any more,
+// and clears their Folder.
 func (r *run) unneeded() (ids []string) {
 	for i := range r.e.Branches {
 		b := &r.e.Branches[i]
@@ -266,8 +271,8 @@ func (r *run) store(ctx context.Context) error {
 	return r.insist(ctx, func(ctx context.Context) error { return r.w.Exploration(r.e.ID).Write(ctx, data) })
 }
 
-// insist writes something even if ctx has ended. While another process holds the lock of
-// the workspace it retries, until ctx ends.
+// insist calls write even if ctx has ended. While another process holds the
+// lock of the workspace, it retries until ctx ends.
 func (r *run) insist(ctx context.Context, write func(context.Context) error) error {
 	retry := time.NewTicker(100 * time.Millisecond)
 	defer retry.Stop()

@@ -41,8 +41,8 @@ func (b *Branch) fail(reason, now string) {
 	b.Status, b.Reason, b.EndedAt = Failed, reason, now
 }
 
-// next marks as many pending branches as executing as may be at work, and returns copies of
-// those. They have the ids of their conversations, which the caller makes.
+// next marks pending branches as executing, up to the limit, and returns copies
+// of them with the ids of their conversations, which the caller creates.
 func (e *Exploration) next(now string) []Branch {
 	var list []Branch
 	for i := range e.Branches {
@@ -58,8 +58,9 @@ func (e *Exploration) next(now string) []Branch {
 	return list
 }
 
-// sessionOf returns the id of the conversation of b, which depends only on b.ID and
-// e.CreatedAt: after a crash it is found even if the file does not have it.
+// sessionOf returns the id of the conversation of b. It depends only on b.ID
+// and e.CreatedAt, so it can be found after a crash even if the file does not
+// have it.
 func (e *Exploration) sessionOf(b *Branch) string {
 	if b.Session != "" {
 		return b.Session
@@ -68,7 +69,7 @@ func (e *Exploration) sessionOf(b *Branch) string {
 	sum := sha256.Sum256([]byte(b.ID))
 	id, err := session.NewID(begun, bytes.NewReader(sum[:]))
 	if err != nil {
-		panic("explore: " + err.Error()) // the reader has enough bytes
+		panic("explore: " + err.Error()) // the reader does not run out of bytes
 	}
 	return id
 }
@@ -76,10 +77,10 @@ func (e *Exploration) sessionOf(b *Branch) string {
 // An outcome is the end of a branch.
 type outcome struct {
 	answer
-	Failure string // why there is no result, "" if there is one
-	Output  int64  // bytes that the runner printed
+	Failure string // why there is no result, else ""
+	Output  int64  // bytes of output of the runner
 	Session string // the conversation of the branch
-	Folder  string // where it worked, as Branch.Folder
+	Folder  string // see Branch.Folder
 }
 
 // endBranch ends an executing branch, and adds the branches that it proposes.
@@ -115,7 +116,7 @@ func (e *Exploration) endBranch(id string, x outcome, newID func() string, now s
 	e.settle(now)
 }
 
-// continued reports whether branches directly below the one with an id have not ended.
+// continued reports whether children of a branch have not ended.
 func (e *Exploration) continued(id string) bool {
 	return slices.ContainsFunc(e.Branches, func(b Branch) bool {
 		return b.Parent == id && (b.Status == Pending || b.Status == Executing)
@@ -150,7 +151,7 @@ func (e *Exploration) resume() {
 	e.Active = []string{}
 }
 
-// settle sets the end and prunes the branches once all have ended.
+// settle sets EndedAt and prunes the branches once all have ended.
 func (e *Exploration) settle(now string) {
 	if e.EndedAt == "" && e.Done() {
 		e.EndedAt = now

@@ -13,7 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A task is what a runner gets, as JSON on the standard input of a command.
+// A task is the input of a runner; a command gets it as JSON on standard input.
 type task struct {
 	Exploration string            `json:"exploration_id"`
 	Branch      string            `json:"branch_id"`
@@ -21,10 +21,11 @@ type task struct {
 	Depth       int               `json:"depth"`
 	Dir         string            `json:"dir"`      // the folder of the branch
 	Bindings    map[string]string `json:"bindings"` // also in the environment
-	Messages    []json.RawMessage `json:"messages"` // the path to where the branch begins, root first, as [model.Message]
+	Messages    []json.RawMessage `json:"messages"` // the path to the start of the branch, root first; see [model.Message]
 	Learnings   []Similar         `json:"learnings"`
-	// Notes is a folder with a folder for each branch, under its id. Files that a branch
-	// writes there are kept, and its siblings can read them. It is "" without Runner.Share.
+	// Notes is a folder with a subfolder for each branch, named by its id. Files
+	// that a branch writes to its own are stored, and its siblings can read them. It
+	// is "" unless Runner.Share is set.
 	Notes string `json:"notes,omitempty"`
 }
 
@@ -35,7 +36,7 @@ type answer struct {
 	Success    *bool           `json:"success"`
 	Metrics    json.RawMessage `json:"metrics"`
 	Insights   []string        `json:"insights"`
-	Strategies []Strategy      `json:"strategies"` // to be tried below this branch
+	Strategies []Strategy      `json:"strategies"` // to try in child branches
 }
 
 // parseAnswer parses the output of a command: a JSON object with a result, or plain text,
@@ -62,7 +63,7 @@ func parseAnswer(out []byte) (answer, error) {
 		return answer{}, errors.New("its answer has no result")
 	}
 	if json.Unmarshal(raw.Result, &a.Result) != nil {
-		a.Result = string(raw.Result) // a number, or more
+		a.Result = string(raw.Result) // a number or another JSON value
 	}
 	if strings.TrimSpace(a.Result) == "" {
 		return answer{}, errors.New("its answer has no result")
@@ -87,8 +88,8 @@ const sayConfidence = `Answer with the result. As the last line say how sure you
 // lastLine matches a last line with the confidence of a model.
 const lastLine = `(?i)(?:^|\n)[ \t*_#>-]*confidence[ \t*_]*[:=][ \t*_]*([0-9]*\.?[0-9]+)[ \t]*(%?)[ \t*_.]*$`
 
-// parseReply parses the reply of a model: text, whose last line may be the confidence, or a
-// JSON object as parseAnswer parses.
+// parseReply parses the reply of a model: text, whose last line may have the
+// confidence, or a JSON object as for parseAnswer.
 func parseReply(text string) (answer, error) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if inner, ok := strings.CutPrefix(text, "```json\n"); ok && strings.HasSuffix(inner, "\n```") {

@@ -24,8 +24,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// try tries a branch below the explored message, or below another branch. Every failure is
-// in what it returns.
+// try tries a branch, whose parent is nil at depth 1. Failures are part of the
+// result.
 func (r *run) try(ctx context.Context, b Branch, parent *Branch) ended {
 	x, err := r.result(ctx, b, parent)
 	x.id = b.ID
@@ -62,8 +62,8 @@ func (r *run) result(ctx context.Context, b Branch, parent *Branch) (x ended, er
 // member is the member of metadata.bough of a message that an exploration wrote.
 const member = "exploration"
 
-// An origin is that member of the message with the result of a branch. It has the whole
-// answer, so that after a crash the runner does not run again.
+// An origin is the value of that member for the result of a branch. It has the
+// whole answer, so that the runner does not run again after a crash.
 type origin struct {
 	Exploration string          `json:"id"`
 	Branch      string          `json:"branch_id"`
@@ -84,8 +84,8 @@ func originOf(exploration, branch string, x outcome) origin {
 	return o
 }
 
-// kept returns the result of a branch that is in its conversation already, because the
-// program was killed before it wrote the exploration's file.
+// kept returns the result of a branch that is already in its conversation,
+// because the program was killed before it wrote the exploration.
 func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) {
 	path, err := r.w.Conversation(ctx, b.Session, b.ID)
 	if e := workspace.Explain(err); e != nil && e.Code == fault.NotFound {
@@ -110,11 +110,11 @@ func (r *run) kept(ctx context.Context, b Branch) (x ended, ok bool, err error) 
 	return x, true, nil
 }
 
-// command runs the program for a branch, in a folder of its own.
+// command runs the command for a branch, in a folder of its own.
 func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []model.Message, x *ended) error {
 	dir := filepath.Join(r.folder, b.ID)
 	if r.resumed {
-		// A runner that survived a crash may still be at work in its folder.
+		// A runner that survived a crash may still use the old folder.
 		dir += "-" + uuid.NewString()[:8]
 	}
 	made, err := r.makeFolder(ctx, dir, parent)

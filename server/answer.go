@@ -127,11 +127,12 @@ func writeFailure(w http.ResponseWriter, f *failure) {
 	send(w, f.status, pieces{rawjson.Compact(envelope{Code: f.status, Msg: f.msg, Error: f.detail})})
 }
 
-// pieces is a JSON document in pieces. They are written without being joined or
-// validated again, which is slow for a long conversation.
+// pieces is a JSON document in pieces. They are not joined or validated again
+// before they are sent, which would be slow for a long conversation.
 type pieces [][]byte
 
-// send writes a document. It ignores errors: the client is gone then.
+// send sends a document. It ignores errors, because the client has disconnected
+// then.
 func send(w http.ResponseWriter, status int, body pieces) {
 	size := 0
 	for _, piece := range body {

@@ -192,15 +192,15 @@ func (q *query) truth(name string, byDefault bool) bool {
 	return b
 }
 
-// number returns a numeric parameter, which must be between least and most.
-func (q *query) number(name string, byDefault, least, most int) int {
+// number returns a numeric parameter, which must be between low and high.
+func (q *query) number(name string, byDefault, low, high int) int {
 	s := q.text(name)
 	if s == "" {
 		return byDefault
 	}
 	n, err := strconv.Atoi(s)
-	if err != nil || n < least || n > most {
-		q.err = wrong(fmt.Sprintf("%s must be a number from %d to %d", name, least, most), quote(s))
+	if err != nil || n < low || n > high {
+		q.err = wrong(fmt.Sprintf("%s must be a number from %d to %d", name, low, high), quote(s))
 		return byDefault
 	}
 	return n

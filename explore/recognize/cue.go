@@ -7,7 +7,8 @@ import (
 	"github.com/bough-dev/bough/internal/likeness"
 )
 
-// A cue is a phrase that makes it more likely, or less, that the names near it are strategies.
+// A cue is a phrase that makes it more, or less, likely that the names near it
+// are strategies.
 type cue struct {
 	words  string // normalized
 	weight float64
@@ -17,11 +18,11 @@ type cue struct {
 const (
 	start      = 0.3
 	labelled   = 0.55 // all are called "Option A", "Approach 2"
-	bold       = 0.05 // all have a name in bold
-	counted    = 0.1  // as many as were announced
+	bold       = 0.05 // all names are bold
+	counted    = 0.1  // as many as announced
 	asked      = 0.15 // the reply recommends one, or asks for a choice
-	askedWhich = 0.35 // it asks which one to take
-	crowd      = -0.4 // more names than many
+	askedWhich = 0.35 // the reply asks which one to take
+	crowd      = -0.4 // there are more names than many
 	many       = 12
 )
 
@@ -58,8 +59,8 @@ func cues() []cue {
 	}
 }
 
-// heard returns the weight of the cues in a text, and the number of things that it
-// announces, 0 for none.
+// heard returns the weight of the cues in a text, and the number of items that
+// it announces, 0 for none.
 func heard(text string) (weight float64, announced int) {
 	words := " " + likeness.Normal(text) + " "
 	high, low := 0.0, 0.0
@@ -76,7 +77,7 @@ func heard(text string) (weight float64, announced int) {
 		}
 	}
 	if fields := strings.Fields(words); len(fields) > 0 && len(fields) <= 7 {
-		// These words are weaker in a longer sentence.
+		// These words have less weight in a longer sentence.
 		switch {
 		case len(fields) < 4 && slices.Contains(fields, "dont"):
 			low = min(low, -0.3)
@@ -100,7 +101,8 @@ func numeral(w string) int {
 	return 0
 }
 
-// weigh returns the score of names with the text before, above and after them.
+// weigh returns the score of names, given the text before, above and after
+// them.
 func weigh(names []string, before, above, after string) float64 {
 	score := start
 	weight, announced := heard(lastSentence(before))
@@ -127,7 +129,7 @@ func weigh(names []string, before, above, after string) float64 {
 	}
 	for kind, penalty := range map[string]float64{"step": 0.6, "done": 0.6, "amount": 0.6, "box": 1, "part": 0.4} {
 		if kind == "box" && weight >= 0.3 {
-			continue // options may have boxes too
+			continue // options may have check boxes too
 		}
 		if 3*odd[kind] >= len(names) && odd[kind] > 0 {
 			score -= penalty

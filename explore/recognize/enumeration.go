@@ -7,7 +7,8 @@ func enumerated(s string) []group {
 	return []group{listedAfter(s), either(s), mayDo(s), asks(s), between(s), versus(s)}
 }
 
-// listedAfter returns the names in a sentence after words as "three approaches:".
+// listedAfter returns the names after an announcement such as "three
+// approaches:" in a sentence.
 func listedAfter(s string) group {
 	g := group{rule: "sentence"}
 	head, tail, ok := cutAny(s, ": ", " — ", " – ", " namely ")
@@ -163,8 +164,8 @@ func versus(s string) group {
 	return g
 }
 
-// alternatives returns the parts of "A, B, or C" or "A, or B", none if no "or" joins the last
-// part. Commas within a part do not split it.
+// alternatives returns the parts of "A, B, or C" or "A, or B", none if no "or"
+// joins the last part. A comma within a part does not split it.
 func alternatives(s string) []string {
 	s = strings.TrimRight(s, " .!?")
 	parts := splitTop(s, ", or ")
@@ -188,13 +189,13 @@ func alternatives(s string) []string {
 	return append(list, unmark(parts[1]))
 }
 
-// clause reports whether a piece after a comma belongs to the piece before it.
+// clause reports whether a part after a comma belongs to the part before it.
 func clause(s string) bool {
 	return startsWith(s, "which", "who", "whose", "where", "so", "because", "as", "but", "giving", "with", "and", "since", "though", "although", "that", "while", "if", "at", "then") ||
 		strings.HasSuffix(strings.SplitN(s+" ", " ", 2)[0], "ing")
 }
 
-// trimClause returns s without a clause that explains it.
+// trimClause returns s without an explanatory clause.
 func trimClause(s string) string {
 	for _, part := range []string{", because", ", which", ", since", ", as ", ", who"} {
 		if i := strings.Index(s, part); i > 0 {

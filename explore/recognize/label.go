@@ -17,8 +17,9 @@ func unmark(s string) string {
 	return s
 }
 
-// unlabel returns a text without a label as "Option A:" before it, and whether it had one. A
-// text that is only a label is returned unchanged.
+// unlabel removes a label such as "Option A:" from the start of a text, and
+// reports whether there was one. A text that is only a label is returned
+// unchanged.
 func unlabel(s string) (rest string, ok bool) {
 	s = unmark(s)
 	words := strings.Fields(s)

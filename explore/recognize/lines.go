@@ -2,9 +2,9 @@ package recognize
 
 import "strings"
 
-// listLines returns the lines of a reply in which what a reader sees as a list has the
-// marks that every parser knows. Besides "-" and "1." people write "1)", "•", "–", "→",
-// "a.", "(a)" and "[1]", and they begin each line with a label or with bold words.
+// listLines returns the lines of a reply, with standard marks for what readers
+// see as list items. Besides "-" and "1." people write "1)", "•", "–", "→",
+// "a.", "(a)" and "[1]", or begin each line with a label or with bold words.
 func listLines(reply string) []string {
 	var lines []string
 	for line := range strings.Lines(strings.ToValidUTF8(reply, "\uFFFD")) {
@@ -46,8 +46,8 @@ func listLines(reply string) []string {
 	return lines
 }
 
-// lineKind returns what a line begins with that makes it an item: "mark" alone, the
-// other kinds only beside a line of the same kind.
+// lineKind returns the kind of item that a line begins. An item of kind "mark"
+// may be alone; the other kinds need a neighbour of the same kind.
 func lineKind(line string) string {
 	text := strings.TrimLeft(line, " ")
 	first, rest, ok := strings.Cut(text, " ")
@@ -79,9 +79,9 @@ func lineKind(line string) string {
 	return ""
 }
 
-// neighbour reports whether a line next to lines[i] is an item of the same kind. A blank
-// line may be between them, but not between those with labels or bold words, which are
-// paragraphs then.
+// neighbour reports whether an adjacent line is an item of the same kind as
+// lines[i]. A blank line may be between them, except between labels or bold
+// words, which then begin paragraphs.
 func neighbour(kinds, lines []string, i int) bool {
 	same := func(step int) bool {
 		k := i + step

@@ -6,8 +6,9 @@ import (
 	"github.com/bough-dev/bough/internal/likeness"
 )
 
-// listed returns the groups of lists. Lists of one item each with only paragraphs between them
-// are joined: they are a numbered list whose paragraphs are not indented.
+// listed returns the groups of lists. It joins lists of one item that only
+// paragraphs separate: they are a numbered list whose paragraphs are not
+// indented.
 func listed(list []block) []group {
 	var groups []group
 	for i := 0; i < len(list); i++ {

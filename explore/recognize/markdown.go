@@ -11,25 +11,25 @@ import (
 	"github.com/bough-dev/bough/internal/markdown"
 )
 
-// A block is a piece of a reply: a heading, a paragraph, or a list.
+// A block is a heading, paragraph, list, table or code block of a reply.
 type block struct {
-	level int        // of a heading, 0 for anything else
-	text  string     // of a heading or a paragraph, on one line
-	lead  string     // the bold words that a paragraph begins with, "" if it begins with none
+	level int        // of a heading, else 0
+	text  string     // of a heading or paragraph, on one line
+	lead  string     // the bold words at the start of a paragraph, else ""
 	items []item     // of a list
-	rows  [][]string // of a table, its head first; all have as many cells as that
-	code  bool       // it holds code, and no text
+	rows  [][]string // of a table, with its head; all have the same length
+	code  bool       // it is code
 }
 
-// An item is one of a list.
+// An item is an item of a list.
 type item struct {
 	text string // its first paragraph
-	lead string // the bold words that it begins with
-	more string // what else is in it
+	lead string // the bold words at its start
+	more string // its further text
 }
 
-// blocks returns what a reply is made of, as a reader sees it: in order, quotations left
-// out, lists that only a paragraph of the same list interrupts still apart.
+// blocks returns the blocks of a reply in order, without quotations. Lists that
+// a paragraph interrupts are not joined.
 func blocks(reply string) []block {
 	source := commonMark(reply)
 	root := markdown.New().Parse(source)
@@ -55,19 +55,20 @@ func blocks(reply string) []block {
 	return list
 }
 
-// commonMark returns a reply with its lists as CommonMark has them. Models indent by two
-// what belongs to any item, begin lists at any number, and change their marks.
+// commonMark returns a reply whose lists are valid CommonMark. Models indent
+// nested text by two for any mark, begin lists with any number, and change
+// marks within a list.
 func commonMark(reply string) []byte {
 	var out strings.Builder
 	inList := false
-	width, shift := 0, 0 // of the mark of the last item that is not nested; of what is nested in it
+	width, shift := 0, 0 // width of the mark of the last top-level item; shift of the text nested in it
 	for _, line := range listLines(reply) {
 		text := strings.TrimLeft(line, " ")
 		indent := len(line) - len(text)
 		switch r, _ := utf8.DecodeRuneInString(line); {
 		case marked(text):
 			if !inList {
-				out.WriteByte('\n') // a list with another number than 1 does not interrupt a paragraph
+				out.WriteByte('\n') // a list that does not begin with 1 cannot interrupt a paragraph
 			}
 			switch {
 			case indent < 2:
@@ -83,9 +84,9 @@ func commonMark(reply string) []byte {
 			}
 			line = strings.Repeat(" ", indent) + text
 		case inList && (indent == 2 || indent == 3):
-			line = "    " + text // it is in the item
+			line = "    " + text // it belongs to the item
 		case inList && unicode.IsUpper(r):
-			out.WriteByte('\n') // a sentence below a list is no part of its last item
+			out.WriteByte('\n') // text below a list is not part of its last item
 		}
 		inList = marked(text) || inList && (indent > 1 || strings.TrimSpace(line) == "")
 		out.WriteString(line + "\n")
@@ -93,7 +94,7 @@ func commonMark(reply string) []byte {
 	return []byte(out.String())
 }
 
-// marked reports whether a line without its indent is an item of a list.
+// marked reports whether a line without its indentation begins an item.
 func marked(text string) bool {
 	rest := strings.TrimLeft(text, "0123456789")
 	if rest != text {
@@ -105,7 +106,7 @@ func marked(text string) bool {
 // A document is the source that nodes refer to.
 type document []byte
 
-// rows returns the cells of a table, as many in each row.
+// rows returns the cells of a table, the same number in each row.
 func (d document) rows(table ast.Node) [][]string {
 	var rows [][]string
 	for r := table.FirstChild(); r != nil; r = r.NextSibling() {
@@ -167,7 +168,7 @@ func (d document) text(n ast.Node) string {
 	return oneLine(b.String())
 }
 
-// lead returns the bold words that a paragraph begins with.
+// lead returns the bold words at the start of a paragraph.
 func (d document) lead(n ast.Node) string {
 	if e, ok := n.FirstChild().(*ast.Emphasis); ok && e.Level > 1 {
 		return d.text(e)

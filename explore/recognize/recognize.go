@@ -1,9 +1,11 @@
-// Package recognize finds the strategies that an assistant's reply offers to choose from.
+// Package recognize finds the strategies that an assistant's reply offers to
+// choose from.
 //
-// [Reply] parses the reply as Markdown and collects groups of names by kind of cue: headings
-// and bold leads (section.go), lists (list.go), tables (table.go), and sentences (sentence.go,
-// enumeration.go). Labels as "Option A" (label.go) and the words around a group (cue.go) score
-// it, and the group with the best score wins.
+// [Reply] parses the reply as Markdown and collects groups of names by kind of
+// cue: headings and bold leads (section.go), lists (list.go), tables
+// (table.go), and sentences (sentence.go, enumeration.go). Each group gets a
+// score from labels such as "Option A" (label.go) and from the words around it
+// (cue.go); the group with the highest score is returned.
 package recognize
 
 import (
@@ -20,24 +22,25 @@ type Strategy struct {
 	Description string `json:"description"`
 }
 
-// A Found is a strategy that a reply offers.
-type Found struct {
+// An Offer is a strategy that a reply offers.
+type Offer struct {
 	Strategy
-	Confidence float64 `json:"confidence"` // that it is one of several strategies
+	Confidence float64 `json:"confidence"` // that it is one of several alternatives
 	Rule       string  `json:"rule"`       // where it was found: headings, list, table or sentence
 }
 
 const (
-	MaxReply  = 64 << 10 // bytes of a reply that are parsed: so many brackets take the parser two seconds
-	maxNamed  = 64       // strategies
-	maxName   = 80       // characters of a name
-	maxSingle = 0.3      // the score of a single strategy: there is no choice
+	MaxReply  = 64 << 10 // bytes of a reply that are parsed: the parser takes two seconds for this many brackets
+	maxNamed  = 64       // maximum number of strategies
+	maxName   = 80       // maximum length of a name in characters
+	maxSingle = 0.3      // maximum score of a single strategy, which is not a choice
 )
 
-// Reply returns the strategies that a reply, Markdown, offers, in their order, and the
-// confidence that it offers a choice, from 0 to 1. Names that are nearly the same are merged. A
-// list of steps or ingredients is returned too, with a low confidence.
-func Reply(reply string) ([]Found, float64) {
+// Reply returns the strategies that a reply in Markdown offers, in order, and
+// the confidence, from 0 to 1, that it offers a choice. It merges names that
+// are nearly equal. A list of steps or ingredients is returned too, with a low
+// confidence.
+func Reply(reply string) ([]Offer, float64) {
 	if len(reply) > MaxReply {
 		reply = reply[:MaxReply]
 	}
@@ -52,9 +55,9 @@ func Reply(reply string) ([]Found, float64) {
 	return best.found(), best.score
 }
 
-// Settle returns strategies that were found in another way as [Reply] returns its own: without
-// duplicates, and with a low confidence if there is only one.
-func Settle(strategies []Strategy, confidence float64, rule string) ([]Found, float64) {
+// Settle applies the rules of [Reply] to strategies that were found in another
+// way: it removes duplicates, and lowers the confidence if there is only one.
+func Settle(strategies []Strategy, confidence float64, rule string) ([]Offer, float64) {
 	g := group{rule: rule, named: strategies, score: confidence}
 	g.settle()
 	return g.found(), g.score
@@ -67,10 +70,10 @@ type group struct {
 	score float64
 }
 
-func (g group) found() []Found {
-	var list []Found
+func (g group) found() []Offer {
+	var list []Offer
 	for _, n := range g.named {
-		list = append(list, Found{Strategy: n, Confidence: g.score, Rule: g.rule})
+		list = append(list, Offer{Strategy: n, Confidence: g.score, Rule: g.rule})
 	}
 	return list
 }

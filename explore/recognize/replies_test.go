@@ -43,7 +43,7 @@ func readReplies(t *testing.T) []labelledReply {
 }
 
 // finds reports whether the strategies are the labelled options, in their order.
-func (r labelledReply) finds(got []recognize.Found) bool {
+func (r labelledReply) finds(got []recognize.Offer) bool {
 	if len(got) != len(r.Options) {
 		return false
 	}

@@ -2,10 +2,10 @@ package recognize
 
 import "github.com/bough-dev/bough/internal/likeness"
 
-// headed returns the groups of sections. Their names are headings, or the bold words that
-// paragraphs begin with.
+// headed returns the groups of sections, whose names are headings or the bold
+// words at the start of paragraphs.
 func headed(list []block) []group {
-	const boldLevel = 7 // below all headings
+	const boldLevel = 7 // lower than all headings
 	levelOf := func(b block) int {
 		if b.level == 0 && b.lead != "" {
 			return boldLevel
@@ -37,7 +37,7 @@ func headed(list []block) []group {
 				rest, label := unlabel(head)
 				s := Strategy{Name: rest, Description: said}
 				if level == boldLevel && said != "" && len(likeness.Normal(rest)) < 10 && label {
-					s = named(said) // **Option A:** what it is
+					s = named(said) // **Option A:** its description
 				}
 				for k++; k < len(list) && levelOf(list[k]) != level && (list[k].level == 0 || list[k].level > level); k++ {
 					if s.Description == "" {
@@ -76,7 +76,8 @@ func around(list []block, i, k int) (s surroundings) {
 	return s
 }
 
-// section returns a group of names. If two or more have labels, names without are dropped.
+// section returns a group of names. If at least two have labels, it drops those
+// without.
 func section(all []Strategy, names []string, labels []bool, a surroundings) group {
 	with := 0
 	for _, l := range labels {

@@ -27,7 +27,7 @@ func spoken(list []block) []group {
 			}
 		}
 		if i+1 < len(list) && list[i+1].text != "" && list[i+1].level == 0 {
-			a.before = "" // it announces paragraphs
+			a.before = "" // it introduces paragraphs
 		}
 		groups = append(groups, sequences(units, a.before, a.after)...)
 	}
@@ -52,8 +52,8 @@ func sequences(units []string, before, after string) []group {
 	return []group{announced(units, before, after), chained(units, before, after), conditional(units, before, after), offered(units)}
 }
 
-// offered returns the units between one that ends with a colon and a short one that asks for a
-// choice.
+// offered returns the units between one that ends with a colon and a short one
+// that asks for a choice.
 func offered(units []string) group {
 	g := group{rule: "sentence", score: start}
 	n := len(units)
@@ -69,10 +69,11 @@ func offered(units []string) group {
 	return g
 }
 
-// maxUnits is the limit of alternatives that no mark begins.
+// maxUnits is the maximum number of alternatives without marks.
 const maxUnits = 4
 
-// announced returns the units after one as "There are two ways".
+// announced returns the units after an announcement such as "There are two
+// ways".
 func announced(units []string, before, after string) (best group) {
 	for i := -1; i+1 < len(units); i++ {
 		intro := before
@@ -115,8 +116,8 @@ func announced(units []string, before, after string) (best group) {
 	return best
 }
 
-// plural reports whether an announcement is of several things without their number, or ends
-// where they begin.
+// plural reports whether an announcement is of an unspecified number of items,
+// or ends with a colon.
 func plural(intro string) bool {
 	words := " " + strings.Join(normalWords(intro), " ") + " "
 	for _, w := range []string{"more than one", "some", "several", "a few", "options", "ways", "approaches", "alternatives", "possibilities", "trade off"} {
@@ -127,14 +128,14 @@ func plural(intro string) bool {
 	return strings.HasSuffix(intro, ":") || len(strings.Fields(words)) < 9 && startsWith(intro, "let's decide", "let's choose", "let's pick", "time to decide", "we have to decide", "we have to choose")
 }
 
-// comments reports whether a sentence is about alternatives without being one.
+// comments reports whether a sentence is about alternatives but is not one.
 func comments(s string) bool {
 	return chooses(s) > 0 || strings.HasSuffix(s, "?") ||
 		startsWith(s, "both", "either", "neither", "any of", "these", "they all", "all of", "i'd", "i would", "i think", "i prefer", "personally", "my", "the former", "the latter", "of the two", "for now", "given", "in short")
 }
 
-// ordinals returns the units that begin with "The first", "The second" and so on, with the
-// units between them as their descriptions.
+// ordinals returns the units that begin with "The first", "The second" and so
+// on, with the units after each as its description.
 func ordinals(units []string) []Strategy {
 	var list []Strategy
 	for _, s := range units {
@@ -150,8 +151,8 @@ func ordinals(units []string) []Strategy {
 	return list
 }
 
-// ordinal returns the rest of a unit that begins with the ordinal of a number, from 0, and
-// whether it does.
+// ordinal returns the rest of a unit that begins with the n-th ordinal, from 0,
+// and reports whether it does.
 func ordinal(s string, n int) (rest string, ok bool) {
 	begins := [][]string{
 		{"the first", "first", "one is", "one would be", "one way", "one option", "the quick", "the easy", "the simple", "the cheap", "the short", "my first"},
@@ -174,7 +175,8 @@ func ordinal(s string, n int) (rest string, ok bool) {
 	return rest, true
 }
 
-// An opener is how a unit begins that may be an alternative to the one before.
+// An opener is the way in which a unit begins that may be an alternative to the
+// one before.
 type opener int
 
 const (
@@ -210,7 +212,8 @@ func openerOf(s string) (opener, string) {
 	return plain, s
 }
 
-// chained returns the units that words as "Or" and "Another option is" join.
+// chained returns the units that openers such as "Or" and "Another option is"
+// join.
 func chained(units []string, before, after string) group {
 	g := group{rule: "sentence", score: start}
 	kinds := make([]opener, len(units))
@@ -272,7 +275,8 @@ func chained(units []string, before, after string) group {
 	return g
 }
 
-// conditional returns units as "If we go with A, …" and "If you want B, …".
+// conditional returns units such as "If we go with A, …" and "If you want B,
+// …".
 func conditional(units []string, before, after string) group {
 	g := group{rule: "sentence", score: start}
 	depends := startsWith(lastSentence(before), "it depends", "depends")

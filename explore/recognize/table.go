@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// tabled returns the groups of tables with a row for each alternative. The names are in the
-// column whose heading says so, or in the next one if that only numbers them; the cells after
-// it are the description.
+// tabled returns the groups of tables with a row for each alternative. The
+// names are in the column whose heading indicates it, or in the next one if
+// that column only has numbers; the cells after it are the description.
 func tabled(list []block) []group {
 	var groups []group
 	for i, b := range list {

@@ -34,7 +34,7 @@ func sentences(text string) []string {
 	return list
 }
 
-// abbreviated reports whether a point after s does not end a sentence.
+// abbreviated reports whether a period after s does not end a sentence.
 func abbreviated(s string) bool {
 	last := s[strings.LastIndexAny(s, " (")+1:]
 	return oneOf(last, "vs", "e.g", "i.e", "cf", "approx", "ca", "Dr", "Mr", "Mrs", "Ms")
@@ -45,7 +45,7 @@ func lastSentence(text string) string {
 	return list[len(list)-1]
 }
 
-// cutAny cuts s at the first of separators in it.
+// cutAny cuts s at the first occurrence of any of separators.
 func cutAny(s string, separators ...string) (before, after string, ok bool) {
 	at, width := len(s), 0
 	for _, sep := range separators {
@@ -59,7 +59,7 @@ func cutAny(s string, separators ...string) (before, after string, ok bool) {
 	return s[:at], s[at+width:], true
 }
 
-// cutPrefixes cuts the longest of words that s begins with, in any case.
+// cutPrefixes removes the longest of words that s begins with, ignoring case.
 func cutPrefixes(s string, words ...string) (rest string, ok bool) {
 	most := 0
 	for _, w := range words {
@@ -70,7 +70,8 @@ func cutPrefixes(s string, words ...string) (rest string, ok bool) {
 	return strings.TrimLeft(s[most:], " ,:"), most > 0
 }
 
-// startsWith reports whether s begins with one of the words as a whole word, in any case.
+// startsWith reports whether s begins with one of the words as a whole word,
+// ignoring case.
 func startsWith(s string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		return len(s) >= len(w) && strings.EqualFold(s[:len(w)], w) && (len(s) == len(w) || strings.IndexByte(" ,:", s[len(w)]) >= 0)

@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"internal/buffer"},
 	{"workspace"},
 	{"workspace/agents", "workspace/inspect"},
-	{"workspace/bookmark"},
+	{"workspace/bookmark", "internal/lookup"},
 	{"workspace/doctor", "workspace/fault", "workspace/imports", "workspace/lines", "workspace/usage"},
 	{"checkpoint"},
 	{"workspace/task"},

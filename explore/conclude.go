@@ -3,11 +3,13 @@ package explore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -99,34 +101,28 @@ func (e *Exploration) messageID(of ...string) string {
 	return session.MessageUUID(e.ID, e.ID+" "+strings.Join(of, " "))
 }
 
-// find returns the branch that name refers to: by its id, else its strategy,
-// else a unique part of its id of at least four characters.
+// find returns the branch that name refers to: its id, else its strategy, else an unambiguous
+// prefix of its id.
 func (e *Exploration) find(name string) (*Branch, error) {
-	if b := e.Branch(name); b != nil {
-		return b, nil
+	kind := lookup.Kind[*Branch]{
+		What: "branch",
+		Names: func(b *Branch) []lookup.Name {
+			return []lookup.Name{{ID: b.ID, Title: b.Strategy}}
+		},
+		Candidate: func(b *Branch) fault.Candidate {
+			return fault.Candidate{Message: session.ID(b.ID), Kind: "branch", Title: b.Strategy, Time: b.StartedAt}
+		},
 	}
-	for _, matches := range []func(*Branch) bool{
-		func(b *Branch) bool { return b.Strategy == name },
-		func(b *Branch) bool { return len(name) >= 4 && strings.Contains(b.ID, name) },
-	} {
-		var found []*Branch
-		var ids []string
-		for i := range e.Branches {
-			if b := &e.Branches[i]; matches(b) {
-				found, ids = append(found, b), append(ids, b.ID)
-			}
-		}
-		switch len(found) {
-		case 0:
-		case 1:
-			return found[0], nil
-		default:
-			return nil, &fault.Error{Code: fault.Ambiguous, Message: fmt.Sprintf("the branch %q is ambiguous", name), Hint: "candidates: " + strings.Join(ids, ", ")}
-		}
+	branches := make([]*Branch, len(e.Branches))
+	var strategies []string
+	for i := range e.Branches {
+		branches[i] = &e.Branches[i]
+		strategies = append(strategies, e.Branches[i].Strategy)
 	}
-	var names []string
-	for _, b := range e.Branches {
-		names = append(names, b.Strategy)
+	b, err := kind.Find(name, branches)
+	var missing *fault.Error
+	if errors.As(err, &missing) {
+		missing.Hint = fmt.Sprintf("branches: %q", strategies)
 	}
-	return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the exploration has no branch %q", name), Hint: fmt.Sprintf("branches: %q", names)}
+	return b, err
 }

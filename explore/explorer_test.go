@@ -87,7 +87,7 @@ func TestExplorer(t *testing.T) {
 	if err != nil || both.Evaluation.Result != "Both." || *both.Outcome == *e.Outcome {
 		t.Errorf("Evaluate = %+v, %v", both.Evaluation, err)
 	}
-	for _, name := range []string{"", "merge", e.Branches[0].ID, e.Branches[0].ID[9:20]} {
+	for _, name := range []string{"", "merge", e.Branches[0].ID, e.Branches[0].ID[:13], "MERGE"} {
 		adopted, err := x.Adopt(ctx, e.ID, name)
 		if err != nil {
 			t.Fatalf("Adopt(%q): %v", name, err)
@@ -380,5 +380,26 @@ func TestValidate(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, c.code) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v, want %s", c.r, err, c.want)
 		}
+	}
+}
+
+// TestFindBranch: a strategy that two branches tried is ambiguous, and the error has both.
+func TestFindBranch(t *testing.T) {
+	const first, second = "aaaa1111-0000-4000-8000-00000000000a", "aaaa2222-0000-4000-8000-00000000000b"
+	e := &explore.Exploration{Branches: []explore.Branch{{ID: first, Strategy: "Merge"}, {ID: second, Strategy: "Merge", Parent: first}, {ID: "bbbb", Strategy: "merge"}}}
+	for name, want := range map[string]string{first: first, "merge": "bbbb", "aaaa2": second} {
+		if b, err := e.Find(name); err != nil || b.ID != want {
+			t.Errorf("Find(%q) = %+v, %v", name, b, err)
+		}
+	}
+	for name, want := range map[string]int{"Merge": 2, "MERGE": 3, "aaaa": 2} {
+		var several *fault.AmbiguousError
+		if _, err := e.Find(name); !errors.As(err, &several) || len(several.Candidates) != want || several.Candidates[0].Message != first {
+			t.Errorf("Find(%q): %+v", name, err)
+		}
+	}
+	var missing *fault.Error
+	if _, err := e.Find("aaa"); !errors.As(err, &missing) || missing.Code != fault.NotFound || missing.Hint != `branches: ["Merge" "Merge" "merge"]` {
+		t.Errorf("Find: %+v", err)
 	}
 }

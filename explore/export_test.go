@@ -67,3 +67,6 @@ func PlanFor(found []recognize.Offer, sure float64, similar []Similar, c Config)
 
 // EndedWith returns what came of a branch whose runner answered a.
 func EndedWith(a Answer) Ended { return Ended{answer: a} }
+
+// Find is find.
+func (e *Exploration) Find(name string) (*Branch, error) { return e.find(name) }

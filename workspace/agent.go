@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
@@ -169,31 +170,21 @@ func (v *View) agent(name string) (*agents.Agent, error) {
 		name = strings.ToLower(name)
 	}
 	var all []*agents.Agent
-	var list []candidate
 	err := v.eachAgent(func(_ string, a *agents.Agent, err error) error {
 		if err == nil {
-			all, list = append(all, a), append(list, candidate{id: a.Name}, candidate{id: a.ID})
+			all = append(all, a)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	var found []*agents.Agent
-	var candidates []fault.Candidate
-	for _, i := range match(name, list) {
-		if a := all[i/2]; !slices.Contains(found, a) {
-			found = append(found, a)
-			candidates = append(candidates, fault.Candidate{Kind: "agent", Title: a.Name})
-		}
+	kind := lookup.Kind[*agents.Agent]{
+		What: "agent", Next: fault.Do(fault.ListAgents),
+		Names:     func(a *agents.Agent) []lookup.Name { return []lookup.Name{{ID: a.Name}, {ID: a.ID}} },
+		Candidate: func(a *agents.Agent) fault.Candidate { return fault.Candidate{Kind: "agent", Title: a.Name} },
 	}
-	switch len(found) {
-	case 0:
-		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no agent %q", name), Next: fault.Do(fault.ListAgents)}
-	case 1:
-		return found[0], nil
-	}
-	return nil, ambiguous("agent", name, candidates)
+	return kind.Find(name, all)
 }
 
 // owner returns the agent that owns a line, by the id of its first file, or nil if no

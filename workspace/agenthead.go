@@ -3,12 +3,13 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
@@ -121,29 +122,27 @@ func (tx *Tx) moveAgent(a *agents.Agent, tree string, p *place) (*agents.Positio
 	return positionOf(a.Agent), err
 }
 
-// treeOf returns the tree of an agent that name refers to, by name or id.
+// treeOf returns the tree of an agent that has the name or the id. The name, which the
+// agent gave it, takes precedence.
 func (v *View) treeOf(a *agents.Agent, name string) (*agent.Tree, error) {
-	list := make([]candidate, len(a.Trees))
-	for i, t := range a.Trees {
-		list[i] = candidate{id: t.ID, title: t.Name, shown: shown(t.ID)}
+	kind := lookup.Kind[*agent.Tree]{
+		What: "tree",
+		Names: func(t *agent.Tree) []lookup.Name {
+			return []lookup.Name{{Label: t.Name, ID: t.ID, Title: t.Name, Short: lookup.Short(t.ID)}}
+		},
+		Candidate: func(t *agent.Tree) fault.Candidate {
+			return fault.Candidate{Session: session.ID(t.ID), Kind: "tree", Title: cmp.Or(t.Name, v.titleOf(t.ID)), Time: session.FormatTime(t.Created)}
+		},
 	}
-	// A name takes precedence over an id.
-	if i := slices.IndexFunc(a.Trees, func(t agent.Tree) bool { return name != "" && t.Name == name }); i >= 0 {
-		return &a.Trees[i], nil
+	trees := make([]*agent.Tree, len(a.Trees))
+	for i := range a.Trees {
+		trees[i] = &a.Trees[i]
 	}
-	found := match(name, list)
-	switch len(found) {
-	case 0:
+	t, err := kind.Find(name, trees)
+	if errors.Is(err, fault.NotFound) {
 		return nil, v.noTree(a, name)
-	case 1:
-		return &a.Trees[found[0]], nil
 	}
-	var candidates []fault.Candidate
-	for _, i := range found {
-		t := a.Trees[i]
-		candidates = append(candidates, fault.Candidate{Session: session.ID(t.ID), Kind: "tree", Title: cmp.Or(t.Name, v.titleOf(t.ID)), Time: session.FormatTime(t.Created)})
-	}
-	return nil, ambiguous("tree", name, candidates)
+	return t, err
 }
 
 // noTree returns the error for a name that refers to no tree of an agent. It

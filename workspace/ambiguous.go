@@ -5,17 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 )
-
-// maxCandidates is how many candidates an error holds.
-const maxCandidates = 12
-
-// ambiguous returns the error for a name that several things of one kind match.
-func ambiguous(what, name string, candidates []fault.Candidate) error {
-	return &fault.AmbiguousError{What: what, Name: name, Total: len(candidates), Candidates: candidates[:min(len(candidates), maxCandidates)]}
-}
 
 // ambiguousSessions returns the error for a name that several sessions match.
 func (v *View) ambiguousSessions(name string, ids []string) error {
@@ -30,15 +23,13 @@ func (v *View) ambiguousSessions(name string, ids []string) error {
 	}
 	ids = slices.Clone(ids)
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(active(b), active(a)) })
-	e := &fault.AmbiguousError{What: "session", Name: name, Total: len(ids)}
-	for _, id := range ids[:min(len(ids), maxCandidates)] {
+	return lookup.Ambiguous("session", name, ids, func(id string) fault.Candidate {
 		c := fault.Candidate{Session: session.ID(id), Kind: string(v.kind(id)), Title: v.titleOf(id), Time: active(id), Tool: v.setting(id).Tool}
 		if entry := v.index.Entry(id); entry != nil {
 			c.MessageCount = entry.MessageCount
 		}
-		e.Candidates = append(e.Candidates, c)
-	}
-	return e
+		return c
+	})
 }
 
 // titleOf returns the display title of a session, "" if the session cannot be read.
@@ -54,8 +45,7 @@ func (v *View) titleOf(id string) string {
 
 // ambiguousMessages returns the error for a name that several messages match.
 func (v *View) ambiguousMessages(name string, places []*place) error {
-	e := &fault.AmbiguousError{What: "message", Name: name, Total: len(places)}
-	for _, p := range places[:min(len(places), maxCandidates)] {
+	return lookup.Ambiguous("message", name, places, func(p *place) fault.Candidate {
 		id := p.source().ID
 		c := fault.Candidate{Session: session.ID(id), Message: session.ID(p.messageID()), Title: v.titleOf(id)}
 		if m, err := v.message(p.line, p.node); err == nil {
@@ -64,9 +54,8 @@ func (v *View) ambiguousMessages(name string, places []*place) error {
 				c.Time = session.FormatTime(at)
 			}
 		}
-		e.Candidates = append(e.Candidates, c)
-	}
-	return e
+		return c
+	})
 }
 
 // opening returns the first words of a text on one line.

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
@@ -82,7 +83,7 @@ func withBookmark(f *bookmark.File, b *bookmark.Bookmark, o BookmarkOptions) ([]
 	case len(taken) == 0:
 		return f.Add(*b), nil
 	case len(taken) > 1:
-		return nil, ambiguous("bookmark", b.Label, candidatesOf(f, taken))
+		return nil, ambiguousBookmarks(b.Label, f, taken)
 	case !o.Move:
 		return nil, &fault.Error{
 			Code:    fault.Refused,
@@ -95,12 +96,12 @@ func withBookmark(f *bookmark.File, b *bookmark.Bookmark, o BookmarkOptions) ([]
 	return f.Replace(taken[0], *b), nil
 }
 
-func candidatesOf(f *bookmark.File, list []int) (candidates []fault.Candidate) {
-	for _, i := range list {
+// ambiguousBookmarks returns the error for a name of several bookmarks, by their indexes.
+func ambiguousBookmarks(name string, f *bookmark.File, list []int) error {
+	return lookup.Ambiguous("bookmark", name, list, func(i int) fault.Candidate {
 		b := f.Bookmarks[i]
-		candidates = append(candidates, fault.Candidate{Session: session.ID(b.Session), Message: session.ID(b.Message), Kind: "bookmark", Title: b.Label, Time: b.CreatedAt, Text: b.Summary})
-	}
-	return candidates
+		return fault.Candidate{Session: session.ID(b.Session), Message: session.ID(b.Message), Kind: "bookmark", Title: b.Label, Time: b.CreatedAt, Text: b.Summary}
+	})
 }
 
 func checkLabel(label string) error {
@@ -199,7 +200,7 @@ func (v *View) placeLabelled(label string, partial bool) (*place, error) {
 		return nil, nil
 	case 1:
 	default:
-		return nil, ambiguous("bookmark", label, candidatesOf(f, list))
+		return nil, ambiguousBookmarks(label, f, list)
 	}
 	b := f.Bookmarks[list[0]]
 	if !v.has(b.Session) {
@@ -282,10 +283,10 @@ func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*bookmark
 		}
 		switch len(list) {
 		case 0:
-			return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no bookmark %q", which), Next: fault.Do(fault.ListBookmarks)}
+			return nil, lookup.Missing("bookmark", which, fault.Do(fault.ListBookmarks))
 		case 1:
 		default:
-			return nil, ambiguous("bookmark", which, candidatesOf(f, list))
+			return nil, ambiguousBookmarks(which, f, list)
 		}
 		b := f.Bookmarks[list[0]]
 		tx.op.Sessions, tx.op.Args["label"], tx.op.Args["message"] = []string{b.Session}, b.Label, b.Message

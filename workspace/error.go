@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -99,5 +100,5 @@ func checkWord(what, word string, choices ...string) error {
 }
 
 func notFound(what, name string) *fault.Error {
-	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no %s %q", what, name), Next: fault.Do(fault.FindSession)}
+	return lookup.Missing(what, name, fault.Do(fault.FindSession))
 }

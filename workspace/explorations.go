@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
@@ -67,22 +68,12 @@ func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, err
 	if err != nil {
 		return "", err
 	}
-	list := make([]candidate, len(ids))
-	for i, id := range ids {
-		list[i].id = id
+	kind := lookup.Kind[string]{
+		What: "exploration", Next: fault.Do(fault.ListExplorations),
+		Names:     func(id string) []lookup.Name { return []lookup.Name{{ID: id}} },
+		Candidate: func(id string) fault.Candidate { return fault.Candidate{Kind: "exploration", Title: id} },
 	}
-	found := match(name, list)
-	switch len(found) {
-	case 0:
-		return "", &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no exploration %q", name), Next: fault.Do(fault.ListExplorations)}
-	case 1:
-		return ids[found[0]], nil
-	}
-	var candidates []fault.Candidate
-	for _, i := range found {
-		candidates = append(candidates, fault.Candidate{Kind: "exploration", Title: ids[i]})
-	}
-	return "", ambiguous("exploration", name, candidates)
+	return kind.Find(name, ids)
 }
 
 // Explorations returns the ids of the explorations.

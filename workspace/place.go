@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -263,16 +264,10 @@ func (v *View) placeAbove(id, message string, find func(*line, string) (int, err
 // compared.
 func (l *line) find(name string) (int, error) {
 	node, err := l.exact(name)
-	if !isNotFound(err) || !isPrefix(name) || strings.HasPrefix(name, urn) {
+	if !isNotFound(err) || strings.HasPrefix(name, urn) {
 		return node, err
 	}
-	var nodes []int
-	for n := range l.Len() {
-		if abbreviates(name, l.ID(n)) {
-			nodes = append(nodes, n)
-		}
-	}
-	return l.only(name, nodes)
+	return l.only(name, lookup.Abbreviated(name, l.Len(), func(n int) lookup.Name { return lookup.Name{ID: l.ID(n)} }))
 }
 
 // exact returns the node of the message whose id, or else UUID, is name.

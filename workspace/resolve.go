@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -107,11 +108,10 @@ func (v *View) conversations(ids []string) []string {
 	return firsts
 }
 
-// abbreviated returns the sessions whose shown part is prefix; if there is
-// none, those whose id or shown part begins with it. If prefix was the id of a
-// session, it returns none.
+// abbreviated returns the sessions whose shown abbreviates, by the rule of package lookup.
+// If prefix was the id of a session, it returns none.
 func (v *View) abbreviated(prefix string) ([]string, error) {
-	if !isPrefix(prefix) || strings.HasPrefix(prefix, urn) {
+	if !lookup.IsPrefix(prefix) || strings.HasPrefix(prefix, urn) {
 		return nil, nil
 	}
 	ids, err := v.index.Containing(prefix)
@@ -119,22 +119,16 @@ func (v *View) abbreviated(prefix string) ([]string, error) {
 		return nil, err
 	}
 	ids = append(ids, v.penguins(func(id string) bool { return strings.Contains(id, prefix) })...)
-	var whole, begun []string
-	for _, id := range ids {
-		switch {
-		case shown(id) == prefix:
-			whole = append(whole, id)
-		case abbreviates(prefix, id), abbreviates(prefix, shown(id)):
-			begun = append(begun, id)
-		}
+	var found []string
+	for _, i := range lookup.Abbreviated(prefix, len(ids), func(i int) lookup.Name {
+		return lookup.Name{ID: ids[i], Short: lookup.Short(ids[i])}
+	}) {
+		found = append(found, ids[i])
 	}
-	if len(whole) == 0 {
-		whole = begun
-	}
-	if len(whole) > 0 && v.wasSession(prefix, whole) {
+	if len(found) > 0 && v.wasSession(prefix, found) {
 		return nil, nil
 	}
-	return whole, nil
+	return found, nil
 }
 
 // wasSession reports whether id was the id of a session: whether its file is in

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent/turn"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
@@ -160,27 +161,20 @@ func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error
 		queue := slices.DeleteFunc(slices.Clone(a.Queue), func(e turn.Entry) bool {
 			return slices.ContainsFunc(a.Turn.Unwritten, func(n turn.Node) bool { return n.ID == e.ID })
 		})
-		list := make([]candidate, len(queue))
-		for i, e := range queue {
-			list[i].id = e.ID
+		kind := lookup.Kind[turn.Entry]{
+			What: "queued message", Next: fault.Do(fault.ListQueue, a.Name),
+			Names: func(e turn.Entry) []lookup.Name { return []lookup.Name{{ID: e.ID}} },
+			Candidate: func(e turn.Entry) fault.Candidate {
+				return fault.Candidate{Message: session.ID(e.ID), Kind: string(e.Mode), Text: opening(e.Content)}
+			},
 		}
-		found := match(id, list)
-		switch len(found) {
-		case 0:
-			return nil, &fault.Error{Code: fault.NotFound, Message: "nothing with the id " + id + " is queued", Next: fault.Do(fault.ListQueue, a.Name)}
-		case 1:
-		default:
-			var candidates []fault.Candidate
-			for _, i := range found {
-				e := queue[i]
-				candidates = append(candidates, fault.Candidate{Message: session.ID(e.ID), Kind: string(e.Mode), Text: opening(e.Content)})
-			}
-			return nil, ambiguous("queued message", id, candidates)
+		dropped, err := kind.Find(id, queue)
+		if err != nil {
+			return nil, err
 		}
-		id := queue[found[0]].ID
-		tx.op.Args["id"] = id
-		a.Queue.Drop(id)
-		_, err := tx.putAgent(a.Agent, a.File)
+		tx.op.Args["id"] = dropped.ID
+		a.Queue.Drop(dropped.ID)
+		_, err = tx.putAgent(a.Agent, a.File)
 		tx.View.recoverTurn(a)
 		return queueOf(a), err
 	})

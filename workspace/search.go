@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -161,10 +162,10 @@ func (s *search) run() (*SearchResult, error) {
 // pieceOf returns the shown part of a session's id if that refers to the
 // session, else the whole id.
 func (v *View) pieceOf(id string) string {
-	if named, err := v.resolve(shown(id)); err != nil || named != id {
+	if named, err := v.resolve(lookup.Short(id)); err != nil || named != id {
 		return id
 	}
-	return shown(id)
+	return lookup.Short(id)
 }
 
 // A search is one search, in one view.

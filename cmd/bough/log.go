@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/clipperhouse/displaywidth"
@@ -265,4 +266,4 @@ func about(o workspace.Operation, titles map[string]string) string {
 
 // head and tail shorten an id to its first or last eight characters.
 func head(id string) string { return clean(id[:min(len(id), 8)]) }
-func tail(id string) string { return clean(id[max(0, len(id)-8):]) }
+func tail(id string) string { return clean(lookup.Short(id)) }

@@ -1,0 +1,118 @@
+// Package lookup finds the thing that a word names, by one rule for sessions, messages,
+// agents and everything else: a whole name comes before a title, a title before the same
+// title in another case, and that before a prefix of an id, which must be unambiguous.
+package lookup
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bough-dev/bough/workspace/fault"
+)
+
+// A Name is what a thing goes by. Any field may be empty.
+type Name struct {
+	Label string // matches as a whole, and takes precedence over ids
+	ID    string // matches as a whole, or by a prefix
+	Title string // matches as a whole, exactly or else in any case
+	Short string // the part of ID that lists show: matches as a whole, or by a prefix
+}
+
+// A Kind is the kind of the things in a list.
+type Kind[T any] struct {
+	What      string                  // in an error: "agent", …
+	Next      fault.Step              // after an error, if nothing matches
+	Names     func(T) []Name          // of a thing; it goes by each of them
+	Candidate func(T) fault.Candidate // for an error, if several match
+}
+
+// Find returns the one thing of list that word names. The error is that of [Missing] or of
+// [Ambiguous].
+func (k Kind[T]) Find(word string, list []T) (T, error) {
+	var names []Name
+	var owner []int // by the index of a name, that of the thing
+	for i, thing := range list {
+		for _, name := range k.Names(thing) {
+			names, owner = append(names, name), append(owner, i)
+		}
+	}
+	var found []T
+	last := -1
+	for _, i := range Match(word, names) {
+		if owner[i] != last {
+			found, last = append(found, list[owner[i]]), owner[i]
+		}
+	}
+	var none T
+	switch len(found) {
+	case 0:
+		return none, Missing(k.What, word, k.Next)
+	case 1:
+		return found[0], nil
+	}
+	return none, Ambiguous(k.What, word, found, k.Candidate)
+}
+
+// Match returns the indices of the names that word matches best: those with that label, else
+// with that id, else with that title, exactly or else in any case, else [Abbreviated].
+func Match(word string, names []Name) []int {
+	if word == "" {
+		return nil
+	}
+	for _, matches := range []func(Name) bool{
+		func(n Name) bool { return n.Label == word },
+		func(n Name) bool { return n.ID == word },
+		func(n Name) bool { return n.Title == word },
+		func(n Name) bool { return strings.EqualFold(n.Title, word) },
+	} {
+		var found []int
+		for i, n := range names {
+			if matches(n) {
+				found = append(found, i)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return Abbreviated(word, len(names), func(i int) Name { return names[i] })
+}
+
+// Abbreviated returns the indices of the names, of n, whose short part is prefix, else those
+// whose id or short part [Abbreviates].
+func Abbreviated(prefix string, n int, name func(i int) Name) []int {
+	if !IsPrefix(prefix) {
+		return nil
+	}
+	var whole, begun []int
+	for i := range n {
+		switch name := name(i); {
+		case name.Short == prefix:
+			whole = append(whole, i)
+		case Abbreviates(prefix, name.ID), Abbreviates(prefix, name.Short):
+			begun = append(begun, i)
+		}
+	}
+	if len(whole) > 0 {
+		return whole
+	}
+	return begun
+}
+
+// Missing returns the error for a word that names nothing.
+func Missing(what, word string, next fault.Step) *fault.Error {
+	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no %s %q", what, word), Next: next}
+}
+
+// maxCandidates is how many candidates an error holds.
+const maxCandidates = 12
+
+// Ambiguous returns the error for a word that matches several things, found, which are in
+// the order of the candidates.
+func Ambiguous[T any](what, word string, found []T, candidate func(T) fault.Candidate) error {
+	e := &fault.AmbiguousError{What: what, Name: word, Total: len(found)}
+	for _, thing := range found[:min(len(found), maxCandidates)] {
+		e.Candidates = append(e.Candidates, candidate(thing))
+	}
+	return e
+}

@@ -1,0 +1,46 @@
+package lookup
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/session"
+)
+
+const (
+	minPrefix = 4 // characters
+	shortSize = 8 // bytes
+)
+
+// Short returns the part of an id that lists show: its last eight bytes.
+func Short(id string) string { return id[max(0, len(id)-shortSize):] }
+
+// IsPrefix reports whether word is long enough to be a prefix of an id and is not itself a
+// generated id: the id of a session that is gone must not match a longer one.
+func IsPrefix(word string) bool {
+	return utf8.RuneCountInString(word) >= minPrefix && !session.Generated(word)
+}
+
+// Abbreviates reports whether id begins with prefix and prefix is unlikely to be a
+// whole id: "plan" abbreviates "planning", but not "plan-backup", nor does "plan1"
+// abbreviate "plan10". Generated ids all have the same length, so any prefix
+// abbreviates one.
+func Abbreviates(prefix, id string) bool {
+	rest, ok := strings.CutPrefix(id, prefix)
+	if !ok || rest == "" || !IsPrefix(prefix) {
+		return false
+	}
+	if session.Generated(id) {
+		return true
+	}
+	if last, _ := utf8.DecodeLastRuneInString(prefix); unicode.IsDigit(last) {
+		if after := strings.TrimLeftFunc(rest, unicode.IsDigit); after == "" {
+			return false
+		} else if len(after) < len(rest) {
+			rest = after
+		}
+	}
+	next, _ := utf8.DecodeRuneInString(rest)
+	return unicode.IsLetter(next) || unicode.IsDigit(next)
+}

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -12,42 +11,27 @@ import (
 
 // ambiguousSessions returns the error for a name that several sessions match.
 func (v *View) ambiguousSessions(name string, ids []string) error {
-	active := func(id string) string {
-		switch e := v.index.Entry(id); {
-		case e != nil:
-			return session.FormatTime(e.LastActive)
-		case v.isPenguin(id):
-			return session.FormatTime(v.penguin[id].CreatedAt)
-		}
-		return ""
+	about := make(map[string]overview, len(ids))
+	for _, id := range ids {
+		about[id] = v.overview(id)
 	}
 	ids = slices.Clone(ids)
-	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(active(b), active(a)) })
+	slices.SortStableFunc(ids, func(a, b string) int { return about[b].active.Compare(about[a].active) })
 	return lookup.Ambiguous("session", name, ids, func(id string) fault.Candidate {
-		c := fault.Candidate{Session: session.ID(id), Kind: string(v.kind(id)), Title: v.titleOf(id), Time: active(id), Tool: v.setting(id).Tool}
-		if entry := v.index.Entry(id); entry != nil {
-			c.MessageCount = entry.MessageCount
+		s := about[id]
+		c := fault.Candidate{Session: session.ID(id), Kind: string(s.kind), Title: s.title, Tool: s.setting.Tool, MessageCount: s.messages}
+		if !s.active.IsZero() {
+			c.Time = session.FormatTime(s.active)
 		}
 		return c
 	})
-}
-
-// titleOf returns the display title of a session, "" if the session cannot be read.
-func (v *View) titleOf(id string) string {
-	switch e := v.index.Entry(id); {
-	case e != nil:
-		return v.title(e)
-	case v.isPenguin(id):
-		return cmp.Or(v.penguin[id].Name, session.DefaultTitle(id))
-	}
-	return ""
 }
 
 // ambiguousMessages returns the error for a name that several messages match.
 func (v *View) ambiguousMessages(name string, places []*place) error {
 	return lookup.Ambiguous("message", name, places, func(p *place) fault.Candidate {
 		id := p.source().ID
-		c := fault.Candidate{Session: session.ID(id), Message: session.ID(p.messageID()), Title: v.titleOf(id)}
+		c := fault.Candidate{Session: session.ID(id), Message: session.ID(p.messageID()), Title: v.overview(id).title}
 		if m, err := v.message(p.line, p.node); err == nil {
 			c.Kind, c.Text = m.Role(), opening(m.Text())
 			if at, ok := m.Time(); ok {

@@ -143,7 +143,7 @@ type moment struct {
 func (v *View) moment(l *line, node int, said func(node int) (time.Time, bool)) moment {
 	at, ok := said(node)
 	if !ok {
-		at = v.began(l.Parts[0].ID)
+		at = v.overview(l.Parts[0].ID).created
 	}
 	return moment{node, at, ok}
 }
@@ -165,12 +165,4 @@ func (v *View) byTime(l *line, nodes []int, said func(node int) (time.Time, bool
 		return 1
 	})
 	return list
-}
-
-// began returns the creation time of a session.
-func (v *View) began(id string) time.Time {
-	if v.isPenguin(id) {
-		return v.penguin[id].CreatedAt
-	}
-	return v.index.Entry(id).CreatedAt
 }

@@ -40,12 +40,70 @@ type TreeEntry struct {
 	Children []TreeEntry `json:"children"` // oldest first
 }
 
-// entry returns the entry of a session or of one of Penguin's checkpoints. If
-// an origin is missing, the lineage begins after it.
+// An overview is what lists, searches and errors say about a session or one of Penguin's
+// checkpoints.
+type overview struct {
+	kind            session.Kind
+	title           string // see [View.title]
+	messages        int
+	created, active time.Time
+	setting         session.Setting
+}
+
+// overview returns the overview of a session, the zero overview if there is none. It reads
+// no file.
+func (v *View) overview(id string) overview {
+	switch e := v.index.Entry(id); {
+	case e != nil:
+		return overview{e.Kind(), v.title(e), e.MessageCount, instant(e.CreatedAt), v.lastActive(id), v.setting(id)}
+	case v.isPenguin(id):
+		cp := v.penguin[id]
+		at := instant(cp.CreatedAt)
+		return overview{session.Checkpoint, cmp.Or(cp.Name, session.DefaultTitle(id)), cp.MessageCount, at, v.lastActive(id), v.setting(cp.Session)}
+	}
+	return overview{}
+}
+
+// lastActive returns when any of the sessions with these ids was last active.
+func (v *View) lastActive(ids ...string) (last time.Time) {
+	for _, id := range ids {
+		var at time.Time
+		if e := v.index.Entry(id); e != nil {
+			at = e.LastActive
+		} else if v.isPenguin(id) {
+			at = v.penguin[id].CreatedAt
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return instant(last)
+}
+
+// entry returns the entry of a session or of one of Penguin's checkpoints. The
+// lineage is as far as it is known.
 func (v *View) entry(id string) Entry {
+	s := v.overview(id)
 	lineage, _ := v.lineage(id)
+	entry := Entry{
+		ID:            id,
+		Kind:          s.kind,
+		Title:         s.title,
+		MessageCount:  s.messages,
+		CreatedAt:     s.created,
+		LastActive:    s.active,
+		ContinuedFrom: []string{},
+		ContinuedTo:   []string{},
+		Lineage:       lineage,
+		Setting:       s.setting,
+	}
 	if v.isPenguin(id) {
-		return v.penguinEntry(id, lineage)
+		cp := v.penguin[id]
+		entry.BranchedFrom, entry.BranchPoint = session.ID(cp.Session), session.ID(cp.Message)
+		if file, err := v.penguinCheckpoint(id); err == nil {
+			entry.MessageCount = len(file.Messages)
+		}
+		return entry
 	}
 	e := v.index.Entry(id)
 	branched := e.BranchedFrom
@@ -55,44 +113,10 @@ func (v *View) entry(id string) Entry {
 	if cp, ok := v.penguin[branched]; ok && v.index.Entry(branched) == nil {
 		branched = cp.Session
 	}
-	return Entry{
-		ID:            id,
-		Kind:          e.Kind(),
-		Title:         v.title(e),
-		MessageCount:  e.MessageCount,
-		HeaderCount:   e.HeaderCount,
-		CreatedAt:     instant(e.CreatedAt),
-		LastActive:    instant(e.LastActive),
-		ContinuedFrom: list(e.ContinuedFrom),
-		ContinuedTo:   list(v.index.ContinuedTo(id)),
-		BranchedFrom:  session.ID(branched),
-		BranchPoint:   session.ID(e.BranchPoint),
-		Lineage:       lineage,
-		Setting:       v.setting(id),
-	}
-}
-
-func (v *View) penguinEntry(id string, lineage []string) Entry {
-	cp := v.penguin[id]
-	messages := cp.MessageCount
-	if s, err := v.penguinCheckpoint(id); err == nil {
-		messages = len(s.Messages)
-	}
-	at := instant(cp.CreatedAt)
-	return Entry{
-		ID:            id,
-		Kind:          session.Checkpoint,
-		Title:         cmp.Or(cp.Name, session.DefaultTitle(id)),
-		MessageCount:  messages,
-		CreatedAt:     at,
-		LastActive:    at,
-		ContinuedFrom: []string{},
-		ContinuedTo:   []string{},
-		BranchedFrom:  session.ID(cp.Session),
-		BranchPoint:   session.ID(cp.Message),
-		Lineage:       lineage,
-		Setting:       v.setting(cp.Session),
-	}
+	entry.BranchedFrom, entry.BranchPoint = session.ID(branched), session.ID(e.BranchPoint)
+	entry.HeaderCount = e.HeaderCount
+	entry.ContinuedFrom, entry.ContinuedTo = list(e.ContinuedFrom), list(v.index.ContinuedTo(id))
+	return entry
 }
 
 // list returns s, or an empty list if s is nil, which JSON would encode as

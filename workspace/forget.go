@@ -214,7 +214,7 @@ func (v *View) sessionTexts(f func(sessionText)) error {
 
 // planForget computes how to forget the conversation with the files ids.
 func (v *View) planForget(ids []string, o ForgetOptions) (*ForgetResult, *forgetPlan, error) {
-	done := &ForgetResult{Session: ids[0], Title: v.titleOf(ids[0]), Copies: []ForgottenCopy{}, Sources: []ForgottenSource{}, DryRun: o.DryRun}
+	done := &ForgetResult{Session: ids[0], Title: v.overview(ids[0]).title, Copies: []ForgottenCopy{}, Sources: []ForgottenSource{}, DryRun: o.DryRun}
 	if err := v.whole(); err != nil {
 		return nil, nil, err
 	}

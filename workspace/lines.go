@@ -94,13 +94,7 @@ func (v *View) lineEntryOf(id string) (*lines.Entry, error) {
 func (v *View) lineEntry(first *session.Outline, ids []string) *lines.Entry {
 	e := v.entry(first.ID)
 	l := &lines.Entry{ID: e.ID, UUID: session.UUID(e.ID), Kind: e.Kind, Title: e.Title}
-	l.CreatedAt = e.CreatedAt
-	l.UpdatedAt = e.LastActive
-	for _, id := range ids[1:] {
-		if part := v.index.Entry(id); part != nil && part.LastActive.After(l.UpdatedAt) {
-			l.UpdatedAt = part.LastActive
-		}
-	}
+	l.CreatedAt, l.UpdatedAt = e.CreatedAt, v.lastActive(ids...)
 	json.Unmarshal(first.Own(ownUser), &l.User) // ignored if it has another type
 	json.Unmarshal(first.Own(ownUntracked), &l.Untracked)
 	if configs := first.Own(ownConfigs); checkObject("configs", configs) == nil {

@@ -208,7 +208,7 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 				parent = from
 			}
 			children[parent] = append(children[parent], id)
-			slices.SortStableFunc(children[parent], func(a, b string) int { return v.began(a).Compare(v.began(b)) })
+			slices.SortStableFunc(children[parent], func(a, b string) int { return v.overview(a).created.Compare(v.overview(b).created) })
 		}
 		head, _ := v.head()
 		f := &Forest{Roots: []TreeEntry{}}

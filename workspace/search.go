@@ -206,6 +206,7 @@ type searchFile struct {
 type searchLine struct {
 	id      string // of its first file
 	title   string
+	setting session.Setting
 	began   time.Time
 	active  time.Time
 	files   []string
@@ -296,7 +297,7 @@ func (s *search) everyLine(note bool) []*searchLine {
 		}
 		lines = append(lines, s.searchLine(id, []string{id}))
 	}
-	lines = slices.DeleteFunc(lines, func(l *searchLine) bool { return !s.o.Where.matches(s.settingOf(l)) })
+	lines = slices.DeleteFunc(lines, func(l *searchLine) bool { return !s.o.Where.matches(l.setting) })
 	slices.SortFunc(lines, func(a, b *searchLine) int {
 		return cmp.Or(b.active.Compare(a.active), cmp.Compare(b.id, a.id))
 	})
@@ -325,27 +326,12 @@ func (s *search) firstOf(id string) string {
 	}
 }
 
-// settingOf returns the setting of a conversation.
-func (s *search) settingOf(l *searchLine) session.Setting {
-	if l.penguin {
-		return s.v.setting(s.v.penguin[l.id].Session)
-	}
-	return s.v.setting(l.id)
-}
-
 func (s *search) searchLine(first string, files []string) *searchLine {
-	if s.v.isPenguin(first) {
-		cp := s.v.penguin[first]
-		return &searchLine{id: first, title: cmp.Or(cp.Name, session.DefaultTitle(first)), began: cp.CreatedAt, active: cp.CreatedAt, files: files, penguin: true}
+	about := s.v.overview(first)
+	return &searchLine{
+		id: first, title: about.title, setting: about.setting, began: about.created, active: s.v.lastActive(files...),
+		files: files, penguin: s.v.isPenguin(first),
 	}
-	e := s.v.index.Entry(first)
-	l := &searchLine{id: first, title: s.v.title(e), began: e.CreatedAt, files: files}
-	for _, id := range files {
-		if at := s.v.index.Entry(id); at != nil && at.LastActive.After(l.active) {
-			l.active = at.LastActive
-		}
-	}
-	return l
 }
 
 // all returns the matches in files, in order: all, or those of the first

@@ -75,7 +75,7 @@ func (a allFound) chosen(o SearchOptions) (hits []hit, f *SearchResult) {
 		}
 		hits = append(hits, list[:n]...)
 		l := list[0].line
-		f.Sessions = append(f.Sessions, FoundSession{Session: l.id, Title: l.title, LastActive: instant(l.active), Total: len(list), AtLeast: l.cut})
+		f.Sessions = append(f.Sessions, FoundSession{Session: l.id, Title: l.title, LastActive: l.active, Total: len(list), AtLeast: l.cut})
 	}
 	f.More = len(hits) < f.Total
 	return hits, f

@@ -144,14 +144,14 @@ func (v *View) conversationUsage(sizes map[string]int64) []usage.Conversation {
 	list := []usage.Conversation{}
 	at := map[string]int{} // index in list, by first session
 	for id, size := range sizes {
-		first := v.lineBegins(id)
+		first := v.firstFile(id)
 		n, ok := at[first]
 		if !ok {
 			n = len(list)
 			at[first] = n
 			list = append(list, usage.Conversation{Session: first, Title: session.DefaultTitle(first), Damaged: true})
 			if e := v.index.Entry(first); e != nil {
-				list[n].Kind, list[n].Title, list[n].Damaged = e.Kind(), e.DisplayTitle(), false
+				list[n].Kind, list[n].Title, list[n].Damaged = e.Kind(), v.title(e), false
 			}
 		}
 		c := &list[n]
@@ -167,22 +167,6 @@ func (v *View) conversationUsage(sizes map[string]int64) []usage.Conversation {
 	return list
 }
 
-// lineBegins returns the first existing session of the line of id.
-func (v *View) lineBegins(id string) string {
-	seen := map[string]bool{}
-	for at := id; ; {
-		e := v.index.Entry(at)
-		if e == nil || e.Kind() != session.Continuation || len(e.ContinuedFrom) == 0 || v.index.Entry(e.ContinuedFrom[0]) == nil {
-			return at
-		}
-		if seen[at] {
-			return id // a cycle
-		}
-		seen[at] = true
-		at = e.ContinuedFrom[0]
-	}
-}
-
 // measureConversations reads conversations and sets how much of each is text
 // and how much is records.
 func (v *View) measureConversations(list []usage.Conversation) error {
@@ -191,7 +175,7 @@ func (v *View) measureConversations(list []usage.Conversation) error {
 		at[list[i].Session] = i
 	}
 	for _, e := range v.index.Entries() {
-		n, ok := at[v.lineBegins(e.ID)]
+		n, ok := at[v.firstFile(e.ID)]
 		if !ok {
 			continue
 		}

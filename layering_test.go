@@ -47,7 +47,7 @@ var layers = [][]string{
 	{"convert/transcript"},
 	{"internal/records"},
 	{"session", "internal/content"},
-	{"internal/config"},
+	{"internal/config", "internal/child"},
 	{"internal/"},
 }
 

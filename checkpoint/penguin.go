@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/internal/bounded"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -136,12 +135,12 @@ func unpack(root *os.Root, id string) ([]byte, error) {
 	if err != nil {
 		return nil, damage(id, 0, err.Error())
 	}
-	data, err := io.ReadAll(io.LimitReader(z, maxPenguin+1))
+	data, err := bounded.ReadAll(z, maxPenguin)
 	switch {
+	case errors.As(err, new(*bounded.TooLongError)):
+		return nil, damage(id, len(data), "unpacks to "+err.Error())
 	case err != nil:
 		return nil, damage(id, len(data), err.Error())
-	case len(data) > maxPenguin:
-		return nil, damage(id, len(data), fmt.Sprintf("unpacks to more than %d bytes", maxPenguin))
 	}
 	var syntax *rawjson.SyntaxError
 	if err := rawjson.Check(data); errors.As(err, &syntax) {

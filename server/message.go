@@ -3,8 +3,8 @@ package server
 import (
 	"encoding/base64"
 	"encoding/json"
-	"io"
 
+	"github.com/bough-dev/bough/internal/bounded"
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -145,8 +145,8 @@ func (c *call) inline(rd *reading) func(*content.Asset) string {
 			return ""
 		}
 		defer f.Close()
-		data, err := io.ReadAll(io.LimitReader(f, left+1))
-		if err != nil || int64(len(data)) > left {
+		data, err := bounded.ReadAll(f, left)
+		if err != nil {
 			return ""
 		}
 		left -= int64(len(data))

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"bytes"
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"os"
 	"unicode/utf8"
+
+	"github.com/bough-dev/bough/internal/bounded"
 )
 
 // An upload is a file of a body, kept in a temporary file until its message is
@@ -88,12 +90,12 @@ func (c *call) form() (*form, error) {
 }
 
 func (c *call) payload(part *multipart.Part) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(part, c.opts.Limits.Body+1))
-	if err != nil {
-		return nil, bodyError(err)
-	}
-	if int64(len(body)) > c.opts.Limits.Body {
+	body, err := bounded.ReadAll(part, c.opts.Limits.Body)
+	switch {
+	case errors.As(err, new(*bounded.TooLongError)):
 		return nil, &failure{http.StatusRequestEntityTooLarge, "the payload is too large", fmt.Sprintf("at most %d bytes are accepted", c.opts.Limits.Body)}
+	case err != nil:
+		return nil, bodyError(err)
 	}
 	return body, nil
 }
@@ -114,12 +116,14 @@ func (c *call) add(f *form, part *multipart.Part) (err error) {
 	os.Remove(temp.Name()) // so that it disappears however this program ends; not on Windows
 	u := upload{field: part.FormName(), name: name, temp: temp}
 	defer func() { f.uploads = append(f.uploads, u) }()
-	hash, start := sha256.New(), &head{}
-	if u.size, err = io.Copy(io.MultiWriter(temp, hash, start), part); err != nil {
+	content := bufio.NewReaderSize(part, 32<<10)
+	start, _ := content.Peek(512) // for http.DetectContentType; an error comes again from Copy
+	u.mime = mimeOf(part.Header.Get("Content-Type"), start)
+	hash := sha256.New()
+	if u.size, err = io.Copy(io.MultiWriter(temp, hash), content); err != nil {
 		return uploadError(err)
 	}
 	u.sha256 = hex.EncodeToString(hash.Sum(nil))
-	u.mime = mimeOf(part.Header.Get("Content-Type"), start.Bytes())
 	return nil
 }
 
@@ -141,15 +145,4 @@ func mimeOf(declared string, start []byte) string {
 		return http.DetectContentType(start)
 	}
 	return declared
-}
-
-// A head keeps the first bytes that are written to it.
-type head struct{ bytes.Buffer }
-
-func (h *head) Write(b []byte) (int, error) {
-	const enough = 512 // for http.DetectContentType
-	if n := enough - h.Len(); n > 0 {
-		h.Buffer.Write(b[:min(n, len(b))])
-	}
-	return len(b), nil
 }

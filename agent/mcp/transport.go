@@ -2,12 +2,12 @@ package mcp
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
 
+	"github.com/bough-dev/bough/internal/bounded"
 	"github.com/bough-dev/bough/internal/child"
 )
 
@@ -100,21 +100,10 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "text/event-stream" {
-		resp.Body = &limited{resp.Body, maxMessage}
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{&bounded.Reader{R: resp.Body, Limit: maxMessage, Verb: "the answer has"}, resp.Body}
 	}
 	return resp, nil
-}
-
-// A limited body is an error when it is longer than a message may be.
-type limited struct {
-	io.ReadCloser
-	left int
-}
-
-func (l *limited) Read(b []byte) (int, error) {
-	n, err := l.ReadCloser.Read(b)
-	if l.left -= n; l.left < 0 {
-		return 0, fmt.Errorf("the answer is longer than %d bytes", maxMessage)
-	}
-	return n, err
 }

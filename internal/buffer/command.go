@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"unicode/utf8"
 
+	"github.com/bough-dev/bough/internal/bounded"
 	"github.com/bough-dev/bough/internal/child"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
@@ -40,9 +41,9 @@ func Command(line string, log func(string)) Processor {
 
 // run runs a command line and returns its output.
 func run(ctx context.Context, line string, input []byte, log func(string)) ([]byte, error) {
-	out := &limited{limit: maxOutput}
+	var out bytes.Buffer
 	talk := &talk{log: log}
-	err := child.Run(ctx, line, input, out, talk)
+	err := child.Run(ctx, line, input, &bounded.Writer{W: &out, Limit: maxOutput, Verb: "it answered"}, talk)
 	talk.end()
 	var exit *exec.ExitError
 	switch {
@@ -51,7 +52,7 @@ func run(ctx context.Context, line string, input []byte, log func(string)) ([]by
 	case err != nil:
 		return nil, err
 	}
-	return out.data, nil
+	return out.Bytes(), nil
 }
 
 // decodeResult decodes the output of a command.
@@ -66,20 +67,6 @@ func decodeResult(out []byte) (r Result, err error) {
 		return Result{}, fmt.Errorf("its answer is invalid: %w", err)
 	}
 	return r, nil
-}
-
-// A limited writer stores its input up to a limit.
-type limited struct {
-	data  []byte
-	limit int
-}
-
-func (w *limited) Write(p []byte) (int, error) {
-	if len(w.data)+len(p) > w.limit {
-		return 0, fmt.Errorf("it answered more than %d bytes", w.limit)
-	}
-	w.data = append(w.data, p...)
-	return len(p), nil
 }
 
 const (

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/bough-dev/bough/internal/bounded"
 )
 
 // A Command is a command line that is not trusted: it may write too much, hang, or
@@ -73,9 +75,10 @@ func (c *Command) Run(ctx context.Context) (*Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	out := &head{limit: c.MaxOutput}
-	if out.limit <= 0 {
-		out.limit = 1 << 20
+	var output bytes.Buffer
+	out := &bounded.Writer{W: &output, Limit: int64(c.MaxOutput), Verb: "it wrote"}
+	if c.MaxOutput <= 0 {
+		out.Limit = 1 << 20
 	}
 	var said tail
 	cmd := shell(ctx, c.Line)
@@ -105,7 +108,7 @@ func (c *Command) Run(ctx context.Context) (*Outcome, error) {
 	group.kill()
 	group.close()
 
-	o := &Outcome{Output: out.data, Said: said.String(), End: Exited, Exit: cmd.ProcessState.ExitCode(), Duration: time.Since(begin)}
+	o := &Outcome{Output: output.Bytes(), Said: said.String(), End: Exited, Exit: cmd.ProcessState.ExitCode(), Duration: time.Since(begin)}
 	if !cmd.ProcessState.Success() {
 		o.Reason = cmd.ProcessState.String()
 	}
@@ -117,24 +120,8 @@ func (c *Command) Run(ctx context.Context) (*Outcome, error) {
 		}
 	default:
 	}
-	if out.over != nil {
-		o.End, o.Reason = Flooded, out.over.Error()
+	if over := out.Err(); over != nil {
+		o.End, o.Reason = Flooded, over.Error()
 	}
 	return o, nil
-}
-
-// A head stores the beginning of its input, and fails after that.
-type head struct {
-	data  []byte
-	limit int
-	over  error // once the limit was exceeded
-}
-
-func (h *head) Write(b []byte) (int, error) {
-	n := min(len(b), h.limit-len(h.data))
-	h.data = append(h.data, b[:n]...)
-	if n < len(b) {
-		h.over = fmt.Errorf("it wrote more than %d bytes", h.limit)
-	}
-	return n, h.over
 }

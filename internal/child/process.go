@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/bough-dev/bough/internal/bounded"
 )
 
 // lastWords is the time to wait for the standard error of a program after its exit,
@@ -110,8 +112,7 @@ func (p *Process) Said() string { return p.said.String() }
 // A tail stores the end of its input.
 type tail struct {
 	mu   sync.Mutex
-	data []byte
-	cut  bool
+	kept bounded.Tail
 }
 
 const maxTail = 1 << 10
@@ -119,19 +120,15 @@ const maxTail = 1 << 10
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.data = append(t.data, b[max(0, len(b)-maxTail):]...)
-	if n := len(t.data) - maxTail; n > 0 || len(b) > maxTail {
-		t.data = append(t.data[:0], t.data[max(0, n):]...)
-		t.cut = true
-	}
-	return len(b), nil
+	t.kept.Limit = maxTail
+	return t.kept.Write(b)
 }
 
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := string(t.data)
-	if t.cut {
+	s := string(t.kept.Bytes())
+	if t.kept.Cut() {
 		// The first line is incomplete, unless it is the only one.
 		if _, rest, ok := strings.Cut(s, "\n"); ok && strings.TrimSpace(rest) != "" {
 			s = rest

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/bounded"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/unpack"
 	"github.com/bough-dev/bough/session"
@@ -117,8 +118,8 @@ func File(ctx context.Context, path string, stdin io.Reader) ([]Result, error) {
 	}
 	list := []Result{}
 	add := func(f unpack.File) error {
-		data, err := io.ReadAll(io.LimitReader(f.In, maxInspected+1))
-		if len(data) > maxInspected {
+		data, err := bounded.ReadAll(f.In, maxInspected)
+		if errors.As(err, new(*bounded.TooLongError)) {
 			return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s is larger than %d MiB", f.Path, maxInspected>>20)}
 		}
 		i := inspectData(f.Path, data)

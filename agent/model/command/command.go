@@ -28,13 +28,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/internal/wire"
+	"github.com/bough-dev/bough/internal/bounded"
 	"github.com/bough-dev/bough/internal/child"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
@@ -83,12 +83,12 @@ func (m *Model) Ask(ctx context.Context, r *model.Request, stream func(text stri
 		}
 	}
 	text := &wire.Text{Stream: stream, Trim: true}
-	talk := tail{hide: m.o.Hide}
-	err := child.Run(ctx, m.line, encode(r), &limited{text, m.o.MaxBytes, m.o.MaxBytes}, &talk)
+	talk := talk{bounded.Tail{Limit: 8 * mostTalk}, m.o.Hide}
+	err := child.Run(ctx, m.line, encode(r), &bounded.Writer{W: reply{text}, Limit: int64(m.o.MaxBytes), Verb: "the model's command said"}, &talk)
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit) && talk.String() != "":
-		return nil, fmt.Errorf("the model's command failed with %v: %v", exit, talk)
+		return nil, fmt.Errorf("the model's command failed with %v: %v", exit, &talk)
 	case errors.As(err, &exit):
 		return nil, fmt.Errorf("the model's command failed with %v, without an error message", exit)
 	case err != nil:
@@ -145,16 +145,10 @@ func or(value []byte, other string) []byte {
 	return value
 }
 
-// A limited writer takes the reply in, up to a limit.
-type limited struct {
-	text       *wire.Text
-	left, most int
-}
+// reply is a writer to a text, which must be UTF-8.
+type reply struct{ text *wire.Text }
 
-func (w *limited) Write(p []byte) (int, error) {
-	if w.left -= len(p); w.left < 0 {
-		return 0, fmt.Errorf("the model's command said more than %d bytes", w.most)
-	}
+func (w reply) Write(p []byte) (int, error) {
 	w.text.Add(string(p))
 	if w.text.Broken {
 		return 0, errNotUTF8
@@ -162,24 +156,14 @@ func (w *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A tail is a writer that keeps the last bytes.
-type tail struct {
-	b    []byte
+// A talk is the end of a command's standard error.
+type talk struct {
+	bounded.Tail
 	hide []string // secrets to omit from errors
 }
 
-var _ io.Writer = (*tail)(nil)
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.b = append(t.b, p...)
-	if len(t.b) > 8*mostTalk {
-		t.b = append([]byte(nil), t.b[len(t.b)-2*mostTalk:]...)
-	}
-	return len(p), nil
-}
-
-func (t tail) String() string {
-	said := string(t.b)
+func (t *talk) String() string {
+	said := string(t.Bytes())
 	for _, secret := range t.hide {
 		if secret != "" {
 			said = strings.ReplaceAll(said, secret, "…")

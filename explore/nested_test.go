@@ -1,13 +1,11 @@
 package explore_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bough-dev/bough/explore"
 )
@@ -105,31 +103,10 @@ func interruptedBelow(l *lab) *explore.Exploration {
 [ -e "$STARTED" ] || { echo > "$STARTED"; echo spoilt > mine; sleep 100; }
 cat mine`, explore.Defaults(), "above")
 	e.Runner.Bindings = map[string]string{"STARTED": started}
-	ctx, stop := context.WithCancel(l.Context())
-	defer stop()
-	ended := make(chan error)
-	go func() {
-		ended <- l.explorer().Try(ctx, e, nil)
-	}()
-	for {
-		if _, err := os.Stat(started); err == nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	stop()
-	if err := <-ended; err != context.Canceled {
-		l.Fatalf("Run = %v", err)
-	}
-	data, err := l.w.Exploration(e.ID).Read(l.Context())
-	if err != nil {
-		l.Fatal(err)
-	}
-	again, err := explore.Decode(data)
-	if err != nil {
-		l.Fatal(err)
-	}
-	return again
+	return l.interrupt(e, func() bool {
+		_, err := os.Stat(started)
+		return err == nil
+	})
 }
 
 // TestNestedInterrupted: what a branch left in its folder is there when the branch below it

@@ -75,6 +75,35 @@ func (l *lab) explorer() *explore.Explorer {
 	}
 }
 
+// interrupt runs e until begun returns true, stops it there, and returns it as it is stored.
+func (l *lab) interrupt(e *explore.Exploration, begun func() bool) *explore.Exploration {
+	l.Helper()
+	ctx, stop := context.WithCancel(l.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- l.explorer().Try(ctx, e, nil) }()
+	for !begun() {
+		select {
+		case err := <-ended:
+			l.Fatalf("Try = %v, before it was stopped", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	stop()
+	if err := <-ended; err != context.Canceled {
+		l.Fatalf("Try = %v, after it was stopped", err)
+	}
+	data, err := l.w.Exploration(e.ID).Read(l.Context())
+	if err != nil {
+		l.Fatal(err)
+	}
+	again, err := explore.Decode(data)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return again
+}
+
 func (l *lab) run(e *explore.Exploration) {
 	l.Helper()
 	if err := l.explorer().Try(l.Context(), e, nil); err != nil {
@@ -266,30 +295,10 @@ func TestInterrupted(t *testing.T) {
 	c.MaxConcurrent = 2
 	e := l.explore(`echo $BOUGH_STRATEGY >> "$LOG"; [ $BOUGH_STRATEGY = s1 ] || [ -e "$LOG.go" ] || sleep 100; echo done`, c, numbered(4)...)
 	e.Runner.Bindings = map[string]string{"LOG": log}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() {
-		ended <- l.explorer().Try(ctx, e, nil)
-	}()
-	for { // s1 has ended, s2 and s3 are at work
+	again := l.interrupt(e, func() bool { // s1 has ended, s2 and s3 are at work
 		data, _ := os.ReadFile(log)
-		if strings.Count(string(data), "\n") == 3 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	stop()
-	if err := <-ended; err != context.Canceled {
-		t.Errorf("Run = %v", err)
-	}
-	data, err := l.w.Exploration(e.ID).Read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := explore.Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+		return strings.Count(string(data), "\n") == 3
+	})
 	if b := again.Branches; b[0].Status != explore.Completed || b[1].Status != explore.Pending || b[3].Status != explore.Pending || again.EndedAt != "" {
 		t.Errorf("interrupted it is %+v", b)
 	}
@@ -297,7 +306,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.run(again)
-	data, err = os.ReadFile(log)
+	data, err := os.ReadFile(log)
 	if err != nil || strings.Count(string(data), "s1\n") != 1 || strings.Count(string(data), "s2\n") != 2 || strings.Count(string(data), "s4\n") != 1 {
 		t.Errorf("run was %q, %v", data, err)
 	}

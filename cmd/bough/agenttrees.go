@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
@@ -57,38 +58,32 @@ the tree of the head. Archived trees are omitted.`,
 }
 
 func (p *program) agentArchiveVerb() verb {
-	return verb{
+	return p.treeChangeVerb(verb{
 		name:  "archive",
-		args:  "AGENT TREE",
 		short: "hide a tree that is not needed now",
 		long: `The tree keeps all its messages. 'bough agent trees' omits it, and 'bough agent rewind' searches
 it only if it is named. The tree of the head cannot be archived.`,
 		example: `bough agent archive ada "By train"`,
-		min:     2,
-		max:     2,
-		changes: true,
-		action: func(c *cli.Context, w *workspace.Workspace) error {
-			t, err := w.Agent(c.Args().Get(0)).ArchiveTree(c.Context, c.Args().Get(1))
-			return p.treeDone(t, "Archived", err)
-		},
-	}
+	}, "Archived", workspace.Agent.ArchiveTree)
 }
 
 func (p *program) agentRestoreVerb() verb {
-	return verb{
+	return p.treeChangeVerb(verb{
 		name:    "restore",
-		args:    "AGENT TREE",
 		short:   "restore an archived tree",
 		long:    `Does not move the head. 'bough agent switch' moves it and restores the tree too.`,
 		example: `bough agent restore ada "By train"`,
-		min:     2,
-		max:     2,
-		changes: true,
-		action: func(c *cli.Context, w *workspace.Workspace) error {
-			t, err := w.Agent(c.Args().Get(0)).RestoreTree(c.Context, c.Args().Get(1))
-			return p.treeDone(t, "Restored", err)
-		},
+	}, "Restored", workspace.Agent.RestoreTree)
+}
+
+// treeChangeVerb returns v as a verb that changes a tree of an agent.
+func (p *program) treeChangeVerb(v verb, did string, change func(workspace.Agent, context.Context, string) (*agents.Tree, error)) verb {
+	v.args, v.min, v.max, v.changes = "AGENT TREE", 2, 2, true
+	v.action = func(c *cli.Context, w *workspace.Workspace) error {
+		t, err := change(w.Agent(c.Args().Get(0)), c.Context, c.Args().Get(1))
+		return p.treeDone(t, did, err)
 	}
+	return v
 }
 
 func (p *program) agentDeleteVerb() verb {

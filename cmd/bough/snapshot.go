@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/bough-dev/bough/checkpoint"
@@ -32,51 +33,40 @@ func snapshotOptions(c *cli.Context) workspace.SnapshotOptions {
 }
 
 func (p *program) checkpointVerb() verb {
-	return verb{
+	return p.snapshotVerb(verb{
 		name:    "checkpoint",
 		aliases: []string{"save"},
-		args:    "[REF] [--name N] [--strict] [--partial]",
 		short:   "freeze a conversation, up to any message",
 		long: `Creates a read-only copy of the path to REF, that message included, in one self-contained file:
 later changes to the conversation do not affect it. Appending to a checkpoint creates a branch of
 it. Prints the checkpoint's id.`,
 		example: `bough checkpoint "Plan the trip" --name "Before the budget"
 bough checkpoint "Plan the trip@msg_2b0c3457"`,
-		flags:   snapshotFlags(),
-		choices: []choice{chooseSession},
-		max:     1,
-		changes: true,
-		action: func(c *cli.Context, w *workspace.Workspace) error {
-			snap, err := w.Checkpoint(c.Context, refOrHead(c), snapshotOptions(c))
-			if err != nil {
-				return err
-			}
-			return p.snapshot("Saved", snap)
-		},
-	}
+	}, "Saved", (*workspace.Workspace).Checkpoint)
 }
 
 func (p *program) branchVerb() verb {
-	return verb{
+	return p.snapshotVerb(verb{
 		name:  "branch",
-		args:  "[REF] [--name N] [--strict] [--partial]",
 		short: "continue from any message in a new session",
 		long: `Copies the path to REF, that message included, to a new session and moves the head there. The
 original conversation does not change. Prints the branch's id.`,
 		example: `bough branch "Plan the trip@msg_2b0c3457" --name "By train instead"
 bough append "What if we take the train?"`,
-		flags:   snapshotFlags(),
-		choices: []choice{chooseSession},
-		max:     1,
-		changes: true,
-		action: func(c *cli.Context, w *workspace.Workspace) error {
-			snap, err := w.Branch(c.Context, refOrHead(c), snapshotOptions(c))
-			if err != nil {
-				return err
-			}
-			return p.snapshot("Branched", snap)
-		},
+	}, "Branched", (*workspace.Workspace).Branch)
+}
+
+// snapshotVerb returns v as a verb that copies a path to a new session.
+func (p *program) snapshotVerb(v verb, did string, take func(*workspace.Workspace, context.Context, string, workspace.SnapshotOptions) (*workspace.Snapshot, error)) verb {
+	v.args, v.flags, v.choices, v.max, v.changes = "[REF] [--name N] [--strict] [--partial]", snapshotFlags(), []choice{chooseSession}, 1, true
+	v.action = func(c *cli.Context, w *workspace.Workspace) error {
+		s, err := take(w, c.Context, refOrHead(c), snapshotOptions(c))
+		if err != nil {
+			return err
+		}
+		return p.snapshot(did, s)
 	}
+	return v
 }
 
 // steppedBack prints that a path ends above the requested message.

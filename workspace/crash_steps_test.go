@@ -48,12 +48,15 @@ func (c *crash) steps(what string, n, short, plain int) []int {
 
 // crashes checks the states after a stop at each step.
 func (c *crash) crashes() {
-	for _, k := range c.steps("steps to stop after", len(c.trace.Steps), 2, 5) {
+	for _, k := range c.steps("steps to stop after", len(c.trace.Steps), 2, 4) {
 		c.sum.stops.Add(1)
 		tried := map[string]int{}
 		left(c.trace, k, c.most, func(how string, t crashdisk.Tree) bool {
-			if tried[how]++; c.sampled && tried[how] > testsize.Of(1, 2, math.MaxInt) {
+			if tried[how]++; c.sampled && tried[how] > testsize.Of(1, 1, math.MaxInt) {
 				return true // each has a large index
+			}
+			if every := testsize.Of(4, 3, 1); how == "lost" && tried[how]%every != k%every {
+				return true
 			}
 			for _, w := range c.after(k, c.trace, t) {
 				c.find(w, func() string {
@@ -130,7 +133,7 @@ var failures = []error{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
 // faults makes each step of the verb fail.
 func (c *crash) faults() {
 	first := slices.IndexFunc(c.trace.Steps, func(s crashdisk.Step) bool { return s.Do == "rename" || s.Do == "swap" })
-	for _, k := range c.steps("steps to fail", len(c.trace.Steps)-1, 1, 2) {
+	for _, k := range c.steps("steps to fail", len(c.trace.Steps)-1, 1, 1) {
 		for i, failure := range failures {
 			if (c.sampled || !testsize.Full()) && i != k%len(failures) {
 				continue

@@ -41,7 +41,7 @@ func TestCrash(t *testing.T) {
 	var sum tally
 	needed := &used{rows: map[string]bool{}}
 	t.Run("verbs", func(t *testing.T) {
-		for _, sc := range testsize.Sample(t, "verbs", scenarios, testsize.Of(10, len(scenarios), len(scenarios))) {
+		for _, sc := range testsize.Sample(t, "verbs", scenarios, testsize.Of(6, len(scenarios), len(scenarios))) {
 			if underRace && sc.most > 0 {
 				continue // it has a large index
 			}
@@ -168,9 +168,9 @@ type verb func(*space) error
 func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 	c := &crash{scenario: sc, T: t, disks: d, used: needed, base: memoryDir(t), verdicts: map[crashdisk.Sum]*verdict{}, found: map[string]*finding{}}
 	if c.sampled = c.most > 0; c.sampled {
-		c.most = min(c.most, testsize.Of(1, 2, c.most))
+		c.most = min(c.most, testsize.Of(1, 1, c.most))
 	} else {
-		c.most = testsize.Of(3, 4, 256)
+		c.most = testsize.Of(2, 2, 256)
 		if testsize.Full() && c.apart {
 			c.most = 64 // there are five times as many steps
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/bookmark"
@@ -340,6 +341,7 @@ func patient(t testing.TB) *space {
 // TestAilments: doctor finds every problem and repairs it without losing a byte. A second
 // run finds exactly the problems that have no repair.
 func TestAilments(t *testing.T) {
+	t.Parallel()
 	met := map[string]bool{doctor.SpecialFile: true} // see TestPipes
 	for _, c := range illnesses {
 		t.Run(c.name, func(t *testing.T) {
@@ -442,7 +444,8 @@ func (s *space) nothingLost(before map[string]string) {
 // TestDoctorMany: doctor repairs many files with few open at once, and the index lists all
 // of them.
 func TestDoctorMany(t *testing.T) {
-	const many = 140
+	t.Parallel()
+	many := testsize.Of(30, 140, 140)
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("root", `"continued_from":[]`, `{"id":"0"}`)
 	for i := range many {

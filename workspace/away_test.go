@@ -15,6 +15,7 @@ import (
 // TestEventsMovedAway: Events does not create a folder that was moved away, and continues
 // when the folder is back.
 func TestEventsMovedAway(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps a folder in its place while somebody watches it")
 	}

@@ -19,6 +19,7 @@ import (
 // describes another file costs only time: copied data is checked, and read again on a
 // mismatch.
 func TestLyingCache(t *testing.T) {
+	t.Parallel()
 	if st := stat(t, t.TempDir()); st.Changed == 0 {
 		t.Skip("this system does not tell when a file changed last, so that no outlines are cached")
 	}

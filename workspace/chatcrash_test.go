@@ -121,8 +121,8 @@ func TestChatCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	most := 3
-	if underRace || testing.Short() {
+	most := testsize.Of(1, 1, 3)
+	if underRace {
 		most = 1
 	}
 	states, tried := 0, map[crashdisk.Sum]int{}
@@ -130,7 +130,7 @@ func TestChatCrash(t *testing.T) {
 	for k := range stops {
 		stops[k] = k
 	}
-	stops = testsize.Sample(t, "steps to stop after", stops, testsize.Of(6, 24, len(stops)))
+	stops = testsize.Sample(t, "steps to stop after", stops, testsize.Of(4, 12, len(stops)))
 	for _, k := range stops {
 		left(trace, k, most, func(how string, tree crashdisk.Tree) bool {
 			states++

@@ -74,6 +74,7 @@ func TestCheckpointOnce(t *testing.T) {
 // TestTooManyCalls: a reply with more calls than a turn allows fails the turn, and none of
 // the calls is made or stored.
 func TestTooManyCalls(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		limit, calls int
 		fails        bool

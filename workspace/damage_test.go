@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/fixtures"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
@@ -54,7 +55,8 @@ func (s *space) talk(id string) string {
 // do not need the file can be used after it; the session of the file can be used too, or
 // doctor reports why not.
 func TestDamages(t *testing.T) {
-	const each = 45
+	t.Parallel()
+	each := testsize.Of(12, 45, 45)
 	ids := []string{"a", "b", "c"}
 	well, found := patient(t), 0
 	for i, c := range damages(well.files(), 7, each) {
@@ -106,6 +108,7 @@ func TestDamages(t *testing.T) {
 // TestVectorsMended: doctor repairs every vector without losing a byte. Each session that
 // could be read before can be read after it, unchanged, and a second run repairs nothing.
 func TestVectorsMended(t *testing.T) {
+	t.Parallel()
 	all := func(*fixtures.Vector) bool { return true }
 	eachVector(t, all, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 		s := &space{Workspace: w, t: t}

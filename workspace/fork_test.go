@@ -63,6 +63,7 @@ func (s *space) line(first string) []string {
 // TestBranches holds the example M1 to M8: M3 and M7 answer M2, and each answer leads to a
 // leaf of its own.
 func TestBranches(t *testing.T) {
+	t.Parallel()
 	for _, f := range forks() {
 		t.Run(f.name, func(t *testing.T) {
 			s := openSpace(t, t.TempDir(), f.limit)

@@ -137,6 +137,7 @@ func equalFiles(a, b map[string]string) bool {
 // none of it if one conversation was changed since, and after an interruption the rest of
 // it, whatever was done meanwhile.
 func TestGroupLarge(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	const n = workspace.MostOperations
 	group := operation.Seq(0)
@@ -323,6 +324,7 @@ func (o *order) writeGroups(w *workspace.Workspace) error {
 // TestGroupsBesides: if two processes make groups at the same time, each acknowledged
 // operation exists once, in its group.
 func TestGroupsBesides(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	shared := []string{s.new("Bread"), s.new("Soup")}
 	const writers, each = 2, 20

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/internal/records"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
@@ -196,7 +197,7 @@ func TestImportLeavesNothing(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	s := openSpace(t, t.TempDir(), 0)
-	text := `[{"role":"user","content":"` + strings.Repeat("long ", 2<<20) + `"},{"role":"assistant","content":"` + strings.Repeat("well ", 2<<20) + `"},{"role":"user","content":"`
+	text := `[{"role":"user","content":"` + strings.Repeat("long ", 2<<20) + `"},{"role":"assistant","content":"` + strings.Repeat("well ", 1<<10) + `"},{"role":"user","content":"`
 	rest := &during{strings.NewReader(`yes"}]`), func() {
 		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 			t.Errorf("%v, %v", left, err)
@@ -348,8 +349,9 @@ func writeOver(t *testing.T, path string, data []byte) {
 // TestImportParents: the parent of a message is in its metadata, independent of its content
 // and size, in memory and in a temporary file.
 func TestImportParents(t *testing.T) {
+	t.Parallel()
 	trap := `"metadata":{"parent_id":null},"content":"x"`
-	for _, size := range []int{1, 200 << 10, 5 << 20} {
+	for _, size := range []int{1, 200 << 10, testsize.Of(1<<20, 5<<20, 5<<20)} {
 		var b strings.Builder
 		parent := "null"
 		for n := range 4 {

@@ -18,6 +18,7 @@ import (
 // nothing, and imports it piece by piece. Each fixture is exported in two formats, each
 // sample in all.
 func TestImportFiles(t *testing.T) {
+	t.Parallel()
 	files := 0
 	for _, dir := range []string{filepath.Join("..", "convert", "testdata"), os.Getenv("BOUGH_SAMPLES")} {
 		if dir == "" {

@@ -34,6 +34,7 @@ var drawers = map[string]func(*rand.Rand) []byte{
 // same path, leaves and export as importing the whole. So does importing the whole and then
 // an older copy.
 func TestImportGrowth(t *testing.T) {
+	t.Parallel()
 	seeds := testsize.Of(1, 1, 3)
 	for _, f := range formatsBothWays(t) {
 		if f.Sessions {

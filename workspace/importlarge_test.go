@@ -57,8 +57,9 @@ func (l *longTranscript) next() []byte {
 // TestImportMemory: an import streams a transcript: its memory does not grow with the
 // length.
 func TestImportMemory(t *testing.T) {
-	size, most := testsize.Of(4<<20, 96<<20, 96<<20), uint64(96<<20) // the race detector is slow, and takes memory
-	runtime.GC()                                                     // what other tests left does not count
+	size := testsize.Of(4<<20, 32<<20, 96<<20) // the race detector is slow, and takes memory
+	most := testsize.Of[uint64](48<<20, 56<<20, 96<<20)
+	runtime.GC() // what other tests left does not count
 	var peak uint64
 	calls := 0
 	w, err := workspace.Open(t.Context(), t.TempDir(), &workspace.Options{Progress: func(string, int64, int64) {
@@ -153,7 +154,8 @@ func BenchmarkImport(b *testing.B) {
 // TestImportLiveBytes: a new line at the end of a transcript of 20 MB rewrites only the
 // newest file of the conversation.
 func TestImportLiveBytes(t *testing.T) {
-	size := testsize.Of(8<<20, 8<<20, 20<<20)
+	t.Parallel()
+	size := testsize.Of(6<<20, 6<<20, 20<<20)
 	data, err := io.ReadAll(&longTranscript{left: size})
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +173,7 @@ func TestImportLiveBytes(t *testing.T) {
 	}
 	more := &longTranscript{left: 1 << 30, n: bytes.Count(data, []byte("\n"))}
 	const most = 3 << 20 // a file of 1,000 messages
-	for range 5 {
+	for range testsize.Of(2, 3, 5) {
 		before := filesIn(t, s.Dir())
 		data = append(data, more.next()...)
 		write(data)

@@ -204,6 +204,7 @@ func TestImportStaysOut(t *testing.T) {
 // TestImportLive: undo skips a live import, which moves no head and adds to the newest file
 // of a line, so that no large file is rewritten.
 func TestImportLive(t *testing.T) {
+	t.Parallel()
 	const limit = 20
 	s := openSpace(t, t.TempDir(), limit)
 	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")

@@ -180,6 +180,7 @@ func (s *scribe) pi(turns int) {
 // TestImportSize: an imported history is little larger than its transcript, with all its
 // records.
 func TestImportSize(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		format string
 		write  func(s *scribe, turns int)

@@ -18,6 +18,7 @@ import (
 // without the cache: the results are the same, and after each verb the index agrees with
 // the files.
 func TestLarge(t *testing.T) {
+	t.Parallel()
 	var answers [2][]string
 	for i, forget := range []bool{false, true} {
 		s := openSpace(t, t.TempDir(), 3)

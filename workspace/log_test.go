@@ -121,7 +121,7 @@ func TestLogMemory(t *testing.T) {
 	}
 	defer f.Close()
 	text := string(bytes.Repeat([]byte("x"), 96<<10))
-	lines := testsize.Of(400, 500, 1000)
+	lines, most := testsize.Of(240, 240, 1000), testsize.Of[uint64](20<<20, 20<<20, 32<<20)
 	for i := range lines {
 		o := operation.Operation{Seq: operation.Seq(i + 2), Time: "2026-05-25T15:32:04.000000+00:00", Verb: "agent set", Changes: []operation.Change{
 			{File: "agents/ada.json", Was: &operation.State{}, Is: &operation.State{}, Before: text},
@@ -145,7 +145,7 @@ func TestLogMemory(t *testing.T) {
 		{"doctor", func() error { _, err := s.Doctor(t.Context(), doctor.Options{}); return err }},
 		{"doctor --fix", func() error { _, err := s.Doctor(t.Context(), doctor.Options{Fix: true}); return err }},
 	} {
-		if peak := peakHeap(t, c.do); peak > 32<<20 {
+		if peak := peakHeap(t, c.do); peak > most {
 			t.Errorf("%s holds %d MB", c.name, peak>>20)
 		}
 	}
@@ -244,6 +244,7 @@ func TestCompactLog(t *testing.T) {
 // TestLogAgent: the log of an operation on an agent with many trees has only the
 // difference, events name the new head, and undo restores every byte.
 func TestLogAgent(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	if _, err := s.Agent("ada").Create(t.Context(), agents.Options{System: strings.Repeat("Be brief. ", 99)}); err != nil {
 		t.Fatal(err)
@@ -256,7 +257,7 @@ func TestLogAgent(t *testing.T) {
 	const file = "agents/ada.json"
 	before := len(s.read(operation.Path))
 	states := []string{s.read(file)}
-	const n = 40
+	n := testsize.Of(10, 20, 40)
 	events := s.events(51)
 	for i := range n {
 		to, err := s.Agent("ada").Switch(t.Context(), fmt.Sprint("tree", i*7%50), checkpoint.CutOptions{})

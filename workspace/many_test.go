@@ -143,7 +143,7 @@ func TestMany(t *testing.T) {
 // testMany runs TestMany beside a number of other sessions with long titles.
 func testMany(t *testing.T, others int) {
 	const writers, shared = 16, 24
-	each := cmp.Or(*many, testsize.Of(4, 16, 40))
+	each := cmp.Or(*many, testsize.Of(2, 8, 40))
 	dir := t.TempDir()
 	s := openSpace(t, dir, manyLimit)
 	for range others {

@@ -196,7 +196,8 @@ func TestMessageTreeAny(t *testing.T) {
 // message has many answers. A quadratic algorithm takes minutes here, and recursion per
 // level overflows the stack.
 func TestMessageTreeDeep(t *testing.T) {
-	n := testsize.Of(10_001, 30_001, 100_001)
+	t.Parallel()
+	n := testsize.Of(3_001, 15_001, 100_001)
 	for name, c := range map[string]struct {
 		parent func(i int) int
 		runs   int

@@ -83,6 +83,7 @@ func formatsBothWays(t *testing.T) (list []*convert.Format) {
 // TestRoundTrip: an exported conversation is unchanged when it is imported again. Messages
 // added in the other program are imported below their parents.
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	seeds := testsize.Of(1, 6, 12)
 	var sources []*convert.Format
 	for _, name := range []string{"pi", "claude-code", "codex", "gemini", "chatgpt", "openai"} {

@@ -202,6 +202,7 @@ func TestSearchGroups(t *testing.T) {
 // TestSearchEnough: in a conversation with very many matches a fixed subset is counted, and
 // the shown matches are the same as if all were counted.
 func TestSearchEnough(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	files := testchat.Chat{Messages: 2000, PerFile: 100, Text: 300}.Files()
 	if err := testchat.Write(s.Dir(), files); err != nil {
@@ -383,6 +384,7 @@ func TestSearchLimit(t *testing.T) {
 
 // TestSearchRemembered: the cache does not change the result.
 func TestSearchRemembered(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	files := testchat.Chat{Messages: 300, PerFile: 100, Text: 1530, Odd: true}.Files()
 	if err := testchat.Write(s.Dir(), files); err != nil {

@@ -15,6 +15,7 @@ import (
 // TestDoctorForeignWriter: doctor loses no write of a program that rewrites a session in
 // several writes, again and again, in whatever state it reads the file.
 func TestDoctorForeignWriter(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := openSpace(t, dir, 0)
 	id := s.new("Bread")
@@ -85,6 +86,7 @@ func TestDoctorForeignWriter(t *testing.T) {
 // TestDoctorSettles: a torn session that was just written is repaired once it no longer
 // changes, and one whose writer finishes meanwhile is left alone.
 func TestDoctorSettles(t *testing.T) {
+	t.Parallel()
 	for _, finishes := range []bool{false, true} {
 		dir := t.TempDir()
 		s := openSpace(t, dir, 0)

@@ -18,6 +18,7 @@ import (
 // branches in earlier files, branches that continue in files of their own, and branches of
 // those. Each view has each message of its path once, in order, byte for byte.
 func TestStress(t *testing.T) {
+	t.Parallel()
 	const limit = 800
 	files := testchat.Chat{Messages: 10_000, PerFile: limit, Text: 120, Odd: true, Seed: 1}.Files()
 	if len(files) <= 10 {

@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
@@ -140,7 +141,8 @@ func every(s *space, done func(verb string)) {
 
 // TestUndoAll undoes and redoes every verb, to the byte, in both dialects.
 func TestUndoAll(t *testing.T) {
-	for _, penguin := range []bool{false, true} {
+	t.Parallel()
+	for _, penguin := range testsize.Sample(t, "dialects", []bool{false, true}, testsize.Of(1, 2, 2)) {
 		s := openSpace(t, t.TempDir(), 2)
 		if penguin {
 			s.write("conversations/other.json", `{"metadata":{},"messages":[{"id":"m"}]}`)
@@ -157,7 +159,7 @@ func TestUndoAll(t *testing.T) {
 			}
 			states, verbs = append(states, s.truth()), append(verbs, verb)
 		})
-		for range 2 {
+		for range testsize.Of(1, 2, 2) {
 			for i := len(states) - 2; i >= 0; i-- {
 				if _, err := s.undo(""); err != nil {
 					t.Fatalf("undo of %s: %v", verbs[i+1], err)

@@ -110,6 +110,7 @@ func rawMessages(messages []session.Message) []string {
 }
 
 func TestVectorsData(t *testing.T) {
+	t.Parallel()
 	data := func(v *fixtures.Vector) bool { return v.Expect == fixtures.Data }
 	eachVector(t, data, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 		conv, err := w.Show(t.Context(), v.Session, session.ReadOptions{})
@@ -308,6 +309,7 @@ func TestVectorsBroken(t *testing.T) {
 // nothing is missing, and no byte of a message changed. A path with two messages of one id
 // cannot be one file, and is refused.
 func TestVectorsSnapshot(t *testing.T) {
+	t.Parallel()
 	data := func(v *fixtures.Vector) bool { return v.Expect == fixtures.Data }
 	eachVector(t, data, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 		before, err := w.Show(t.Context(), v.Session, session.ReadOptions{})

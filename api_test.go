@@ -20,7 +20,7 @@ const maxExported = 25
 // exported are the packages that export more.
 var exported = map[string]int{
 	"workspace": 70, // the front door
-	"session":   50, // docs/architecture.md says why, and that it is to shrink
+	"session":   41, // docs/architecture.md says why, and that it is to shrink
 }
 
 // leaks are the exported declarations that show a type of an internal package. The list is

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -30,7 +31,7 @@ func (a *Agent) Encode() []byte {
 			{Key: "turn", Value: a.encodeTurn()},
 			{Key: "steer_policy", Value: rawjson.Compact(cmp.Or(a.Policy, turn.AfterCall))},
 			{Key: "auto_checkpoint", Value: rawjson.Compact(!a.NoCheckpoint)},
-			{Key: "created_at", Value: rawjson.Compact(session.FormatTime(a.Created))},
+			{Key: "created_at", Value: rawjson.Compact(session.Bough.Time(a.Created))},
 		}, 0)
 		return append(data, '\n')
 	}
@@ -47,7 +48,7 @@ func (a *Agent) Encode() []byte {
 	put("id", a.ID == was.ID, rawjson.Compact(a.ID))
 	put("model_id", a.Model == was.Model, rawjson.Compact(a.Model))
 	put("system", a.System == was.System, rawjson.Compact(a.System))
-	put("created_at", a.Created.Equal(was.Created), rawjson.Compact(session.FormatTime(a.Created)))
+	put("created_at", a.Created.Equal(was.Created), rawjson.Compact(session.Bough.Time(a.Created)))
 	put("tree_ids", slices.EqualFunc(a.Trees, was.Trees, func(t, u Tree) bool { return t.ID == u.ID }), a.treeIDs())
 	put("trees", slices.EqualFunc(a.Trees, was.Trees, Tree.same), a.encodeTrees())
 	put("queue", slices.Equal(a.Queue, was.Queue), a.encodeQueue())
@@ -105,7 +106,7 @@ func (t Tree) encode() []byte {
 		pairs := []rawjson.Pair{
 			{Key: "id", Value: rawjson.Compact(t.ID)},
 			{Key: "name", Value: orNull(t.Name)},
-			{Key: "created_at", Value: rawjson.Compact(session.FormatTime(t.Created))},
+			{Key: "created_at", Value: rawjson.Compact(session.Bough.Time(t.Created))},
 			{Key: "node_id", Value: orNull(t.Node)},
 		}
 		if t.Archived {
@@ -312,7 +313,7 @@ func (d *decoder) agent(name string, a *Agent) {
 			d.wrong(o.where("turn"), "%s", err)
 		}
 	}
-	if !session.IsUUID(a.ID) {
+	if !sessionid.IsUUID(a.ID) {
 		d.wrong(o.where("id"), "the id %q is not a UUID", a.ID)
 	}
 	if a.Name != name {
@@ -358,7 +359,7 @@ func (d *decoder) tree(s rawjson.Span) Tree {
 	t := Tree{ID: o.text("id", false), Name: o.text("name", true), Node: o.text("node_id", true), raw: s.Of(d.data)}
 	t.Created = o.time("created_at")
 	t.Archived = o.flag("archived", false)
-	if !session.ValidID(t.ID) {
+	if !sessionid.Valid(t.ID) {
 		d.wrong(o.where("id"), "%q is not a valid session id", t.ID)
 	}
 	return t

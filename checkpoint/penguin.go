@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/internal/bounded"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )
@@ -44,7 +45,7 @@ func PenguinFile(id string) string { return penguinDir + "/" + id + penguinExt }
 
 // isPenguin reports whether id has the form of the id of one of Penguin's
 // checkpoints.
-func isPenguin(id string) bool { return strings.HasPrefix(id, "cp_") && session.ValidID(id) }
+func isPenguin(id string) bool { return strings.HasPrefix(id, "cp_") && sessionid.Valid(id) }
 
 // ListPenguin returns Penguin's checkpoints, oldest first. Checkpoints that are
 // missing from Penguin's own list are read from their files; an entry that cannot be

@@ -21,7 +21,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/pi"
 	"github.com/bough-dev/bough/convert/internal/report"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/internal/sessionid"
 )
 
 // Formats are all formats. [Detect] tries them in this order.
@@ -36,7 +36,7 @@ var Formats = []*Format{
 		detect:   penguin.Detect,
 		read:     penguin.Read,
 		write:    penguin.Write,
-		newID:    session.NewID,
+		newID:    sessionid.New,
 	},
 	{
 		Name:     "pi",

@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/lookup"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -98,7 +99,7 @@ func (x *Explorer) addOutcome(ctx context.Context, e *Exploration, id string) er
 // arguments give the same id, so that a message is added only once, even after
 // a crash.
 func (e *Exploration) messageID(of ...string) string {
-	return session.MessageUUID(e.ID, e.ID+" "+strings.Join(of, " "))
+	return sessionid.MessageUUID(e.ID, e.ID+" "+strings.Join(of, " "))
 }
 
 // find returns the branch that name refers to: its id, else its strategy, else an unambiguous

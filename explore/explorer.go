@@ -371,4 +371,4 @@ func (x *Explorer) noteError(err error) {
 	}
 }
 
-func now() string { return session.FormatTime(time.Now()) }
+func now() string { return session.Bough.Time(time.Now()) }

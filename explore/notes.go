@@ -98,7 +98,7 @@ func collect(dir, branch string) (list []Note) {
 		}
 		text, err := io.ReadAll(io.LimitReader(f, maxNote))
 		if err == nil {
-			list = append(list, Note{branch, strings.ToValidUTF8(name, "\uFFFD"), strings.ToValidUTF8(string(text), "\uFFFD"), session.FormatTime(info.ModTime())})
+			list = append(list, Note{branch, strings.ToValidUTF8(name, "\uFFFD"), strings.ToValidUTF8(string(text), "\uFFFD"), session.Bough.Time(info.ModTime())})
 		}
 		return nil
 	})

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/internal/sessionid"
 )
 
 // begin adds the branches of the first depth.
@@ -67,7 +67,7 @@ func (e *Exploration) sessionOf(b *Branch) string {
 	}
 	begun, _ := time.Parse(time.RFC3339Nano, e.CreatedAt)
 	sum := sha256.Sum256([]byte(b.ID))
-	id, err := session.NewID(begun, bytes.NewReader(sum[:]))
+	id, err := sessionid.New(begun, bytes.NewReader(sum[:]))
 	if err != nil {
 		panic("explore: " + err.Error()) // the reader does not run out of bytes
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )
@@ -35,7 +36,7 @@ type Entry struct {
 }
 
 // DisplayTitle is the title of the session, or a default derived from its id.
-func (e *Entry) DisplayTitle() string { return cmp.Or(e.Title, session.DefaultTitle(e.ID)) }
+func (e *Entry) DisplayTitle() string { return cmp.Or(e.Title, sessionid.DefaultTitle(e.ID)) }
 
 // Size is the size of the session's file in bytes.
 func (e *Entry) Size() int64 { return e.file.Size }
@@ -123,7 +124,7 @@ func (e *Entry) markUnusable(err error) {
 		{Key: "created_at", Value: at},
 		{Key: "last_active", Value: at},
 		{Key: "message_count", Value: []byte("0")},
-		{Key: "title", Value: rawjson.Compact(session.DefaultTitle(e.ID))},
+		{Key: "title", Value: rawjson.Compact(sessionid.DefaultTitle(e.ID))},
 	})
 }
 
@@ -196,7 +197,7 @@ func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member)
 	}
 	e.CreatedAt = timeOf(created, e.modTime())
 	e.LastActive = timeOf(active, e.CreatedAt)
-	if e.Title == session.DefaultTitle(e.ID) {
+	if e.Title == sessionid.DefaultTitle(e.ID) {
 		e.Title = ""
 	}
 }

@@ -231,7 +231,7 @@ func (w world) check(t *testing.T, name string, x *index.Index) {
 	if x.Dialect() != w.dialect {
 		t.Errorf("%s: the dialect is %v", name, x.Dialect())
 	}
-	if e := x.Entry("root"); e == nil || e.Title != "Root" || e.MessageCount != 1 || session.FormatTime(e.CreatedAt) != "2026-05-25T15:00:00.000000+00:00" {
+	if e := x.Entry("root"); e == nil || e.Title != "Root" || e.MessageCount != 1 || session.Bough.Time(e.CreatedAt) != "2026-05-25T15:00:00.000000+00:00" {
 		t.Errorf("%s: the root's entry is %+v", name, e)
 	}
 }

@@ -370,7 +370,7 @@ func describe(e *index.Entry) string {
 		return "none"
 	}
 	return fmt.Sprint(e.ID, e.Kind(), e.Title, e.ContinuedFrom, e.ListLinks, e.BranchedFrom, e.BranchPoint, e.Meta.Lineage, e.Snapshot, e.Auto,
-		session.FormatTime(e.CreatedAt), session.FormatTime(e.LastActive), e.MessageCount, e.HeaderCount, e.Size(), e.Err)
+		session.Bough.Time(e.CreatedAt), session.Bough.Time(e.LastActive), e.MessageCount, e.HeaderCount, e.Size(), e.Err)
 }
 
 func describeAll(list []*index.Entry) (all []string) {

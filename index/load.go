@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/parallel"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )
@@ -218,7 +219,7 @@ func (x *Index) read(f file, old *Entry, total int64) *Entry {
 	if old != nil {
 		e.keep(old)
 	}
-	if !session.ValidID(f.id) {
+	if !sessionid.Valid(f.id) {
 		e.markUnusable(&session.DamageError{Path: session.FileName(f.id), Problem: "the file's name cannot be a session id"})
 		return e
 	}

@@ -53,7 +53,7 @@ func (c *call) publicURL(sum, name, mime string) publicURL {
 		q.Set("type", mime)
 	}
 	u := url.URL{Scheme: "http", Host: c.r.Host, Path: assetPath + sum, RawQuery: q.Encode()}
-	return publicURL{u.String(), session.FormatTime(until)}
+	return publicURL{u.String(), session.Bough.Time(until)}
 }
 
 // sign returns the signature of l, which requires the token.

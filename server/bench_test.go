@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/internal/tokens"
 	"github.com/bough-dev/bough/server"
@@ -61,7 +62,7 @@ func benchSite(b *testing.B, perFile int) (s *site, id string, files []string) {
 		files = append(files, filepath.Join(dir, session.FileName(f.ID)))
 	}
 	s = newSiteOf(b, dir, &workspace.Options{Limit: 100_000}, server.Options{Count: new(tokens.Counter).Count})
-	id = session.UUID(made[0].ID)
+	id = sessionid.UUID(made[0].ID)
 	s.store(id, "And one more.", "") // the first writer creates the index
 	return s, id, files
 }

@@ -23,7 +23,7 @@ func listBranches(c *call) (*answer, error) {
 	}
 	leaves := make([]leafItem, len(b.Leaves))
 	for i, l := range b.Leaves {
-		leaves[i] = leafItem{l.UUID, l.Depth, session.FormatTime(l.CreatedAt)}
+		leaves[i] = leafItem{l.UUID, l.Depth, session.Bough.Time(l.CreatedAt)}
 	}
 	return ok(map[string][]leafItem{"leaves": leaves}), nil
 }

@@ -49,7 +49,7 @@ type eventItem struct {
 }
 
 func (s *Server) eventItem(sessionID string, e *lines.Event) eventItem {
-	at := session.FormatTime(e.CreatedAt)
+	at := session.Bough.Time(e.CreatedAt)
 	data := plainJSON(e.Data)
 	if data == nil {
 		data = json.RawMessage("{}")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/server"
 	"github.com/bough-dev/bough/session"
 )
@@ -37,8 +38,8 @@ func TestExampleInFiles(t *testing.T) {
 	write("f4", `"continued_from":"f3"`, after("f3")+said("M6"))
 
 	s := newSiteOf(t, dir, nil, server.Options{})
-	id := session.UUID("f1")
-	uuid := func(message string) string { return session.MessageUUID(id, message) }
+	id := sessionid.UUID("f1")
+	uuid := func(message string) string { return sessionid.MessageUUID(id, message) }
 	if got := s.branches(id); !slices.Equal(got, []leaf{{uuid("M6"), 6, "2026-05-25T15:00:06.000000+00:00"}}) {
 		t.Errorf("before the fork the leaves are %v", got)
 	}

@@ -42,7 +42,7 @@ func newMessageItem(l *lines.Entry, n *lines.Node, t lines.MessageTracking) mess
 	if at.IsZero() {
 		at = l.CreatedAt
 	}
-	written := session.FormatTime(at)
+	written := session.Bough.Time(at)
 	return messageItem{
 		messagePlace: messagePlace{n.UUID, l.UUID, orNull(n.Parent)},
 		messageState: messageState{orEmpty(n.Meta), orNull(t.Task), t.Status, written, written},

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/server"
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -217,7 +217,7 @@ func TestPathsOfTwins(t *testing.T) {
 			var got []string
 			list := messageList{More: true}
 			for cursor := ""; list.More && len(got) < 20; {
-				list = s.read(session.UUID("chat"), "limit=1&time_desc="+newest+"&cursor="+cursor)
+				list = s.read(sessionid.UUID("chat"), "limit=1&time_desc="+newest+"&cursor="+cursor)
 				if got = append(got, list.texts(t)); list.More {
 					cursor = *list.Next
 				}
@@ -271,9 +271,9 @@ func TestNative(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newSiteOf(t, dir, nil, server.Options{})
-	id := session.UUID("session_20260525_153200_4b9ad01c")
+	id := sessionid.UUID("session_20260525_153200_4b9ad01c")
 	list := s.read(id, "format=acontext")
-	want := []string{session.MessageUUID(id, "msg_1"), session.MessageUUID(id, "msg_2")}
+	want := []string{sessionid.MessageUUID(id, "msg_1"), sessionid.MessageUUID(id, "msg_2")}
 	if !slices.Equal(list.IDs, want) {
 		t.Errorf("messages %v, want %v", list.IDs, want)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/server"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -118,7 +119,7 @@ func TestCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	frozen := session.UUID(cp.ID)
+	frozen := sessionid.UUID(cp.ID)
 	if list := s.read(frozen, ""); list.texts(t) != "0 1 2" {
 		t.Errorf("it holds %s", list.texts(t))
 	}

@@ -31,8 +31,8 @@ func (s *Server) sessionItem(l *lines.Entry) sessionItem {
 		Project:   s.project.String(),
 		Untracked: l.Untracked,
 		Configs:   plainJSON(l.Configs),
-		CreatedAt: session.FormatTime(l.CreatedAt),
-		UpdatedAt: session.FormatTime(l.UpdatedAt),
+		CreatedAt: session.Bough.Time(l.CreatedAt),
+		UpdatedAt: session.Bough.Time(l.UpdatedAt),
 	}
 	if l.User != "" {
 		id := uuid.NewSHA1(s.project, []byte(l.User)).String()

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/server"
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -255,7 +255,7 @@ func TestContinued(t *testing.T) {
 		t.Errorf("listed: %+v", page.Items)
 	}
 	// The UUID of any of its files identifies the session.
-	last := session.UUID(files.Sessions[0].ID)
+	last := sessionid.UUID(files.Sessions[0].ID)
 	if last == id {
 		t.Fatalf("%+v is no continuation", files.Sessions[0])
 	}

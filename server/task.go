@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -31,17 +32,17 @@ func (s *Server) taskItem(sessionID string, t *task.Task) taskItem {
 		ID:        t.ID,
 		Session:   sessionID,
 		Project:   s.project.String(),
-		Branch:    session.MessageUUID(sessionID, t.Branch),
+		Branch:    sessionid.MessageUUID(sessionID, t.Branch),
 		Order:     t.Order,
 		Data:      t.Data,
 		Status:    t.Status,
 		Planning:  t.Planning,
 		Messages:  make([]string, len(t.Messages)),
-		CreatedAt: session.FormatTime(t.Created),
-		UpdatedAt: session.FormatTime(t.Updated),
+		CreatedAt: session.Bough.Time(t.Created),
+		UpdatedAt: session.Bough.Time(t.Updated),
 	}
 	for i, id := range t.Messages {
-		item.Messages[i] = session.MessageUUID(sessionID, id)
+		item.Messages[i] = sessionid.MessageUUID(sessionID, id)
 	}
 	return item
 }
@@ -93,7 +94,7 @@ func observingStatus(c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ok(trackingItem{t.Observed, t.InProcess, t.Pending, session.FormatTime(t.UpdatedAt)}), nil
+	return ok(trackingItem{t.Observed, t.InProcess, t.Pending, session.Bough.Time(t.UpdatedAt)}), nil
 }
 
 // A trackingItem is a Tracking in Acontext's format.

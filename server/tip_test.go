@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/server"
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -54,7 +54,7 @@ func TestTip(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := newSiteOf(t, dir, nil, server.Options{})
-			id := session.UUID(name)
+			id := sessionid.UUID(name)
 			path := func() string {
 				list := s.read(id, "")
 				return list.texts(t)
@@ -62,7 +62,7 @@ func TestTip(t *testing.T) {
 			if got := path(); got != c.want {
 				t.Errorf("without leaf_id the path is %q, want %q", got, c.want)
 			}
-			if m := s.store(id, "new", ""); *m.Parent != session.MessageUUID(id, c.parent) {
+			if m := s.store(id, "new", ""); *m.Parent != sessionid.MessageUUID(id, c.parent) {
 				t.Errorf("without parent_id the parent is %s, want %s", *m.Parent, c.parent)
 			}
 			if got := path(); got != c.want+" new" {
@@ -86,7 +86,7 @@ func TestCheckpointConfigs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		frozen = append(frozen, session.UUID(cp.ID))
+		frozen = append(frozen, sessionid.UUID(cp.ID))
 	}
 	configs := func(id string) string {
 		t.Helper()

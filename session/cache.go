@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
 )
 
 // CacheDir is the workspace folder of the caches of session files. All of it may be
@@ -91,7 +92,7 @@ func (f Folder) Forget(id string) { _ = f.root.Remove(outlineFile(id)) }
 
 // recall returns the cached outline of the file st, or nil.
 func (f Folder) recall(st Stat, memory *scratch) *Outline {
-	if !ValidID(st.ID) {
+	if !sessionid.Valid(st.ID) {
 		return nil
 	}
 	in, err := durable.OpenCache(f.root, outlineFile(st.ID), 2*st.Size+1<<16)

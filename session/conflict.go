@@ -1,6 +1,7 @@
 package session
 
 import (
+	"github.com/bough-dev/bough/internal/sessionid"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ func ConflictOf(stem string) (id string, sure bool) {
 		}
 		stem, id, sure = rest, rest, sure && certain
 	}
-	if !ValidID(id) && id != indexStem {
+	if !sessionid.Valid(id) && id != sessionid.IndexStem {
 		return "", false
 	}
 	return id, sure
@@ -138,7 +139,7 @@ func isGenerated(id string) bool {
 		return len(parts) == len(sizes) && !slices.ContainsFunc(parts, func(p string) bool { return strings.Trim(p, of) != "" }) &&
 			slices.EqualFunc(parts, sizes, func(p string, n int) bool { return len(p) == n })
 	}
-	if shape([]int{8, 4, 4, 4, 12}, hex) || id == indexStem {
+	if shape([]int{8, 4, 4, 4, 12}, hex) || id == sessionid.IndexStem {
 		return true
 	}
 	parts := strings.Split(id, "_")

@@ -13,25 +13,25 @@ import (
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/parallel"
+	"github.com/bough-dev/bough/internal/sessionid"
 )
 
 const (
 	// Dir is the folder of the session files in a workspace.
 	Dir = "conversations"
 	// IndexFile is the name of the index file in Dir.
-	IndexFile = indexStem + ext
+	IndexFile = sessionid.IndexStem + ext
 	// IndexPath is the path of the index, relative to the workspace.
 	IndexPath = Dir + "/" + IndexFile
 
-	indexStem = "session_index"
-	ext       = ".json"
+	ext = ".json"
 )
 
 // FileName returns the path of a session's file, relative to the workspace.
 func FileName(id string) string { return Dir + "/" + id + ext }
 
 // A Folder reads and writes the session files of a workspace. It refuses ids that
-// are not [ValidID] and symbolic links that lead out of the workspace.
+// are not valid and symbolic links that lead out of the workspace.
 type Folder struct {
 	root   *os.Root
 	memory *Memory
@@ -57,7 +57,7 @@ func (f Folder) Fresh() Folder {
 // unchanged. On systems that report only size and modification time the other
 // fields are zero.
 type Stat struct {
-	ID      string // the file's stem, whether or not it is a [ValidID]
+	ID      string // the file's stem, whether or not it is a valid id
 	Size    int64
 	ModTime time.Time
 	Changed int64 // time of the last change of the file or its attributes, in nanoseconds since 1970
@@ -146,7 +146,7 @@ func (f Folder) Temporary() (list []string) {
 // is not a session file.
 func (f Folder) lookAt(dir *os.Root, name string) Stat {
 	id, ok := strings.CutSuffix(name, ext)
-	if !ok || id == indexStem {
+	if !ok || id == sessionid.IndexStem {
 		return Stat{}
 	}
 	info, err := dir.Lstat(name)
@@ -290,7 +290,7 @@ func (f Folder) decode(id string, memory *scratch) (*Outline, error) {
 
 // open opens the file of a session for reading.
 func (f Folder) open(id string) (*os.File, fs.FileInfo, error) {
-	if !ValidID(id) {
+	if !sessionid.Valid(id) {
 		return nil, nil, ErrNotFound
 	}
 	in, err := durable.OpenRegular(f.root, FileName(id))

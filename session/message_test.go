@@ -17,7 +17,7 @@ func TestMessage(t *testing.T) {
 	inZone(t, -5)
 	m := one(t, `{"id":"a","role":"tool","category":"SYSTEM_OUTPUT","timestamp":"2026-11-20T07:29:04.980213","content":{"role":"no"}}`)
 	at, ok := m.Time()
-	if m.Role() != "tool" || m.Category() != "SYSTEM_OUTPUT" || !ok || session.FormatTime(at) != "2026-11-20T12:29:04.980213+00:00" {
+	if m.Role() != "tool" || m.Category() != "SYSTEM_OUTPUT" || !ok || session.Bough.Time(at) != "2026-11-20T12:29:04.980213+00:00" {
 		t.Errorf("the message is %s, %s, %v %v", m.Role(), m.Category(), at, ok)
 	}
 	m = one(t, `{"id":"a","role":7,"timestamp":1795165602,"content":{"category":"no"}}`)
@@ -107,5 +107,18 @@ func TestIsMarker(t *testing.T) {
 		if got := one(t, message("a", metadata)).IsMarker(); got != want {
 			t.Errorf("with {%s} the message is a marker: %v, want %v", metadata, got, want)
 		}
+	}
+}
+
+// TestSurrogateIDs: ids that are different halves of surrogate pairs are different,
+// and can be named as parents.
+func TestSurrogateIDs(t *testing.T) {
+	s, err := session.Decode("s", []byte(`{"messages":[{"id":"\ud83d"},{"id":"\ud83e"},{"id":"c","metadata":{"parent_id":"\ud83d"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := newTree(s)
+	if err != nil || tr.Parent(2) != 0 {
+		t.Errorf("the tree is %+v, %v", tr, err)
 	}
 }

@@ -1,9 +1,7 @@
 package session_test
 
 import (
-	"bytes"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -76,73 +74,11 @@ func TestMetaSeal(t *testing.T) {
 	}
 }
 
-func TestValidID(t *testing.T) {
-	for id, want := range map[string]bool{
-		"session_20260525_153200_4b9ad01c": true,
-		"session_root":                     true,
-		"a":                                true,
-		"sub agent (2)":                    true,
-		"分岐":                               true,
-		strings.Repeat("a", 200):           true,
-		strings.Repeat("a", 201):           false,
-		"":                                 false,
-		".":                                false,
-		"..":                               false,
-		"../x":                             false,
-		"a/b":                              false,
-		`a\b`:                              false,
-		"a.b":                              false,
-		"a*":                               false,
-		"a?":                               false,
-		"a@b":                              false,
-		"C:x":                              false,
-		`a"b`:                              false,
-		"a|b":                              false,
-		"a<b":                              false,
-		"a\nb":                             false,
-		"a\x00b":                           false,
-		"a\x7fb":                           false,
-		"a\u0085b":                         false,
-		"a\xffb":                           false,
-		"session_index":                    false,
-	} {
-		if session.ValidID(id) != want {
-			t.Errorf("ValidID(%q) = %v", id, !want)
-		}
-	}
-}
-
 // inZone sets the local time zone for a test.
 func inZone(t *testing.T, hours int) {
 	local := time.Local
 	time.Local = time.FixedZone("test", hours*60*60)
 	t.Cleanup(func() { time.Local = local })
-}
-
-func TestNewID(t *testing.T) {
-	inZone(t, 9)
-	now := time.Date(2026, 5, 25, 23, 32, 7, 999, time.UTC)
-	id, err := session.NewID(now, bytes.NewReader([]byte{0x4b, 0x9a, 0, 0x1c}))
-	if err != nil || id != "session_20260526_083207_4b9a001c" {
-		t.Errorf("NewID = %q, %v", id, err)
-	}
-	if !session.ValidID(id) {
-		t.Errorf("%q is not valid", id)
-	}
-	if _, err := session.NewID(now, bytes.NewReader([]byte{1, 2, 3})); err == nil {
-		t.Error("NewID is content with three random bytes")
-	}
-}
-
-func TestDefaultTitle(t *testing.T) {
-	for id, want := range map[string]string{
-		"session_20260525_153200_4b9ad01c": "Session 4b9ad01c",
-		"short":                            "Session short",
-	} {
-		if got := session.DefaultTitle(id); got != want {
-			t.Errorf("DefaultTitle(%q) = %q, want %q", id, got, want)
-		}
-	}
 }
 
 func TestParseTime(t *testing.T) {
@@ -170,7 +106,7 @@ func TestParseTime(t *testing.T) {
 		"":                                         "", "now": "", "2026-13-01": "", "2026-11-20T25:00:00": "", "1795165602": "", "20.11.2026": "", "2026-02-30T00:00:00Z": "",
 	} {
 		got, ok := session.ParseTime(s)
-		if ok != (want != "") || ok && session.FormatTime(got) != want {
+		if ok != (want != "") || ok && session.Bough.Time(got) != want {
 			t.Errorf("ParseTime(%q) = %v, %v, want %q", s, got, ok, want)
 		}
 	}

@@ -10,15 +10,12 @@ const (
 	naive = "2006-01-02T15:04:05.000000"
 )
 
-// FormatTime formats t as in all JSON answers and in bough's dialect: UTC with six
-// digits and +00:00.
-func FormatTime(t time.Time) string { return t.UTC().Format(zoned) }
-
 // Dialect is the format of links and times in a folder.
 type Dialect int
 
 const (
-	// Bough writes links as lists and times with a zone.
+	// Bough writes links as lists and times in UTC with six digits and +00:00. All JSON
+	// answers have their times in this form.
 	Bough Dialect = iota
 	// Penguin writes links as strings and times as local times without a zone.
 	Penguin
@@ -36,7 +33,7 @@ func (d Dialect) Time(t time.Time) string {
 	if d == Penguin {
 		return t.Local().Format(naive)
 	}
-	return FormatTime(t)
+	return t.UTC().Format(zoned)
 }
 
 // ParseTime parses a time in any of the forms found in session files and reports

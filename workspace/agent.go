@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
-	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -35,7 +35,7 @@ func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, er
 		if tx.View.isThere(agent.Path(ag.name)) {
 			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("there is an agent %q already", ag.name), Next: fault.Do(fault.ListAgents)}
 		}
-		id, err := session.NewMessageID(tx.View.store.opts.Random)
+		id, err := sessionid.NewMessage(tx.View.store.opts.Random)
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func (v *View) agent(name string) (*agents.Agent, error) {
 	if agent.ValidName(name) && v.isThere(agent.Path(name)) {
 		return v.readAgent(name)
 	}
-	if session.IsUUID(name) {
+	if sessionid.IsUUID(name) {
 		name = strings.ToLower(name)
 	}
 	var all []*agents.Agent

@@ -131,7 +131,7 @@ func (v *View) treeOf(a *agents.Agent, name string) (*agent.Tree, error) {
 			return []lookup.Name{{Label: t.Name, ID: t.ID, Title: t.Name, Short: lookup.Short(t.ID)}}
 		},
 		Candidate: func(t *agent.Tree) fault.Candidate {
-			return fault.Candidate{Session: session.ID(t.ID), Kind: "tree", Title: cmp.Or(t.Name, v.overview(t.ID).title), Time: session.FormatTime(t.Created)}
+			return fault.Candidate{Session: session.ID(t.ID), Kind: "tree", Title: cmp.Or(t.Name, v.overview(t.ID).title), Time: session.Bough.Time(t.Created)}
 		},
 	}
 	trees := make([]*agent.Tree, len(a.Trees))

@@ -21,7 +21,7 @@ func (v *View) ambiguousSessions(name string, ids []string) error {
 		s := about[id]
 		c := fault.Candidate{Session: session.ID(id), Kind: string(s.kind), Title: s.title, Tool: s.setting.Tool, MessageCount: s.messages}
 		if !s.active.IsZero() {
-			c.Time = session.FormatTime(s.active)
+			c.Time = session.Bough.Time(s.active)
 		}
 		return c
 	})
@@ -35,7 +35,7 @@ func (v *View) ambiguousMessages(name string, places []*place) error {
 		if m, err := v.message(p.line, p.node); err == nil {
 			c.Kind, c.Text = m.Role(), opening(m.Text())
 			if at, ok := m.Time(); ok {
-				c.Time = session.FormatTime(at)
+				c.Time = session.Bough.Time(at)
 			}
 		}
 		return c

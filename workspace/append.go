@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
@@ -183,7 +184,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*AppendResult, error)
 			return nil, err
 		}
 		out := &AppendResult{Parent: session.ID(p.messageID())}
-		if out.Message, err = session.NewMessageID(tx.View.store.opts.Random); err != nil {
+		if out.Message, err = sessionid.NewMessage(tx.View.store.opts.Random); err != nil {
 			return nil, err
 		}
 		m := &message{id: out.Message, role: a.Role, content: a.content(), metadata: a.tools()}
@@ -446,13 +447,13 @@ func (tx *Tx) continuation(p *place, s *session.Outline, parent, at string, mess
 		if c := header.Category(); c != "SYSTEM" && c != "CONTEXT" || header.IsMarker() {
 			continue
 		}
-		copied, err := session.NewMessageID(tx.View.store.opts.Random)
+		copied, err := sessionid.NewMessage(tx.View.store.opts.Random)
 		if err != nil {
 			return "", err
 		}
 		d.Messages = append(d.Messages, session.Run{Raw: first.Copy(i, copied, at)})
 	}
-	marker, err := session.NewMessageID(tx.View.store.opts.Random)
+	marker, err := sessionid.NewMessage(tx.View.store.opts.Random)
 	if err != nil {
 		return "", err
 	}

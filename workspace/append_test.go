@@ -55,7 +55,7 @@ func TestAppend(t *testing.T) {
 	if m := c.Messages[0]; m.Text() != "How wet is <too> wet?\n分岐 \u2028 🌿" || m.Role() != "user" || file.Messages[0].Category() != "DIALOG" {
 		t.Errorf("the first message is %q by %s", m.Text(), m.Role())
 	}
-	if c.Entry.MessageCount != 2 || session.FormatTime(c.Entry.LastActive) != timeOf(c.Messages[1]) || !strings.Contains(s.read(session.FileName(id)), `"message_count": 2`) {
+	if c.Entry.MessageCount != 2 || session.Bough.Time(c.Entry.LastActive) != timeOf(c.Messages[1]) || !strings.Contains(s.read(session.FileName(id)), `"message_count": 2`) {
 		t.Errorf("the entry is %+v, the newest message is of %s", c.Entry, timeOf(c.Messages[1]))
 	}
 	if _, err := s.Doctor(t.Context(), doctor.Options{}); err != nil || len(s.notes) > 0 {

@@ -60,7 +60,7 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 		}
 		b := &bookmark.Bookmark{
 			Session: tx.View.lineID(p.line), Message: p.messageID(), Label: label,
-			Summary: o.Summary, Scope: cmp.Or(o.Scope, bookmark.Message), CreatedAt: session.FormatTime(tx.View.now(nil)),
+			Summary: o.Summary, Scope: cmp.Or(o.Scope, bookmark.Message), CreatedAt: session.Bough.Time(tx.View.now(nil)),
 		}
 		is, err := withBookmark(f, b, o)
 		if err != nil {

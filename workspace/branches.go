@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 )
@@ -44,7 +45,7 @@ type Leaf struct {
 	Text      string              `json:"text"`      // its first words, on one line
 	Bookmarks []bookmark.Bookmark `json:"bookmarks"` // of the message
 
-	UUID    string          `json:"-"` // see [session.MessageUUID]
+	UUID    string          `json:"-"` // see docs/format.md 19.1
 	Message session.Message `json:"-"` // set if messages were requested
 }
 
@@ -74,7 +75,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 				ID:        id,
 				Depth:     depths[m.node],
 				CreatedAt: instant(m.at),
-				UUID:      session.MessageUUID(uuid, id),
+				UUID:      sessionid.MessageUUID(uuid, id),
 				Session:   l.Parts[l.Part(m.node)].ID,
 				Newest:    m.node == newest,
 				Head:      m.node == head,

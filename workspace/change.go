@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -46,7 +47,7 @@ func (v *View) newID() (string, error) { return v.newIDAt(v.store.opts.Now()) }
 func (v *View) newIDAt(at time.Time) (string, error) {
 	const tries = 100
 	for range tries {
-		id, err := session.NewID(at, v.store.opts.Random)
+		id, err := sessionid.New(at, v.store.opts.Random)
 		if err != nil || v.index.Entry(id) == nil && v.index.Err(id) == nil {
 			return id, err
 		}
@@ -270,7 +271,7 @@ func (tx *Tx) logLines() (lines [][]byte) {
 	for _, o := range tx.prepared() {
 		tx.seq++
 		o.Seq = tx.seq
-		o.Time = session.FormatTime(tx.View.store.opts.Now())
+		o.Time = session.Bough.Time(tx.View.store.opts.Now())
 		if tx.grouped {
 			tx.group = cmp.Or(tx.group, o.Seq)
 			o.Group = tx.group

@@ -23,7 +23,7 @@ func (tx *Tx) compactLog(before operation.Seq) error {
 	}
 	defer log.Close()
 	now := tx.View.store.opts.Now()
-	h, due, err := log.Horizon(r, session.FormatTime(now.Add(-r.Age)), session.FormatTime(now))
+	h, due, err := log.Horizon(r, session.Bough.Time(now.Add(-r.Age)), session.Bough.Time(now))
 	if err == nil && due {
 		_, err = durable.Replace(tx.View.root, operation.Path, func(w *durable.Writer) error { return log.Compact(w, h) })
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/lines"
@@ -131,7 +132,7 @@ func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) 
 		if n := len(events); n > 0 && !e.CreatedAt.After(events[n-1].CreatedAt) {
 			e.CreatedAt = events[n-1].CreatedAt.Add(time.Microsecond)
 		}
-		if e.ID, err = session.NewMessageID(tx.View.store.opts.Random); err != nil {
+		if e.ID, err = sessionid.NewMessage(tx.View.store.opts.Random); err != nil {
 			return nil, err
 		}
 		edit := first.Edit()

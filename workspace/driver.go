@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/internal/watch"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
@@ -105,7 +106,7 @@ func (d *driver) open(ctx context.Context, id string) (model.Model, error) {
 
 // newID returns a new id for the state machine, which is called under the lock.
 func (d *driver) newID() string {
-	id, err := session.NewMessageID(d.w.store.opts.Random)
+	id, err := sessionid.NewMessage(d.w.store.opts.Random)
 	d.noID = cmp.Or(d.noID, err)
 	return id
 }

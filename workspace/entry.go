@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -59,7 +60,7 @@ func (v *View) overview(id string) overview {
 	case v.isPenguin(id):
 		cp := v.penguin[id]
 		at := instant(cp.CreatedAt)
-		return overview{session.Checkpoint, cmp.Or(cp.Name, session.DefaultTitle(id)), cp.MessageCount, at, v.lastActive(id), v.setting(cp.Session)}
+		return overview{session.Checkpoint, cmp.Or(cp.Name, sessionid.DefaultTitle(id)), cp.MessageCount, at, v.lastActive(id), v.setting(cp.Session)}
 	}
 	return overview{}
 }

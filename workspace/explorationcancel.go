@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
@@ -19,7 +19,7 @@ func cancelFile(id string) string { return explorationLocks + "/" + id + "/cance
 // remains until [Exploration.ClearCancel].
 func (x Exploration) Cancel(ctx context.Context) (err error) {
 	defer func() { err = explained(err) }()
-	if !session.IsUUID(x.id) {
+	if !sessionid.IsUUID(x.id) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no exploration can have the id %q", x.id)}
 	}
 	root, err := x.w.store.open(ctx)

@@ -16,8 +16,8 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/internal/writelock"
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/lines"
@@ -33,7 +33,7 @@ const explorationLocks = stateDir + "/explorations"
 // Write replaces the file of an exploration, whose id must be a UUID. Package
 // explore describes the content. Write is not logged and cannot be undone.
 func (x Exploration) Write(ctx context.Context, data []byte) error {
-	if !session.IsUUID(x.id) {
+	if !sessionid.IsUUID(x.id) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no exploration can have the id %q", x.id)}
 	}
 	_, err := update(ctx, x.w.patient().store, operation.Operation{Verb: "explore"}, func(tx *Tx) (nothing, error) {
@@ -93,7 +93,7 @@ func (w *base) explorations(ctx context.Context) (ids []string, err error) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && session.IsUUID(id) {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && sessionid.IsUUID(id) {
 			ids = append(ids, id)
 		}
 	}
@@ -139,7 +139,7 @@ type Outcome struct {
 // AddOutcome adds an outcome to a conversation unless it has a message with
 // that ID. The head does not move.
 func (w *Workspace) AddOutcome(ctx context.Context, o Outcome) error {
-	if !session.IsUUID(o.ID) {
+	if !sessionid.IsUUID(o.ID) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no message can have the id %q", o.ID)}
 	}
 	origin, err := json.Marshal(o.Origin)

@@ -6,7 +6,7 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/internal/sessionid"
 )
 
 // MostOperations is the maximum number of operations in one flush.
@@ -57,7 +57,7 @@ func (tx *Tx) prepare(part Part) error {
 	if err != nil {
 		return err
 	}
-	id, err := session.NewMessageID(tx.View.store.opts.Random)
+	id, err := sessionid.NewMessage(tx.View.store.opts.Random)
 	if err != nil {
 		return err
 	}

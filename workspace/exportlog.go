@@ -36,7 +36,7 @@ func (w *base) recordExport(ctx context.Context, line, format string, written *c
 		ID       string     `json:"id"`
 		Session  string     `json:"session_id"`
 		Messages [][]string `json:"messages"`
-	}{session.FormatTime(w.opts.Now()), format, written.ID, line, messages}), '\n')
+	}{session.Bough.Time(w.opts.Now()), format, written.ID, line, messages}), '\n')
 	err := w.patient().withLock(ctx, "export", func(root *os.Root) error {
 		_, err := durable.Append(root, exportsPath, record)
 		return err

@@ -112,7 +112,7 @@ func (tx *Tx) foreignLine() []byte {
 	tx.seq++
 	o := operation.Operation{
 		Seq:      tx.seq,
-		Time:     session.FormatTime(tx.View.store.opts.Now()),
+		Time:     session.Bough.Time(tx.View.store.opts.Now()),
 		Verb:     operation.External,
 		Args:     args{"added": seen.Added, "changed": seen.Changed, "removed": seen.Removed, "messages": tx.View.messagesAdded(seen)},
 		Sessions: ids,

@@ -15,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
@@ -125,7 +126,7 @@ func (tx *Tx) keepPlan(id string, p *forgetPlan) error {
 func (v *View) forgettable(name string) ([]string, error) {
 	id, err := v.resolve(name)
 	switch {
-	case err != nil && Explain(err) != nil && Explain(err).Code == fault.NotFound && session.ValidID(name):
+	case err != nil && Explain(err) != nil && Explain(err).Code == fault.NotFound && sessionid.Valid(name):
 		if v.knownGone(name) {
 			return []string{name}, nil
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -111,7 +112,7 @@ func TestBranches(t *testing.T) {
 					t.Errorf("the leaves of %s are %+v", name, list)
 				}
 				for _, leaf := range list {
-					if leaf.UUID != session.MessageUUID(session.UUID(first), leaf.ID) || !strings.Contains(s.read(session.FileName(leaf.Session)), leaf.Message.ID) {
+					if leaf.UUID != sessionid.MessageUUID(sessionid.UUID(first), leaf.ID) || !strings.Contains(s.read(session.FileName(leaf.Session)), leaf.Message.ID) {
 						t.Errorf("a leaf of %s is %+v", name, leaf)
 					}
 				}

@@ -150,7 +150,7 @@ func (s *space) outline(f *convert.Format) string {
 			s.t.Fatal(err)
 		}
 		for _, leaf := range ends.Leaves {
-			fmt.Fprintf(&b, "end %s %d %s\n", leaf.ID, leaf.Depth, session.FormatTime(leaf.CreatedAt))
+			fmt.Fprintf(&b, "end %s %d %s\n", leaf.ID, leaf.Depth, session.Bough.Time(leaf.CreatedAt))
 		}
 		export, err := s.Export(s.t.Context(), e.ID, workspace.ExportOptions{Format: f, Tree: f.Branches})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/records"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/imports"
 )
@@ -367,7 +368,7 @@ func (v *View) imported(s *spool, messages int) (d *session.Document, err error)
 		d.Records = of.Records()
 		d.CreatedAt, d.LastActive = cmp.Or(of.CreatedAt, d.CreatedAt), cmp.Or(of.LastActive, d.LastActive)
 		title = s.conv.Title
-		if id := s.conv.ID; session.ValidID(id) && v.index.Entry(id) == nil && v.index.Err(id) == nil {
+		if id := s.conv.ID; sessionid.Valid(id) && v.index.Entry(id) == nil && v.index.Err(id) == nil {
 			d.ID = id
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
@@ -93,7 +94,7 @@ func (v *View) lineEntryOf(id string) (*lines.Entry, error) {
 // the first.
 func (v *View) lineEntry(first *session.Outline, ids []string) *lines.Entry {
 	e := v.entry(first.ID)
-	l := &lines.Entry{ID: e.ID, UUID: session.UUID(e.ID), Kind: e.Kind, Title: e.Title}
+	l := &lines.Entry{ID: e.ID, UUID: sessionid.UUID(e.ID), Kind: e.Kind, Title: e.Title}
 	l.CreatedAt, l.UpdatedAt = e.CreatedAt, v.lastActive(ids...)
 	json.Unmarshal(first.Own(ownUser), &l.User) // ignored if it has another type
 	json.Unmarshal(first.Own(ownUntracked), &l.Untracked)
@@ -174,7 +175,7 @@ func (v *View) lineCursors(o lines.ListOptions) []lineCursor {
 	}
 	var list []lineCursor
 	for _, e := range v.index.Entries() {
-		c := lineCursor{lines.Cursor{Time: e.CreatedAt, UUID: session.UUID(e.ID)}, e.ID}
+		c := lineCursor{lines.Cursor{Time: e.CreatedAt, UUID: sessionid.UUID(e.ID)}, e.ID}
 		if e.Kind() != session.Continuation && (after == nil || order(c.Cursor, *after) > 0) {
 			list = append(list, c)
 		}

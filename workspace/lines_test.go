@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -144,8 +145,8 @@ func TestLineNames(t *testing.T) {
 	s.say("a", "b", "c")
 	s.messages("claude-"+uuid, "", `{"id":"m1","content":"x"}`)
 	for _, name := range []string{root, "claude-" + uuid} {
-		l, err := s.Line("urn:uuid:" + session.UUID(name)).Entry(t.Context())
-		if err != nil || l.ID != name || l.UUID != session.UUID(name) {
+		l, err := s.Line("urn:uuid:" + sessionid.UUID(name)).Entry(t.Context())
+		if err != nil || l.ID != name || l.UUID != sessionid.UUID(name) {
 			t.Errorf("the line of %s is %+v, %v", name, l, err)
 		}
 	}
@@ -153,7 +154,7 @@ func TestLineNames(t *testing.T) {
 		t.Errorf("a title is taken for a UUID: %v", err)
 	}
 	last := s.entry(root).ContinuedTo[0]
-	if l, err := s.Line("urn:uuid:" + session.UUID(last)).Entry(t.Context()); err != nil || l.ID != root {
+	if l, err := s.Line("urn:uuid:" + sessionid.UUID(last)).Entry(t.Context()); err != nil || l.ID != root {
 		t.Errorf("the line of a continuation is %+v, %v", l, err)
 	}
 	if l, existed, err := s.NewLine(t.Context(), lines.Options{UUID: uuid}); err != nil || existed || l.ID != uuid || l.UUID != uuid {
@@ -168,7 +169,7 @@ func TestLineNames(t *testing.T) {
 	if _, err := s.Line("urn:uuid:" + uuid).Entry(t.Context()); code(err) != fault.NotFound {
 		t.Errorf("a removed line is found: %v", err)
 	}
-	m1 := session.MessageUUID(session.UUID("claude-"+uuid), "m1")
+	m1 := sessionid.MessageUUID(sessionid.UUID("claude-"+uuid), "m1")
 	for _, name := range []string{m1, strings.ToUpper(m1), "urn:uuid:" + m1, "m1"} {
 		if got := s.path("claude-"+uuid, name); got != "x" {
 			t.Errorf("the path to %q is %q", name, got)

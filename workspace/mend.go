@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/doctor"
 )
@@ -180,7 +181,7 @@ type remedy struct {
 
 // remedy returns the replacement for a damaged session file.
 func (d *checkup) remedy(id string) remedy {
-	if !session.ValidID(id) {
+	if !sessionid.Valid(id) {
 		return remedy{}
 	}
 	damaged, err := durable.ReadFile(d.v.root, session.FileName(id))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/plural"
-	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -178,7 +178,7 @@ func (v *View) loggedSession(name string) (string, error) {
 		return "", nil
 	}
 	id, err := v.resolve(name)
-	if err != nil && Explain(err).Code == fault.NotFound && session.ValidID(name) {
+	if err != nil && Explain(err).Code == fault.NotFound && sessionid.Valid(name) {
 		return name, nil
 	}
 	return id, err

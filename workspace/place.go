@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -40,7 +41,7 @@ func (v *View) place(ref string, partial bool) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return !session.Generated(id) }) {
+	if len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return !sessionid.Generated(id) }) {
 		if p, err := v.placeOfMessage(forms, partial); p != nil || err != nil {
 			return p, err
 		}
@@ -277,7 +278,7 @@ func (l *line) exact(name string) (int, error) {
 	if !strict && name != "" {
 		nodes = l.Find(name)
 	}
-	if len(nodes) == 0 && (strict || session.IsUUID(name)) {
+	if len(nodes) == 0 && (strict || sessionid.IsUUID(name)) {
 		nodes = l.withUUID(strings.ToLower(uuid))
 	}
 	return l.only(uuid, nodes)

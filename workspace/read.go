@@ -107,7 +107,7 @@ func (w *Workspace) Show(ctx context.Context, ref string, o session.ReadOptions)
 		if err != nil {
 			return nil, err
 		}
-		d.CreatedAt, d.LastActive = session.FormatTime(c.Entry.CreatedAt), session.FormatTime(c.Entry.LastActive)
+		d.CreatedAt, d.LastActive = session.Bough.Time(c.Entry.CreatedAt), session.Bough.Time(c.Entry.LastActive)
 		if c.Document, err = d.Bytes(v.reopen); err != nil {
 			return nil, err
 		}

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/internal/sessionid"
 )
 
 // A naming makes REFs to the messages of one conversation. They are as short as
@@ -22,19 +22,19 @@ const headLength = 8
 // naming returns the naming of the messages of l, as messages of a session. If
 // l is nil, UUIDs are not abbreviated.
 func (v *View) naming(id string, l *line) *naming {
-	n := &naming{session: v.pieceOf(id), uuid: session.UUID(id)}
+	n := &naming{session: v.pieceOf(id), uuid: sessionid.UUID(id)}
 	if !isPlain(n.session) {
 		n.session = id
 	}
 	if !isPlain(n.session) {
-		n.session = session.UUID(id)
+		n.session = sessionid.UUID(id)
 	}
 	if l == nil {
 		return n
 	}
 	n.uuid, n.heads = l.uuid(), map[string]int{}
 	for node := range l.Len() {
-		if message := l.ID(node); session.IsUUID(message) {
+		if message := l.ID(node); sessionid.IsUUID(message) {
 			n.heads[strings.ToLower(message[:headLength])]++
 		}
 	}
@@ -46,12 +46,12 @@ func (n *naming) ref(message string) string { return n.session + "@" + n.message
 
 func (n *naming) message(id string) string {
 	switch {
-	case session.IsUUID(id) && n.heads[strings.ToLower(id[:headLength])] == 1:
+	case sessionid.IsUUID(id) && n.heads[strings.ToLower(id[:headLength])] == 1:
 		return id[:headLength]
 	case isPlain(id):
 		return id
 	}
-	return session.MessageUUID(n.uuid, id)
+	return sessionid.MessageUUID(n.uuid, id)
 }
 
 // isPlain reports whether an id, or a part of one, can be used in a REF and in

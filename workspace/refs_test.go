@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -32,7 +33,7 @@ func TestRefs(t *testing.T) {
 	}
 	word := regexp.MustCompile(`^[\pL\d_.:][\pL\d_.:-]*@[\pL\d_.:][\pL\d_.:-]*$`)
 	for _, e := range list.Sessions {
-		c := s.show("urn:uuid:" + session.UUID(e.ID))
+		c := s.show("urn:uuid:" + sessionid.UUID(e.ID))
 		for i, ref := range c.Refs {
 			if !word.MatchString(ref) {
 				t.Errorf("%q is not one plain word", ref)

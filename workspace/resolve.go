@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -55,7 +56,7 @@ func (v *View) byID(name string) (id string, ok bool) {
 	case name == "":
 	case v.has(name):
 		return name, true
-	case session.IsUUID(name):
+	case sessionid.IsUUID(name):
 		return v.byUUID(strings.ToLower(name))
 	}
 	return "", false
@@ -135,13 +136,13 @@ func (v *View) abbreviated(prefix string) ([]string, error) {
 // the trash, or the log has it. The log is not read if all candidates are
 // generated ids, because no other id resembles these.
 func (v *View) wasSession(id string, candidates []string) bool {
-	if !session.ValidID(id) {
+	if !sessionid.Valid(id) {
 		return false
 	}
 	if v.inTrashNow(id) {
 		return true
 	}
-	if !slices.ContainsFunc(candidates, func(c string) bool { return !session.Generated(c) }) {
+	if !slices.ContainsFunc(candidates, func(c string) bool { return !sessionid.Generated(c) }) {
 		return false
 	}
 	log, err := operation.Open(v.root)
@@ -168,7 +169,7 @@ func (v *View) inTrashNow(id string) bool {
 // noSession returns the error for a name that refers to no session.
 func (v *View) noSession(name string) *fault.Error {
 	e := notFound("session", strings.TrimPrefix(name, urn))
-	if session.ValidID(name) && v.inTrashNow(name) {
+	if sessionid.Valid(name) && v.inTrashNow(name) {
 		e.Message = fmt.Sprintf("the session %q was removed", name)
 		e.Hint, e.Next = "", fault.Do(fault.RestoreRemoved)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -40,7 +41,7 @@ func (ag Agent) Say(ctx context.Context, s agents.Message, o agents.TurnOptions)
 	e := turn.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == turn.Steer}
 	return ag.w.enqueueOrRun(ctx, operation.Operation{Verb: verb}, ag.name, o, func(tx *Tx, a *agents.Agent) (err error) {
 		e := e
-		if e.ID, err = session.NewMessageID(tx.View.store.opts.Random); err != nil {
+		if e.ID, err = sessionid.NewMessage(tx.View.store.opts.Random); err != nil {
 			return err
 		}
 		tx.op.Args["id"] = e.ID

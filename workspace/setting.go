@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -76,7 +77,7 @@ func (v *View) firstFile(id string) string {
 // first words, else a title derived from the id. A continuation has the title
 // of its line.
 func (v *View) title(e *index.Entry) string {
-	return cmp.Or(v.words(e), session.DefaultTitle(e.ID))
+	return cmp.Or(v.words(e), sessionid.DefaultTitle(e.ID))
 }
 
 // words returns the display title of a session, "" for a session with neither a

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -199,7 +200,7 @@ func (v *View) spec(p *place, spec checkpoint.Spec) (checkpoint.Spec, error) {
 	}
 	if spec.ID == "" {
 		spec.ID, err = v.newID()
-	} else if !session.ValidID(spec.ID) {
+	} else if !sessionid.Valid(spec.ID) {
 		err = &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no session can have the id %q", spec.ID)}
 	}
 	if err != nil {

@@ -79,7 +79,7 @@ func (v *View) describeHead(s *Status, p *place) error {
 		}
 		s.Message = &StatusMessage{ID: m.ID, Role: m.Role(), Text: opening(m.Text())}
 		if at, ok := m.Time(); ok {
-			s.Message.Time = session.FormatTime(at)
+			s.Message.Time = session.Bough.Time(at)
 		}
 	}
 	return v.sinceCheckpoint(s, p)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/lines"
@@ -76,13 +77,13 @@ func (v *View) nodesOf(l *line, nodes []int) ([]lines.Node, error) {
 	list := make([]lines.Node, len(nodes))
 	known := make(map[int]string, len(nodes)) // UUIDs, by node
 	for i, n := range nodes {
-		known[n] = session.MessageUUID(own, messages[i].ID)
+		known[n] = sessionid.MessageUUID(own, messages[i].ID)
 	}
 	for i, n := range nodes {
 		list[i] = lines.Node{Message: messages[i], UUID: known[n], Session: l.Parts[l.Part(n)].ID, Stored: l.Stored(n)}
 		if p := l.Parent(n); p >= 0 {
 			if list[i].Parent = known[p]; list[i].Parent == "" {
-				list[i].Parent = session.MessageUUID(own, l.ID(p))
+				list[i].Parent = sessionid.MessageUUID(own, l.ID(p))
 			}
 		}
 		describe(&list[i])
@@ -143,7 +144,7 @@ func (ln Line) Store(ctx context.Context, s lines.Message) (*lines.Node, error) 
 		}
 		node := &lines.Node{Message: session.Message{ID: m.id}, UUID: m.id, Stored: m.stored()}
 		if parent := p.messageID(); parent != "" {
-			node.Parent = session.MessageUUID(p.uuid(), parent)
+			node.Parent = sessionid.MessageUUID(p.uuid(), parent)
 		}
 		tx.op.Args["session"], tx.op.Args["role"], tx.op.Args["message"] = p.id(), m.role, m.id
 		if node.Session, err = tx.appendTo(p, m); err != nil {
@@ -186,7 +187,7 @@ func (v *View) storeMessage(p *place, s lines.Message) (*message, error) {
 		return nil, err
 	}
 	m := &message{role: c.Role, content: rawjson.Layout(c.Value, 3)}
-	if m.id, err = session.NewMessageID(v.store.opts.Random); err != nil {
+	if m.id, err = sessionid.NewMessage(v.store.opts.Random); err != nil {
 		return nil, err
 	}
 	for _, member := range c.Own {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -303,7 +304,7 @@ func TestUndoMeta(t *testing.T) {
 	root := s.new("Bread")
 	ids := s.say("a", "b")
 	for _, name := range []string{ids[1], "urn:uuid:" + ids[1], ids[1][:8]} {
-		if _, err := s.Line("urn:uuid:"+session.UUID(root)).SetMeta(t.Context(), name, []byte(`{"a":1}`)); err != nil {
+		if _, err := s.Line("urn:uuid:"+sessionid.UUID(root)).SetMeta(t.Context(), name, []byte(`{"a":1}`)); err != nil {
 			t.Fatal(err)
 		}
 		log, err := s.Log(t.Context(), workspace.LogOptions{})

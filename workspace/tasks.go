@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/lines"
@@ -172,7 +173,7 @@ func (w *base) complete(r *task.Record, order int) error {
 	for i, t := range r.Tasks {
 		at := now.Add(time.Duration(i) * time.Microsecond)
 		if t.ID == "" {
-			id, err := session.NewMessageID(w.opts.Random)
+			id, err := sessionid.NewMessage(w.opts.Random)
 			if err != nil {
 				return err
 			}

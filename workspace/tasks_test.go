@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -133,14 +134,14 @@ func (s *space) batch(name, message string, sizes task.Sizes) string {
 			if n.Text() != "text of "+n.ID {
 				s.t.Errorf("%s says %q", n.ID, n.Text())
 			}
-			if n.UUID != session.MessageUUID(b.UUID, n.ID) || n.Time.IsZero() {
+			if n.UUID != sessionid.MessageUUID(b.UUID, n.ID) || n.Time.IsZero() {
 				s.t.Errorf("%s is %s, of %v", n.ID, n.UUID, n.Time)
 			}
 			list = append(list, n.ID)
 		}
 		return strings.Join(list, " ")
 	}
-	if b.UUID != session.UUID(b.Line) {
+	if b.UUID != sessionid.UUID(b.Line) {
 		s.t.Errorf("the UUID of %s is %s", b.Line, b.UUID)
 	}
 	return fmt.Sprintf("%s: [%s] %s | %s of %s", b.Branch, ids(b.Context), ids(b.Nodes), strings.Join(b.New, " "), strings.Join(b.Path, " "))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )
@@ -71,7 +72,7 @@ func (tx *Tx) discard(name string) error {
 // the file of a session.
 func sessionOf(name string) string {
 	id, ok := strings.CutSuffix(strings.TrimPrefix(name, session.Dir+"/"), ".json")
-	if !ok || session.FileName(id) != name || !session.ValidID(id) {
+	if !ok || session.FileName(id) != name || !sessionid.Valid(id) {
 		return ""
 	}
 	if of, _ := session.ConflictOf(id); of != "" {

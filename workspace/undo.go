@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/events"
@@ -317,7 +318,7 @@ func (tx *Tx) revertMove(c operation.Change, op *operation.Operation) error {
 		return newer(op, "there is another %s now", c.File)
 	}
 	if id := sessionOf(c.File); id != "" {
-		if other, ok := tx.View.byUUID(session.UUID(id)); ok && other != id {
+		if other, ok := tx.View.byUUID(sessionid.UUID(id)); ok && other != id {
 			return newer(op, "%s goes by the UUID of %s now", other, id)
 		}
 	}

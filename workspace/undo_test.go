@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -469,7 +470,7 @@ func TestUndoTwin(t *testing.T) {
 	if _, err := s.Remove(t.Context(), root, workspace.RemoveOptions{Line: true}); err != nil {
 		t.Fatal(err)
 	}
-	again, existed, err := s.NewLine(t.Context(), lines.Options{UUID: session.UUID(root)})
+	again, existed, err := s.NewLine(t.Context(), lines.Options{UUID: sessionid.UUID(root)})
 	if err != nil || existed {
 		t.Fatal(existed, err)
 	}
@@ -483,7 +484,7 @@ func TestUndoTwin(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := s.path("urn:uuid:"+session.UUID(root), ""); got != "a b c" {
+	if got := s.path("urn:uuid:"+sessionid.UUID(root), ""); got != "a b c" {
 		t.Errorf("the session says %q", got)
 	}
 	healthy(t, s)

@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/records"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/task"
@@ -149,7 +150,7 @@ func (v *View) conversationUsage(sizes map[string]int64) []usage.Conversation {
 		if !ok {
 			n = len(list)
 			at[first] = n
-			list = append(list, usage.Conversation{Session: first, Title: session.DefaultTitle(first), Damaged: true})
+			list = append(list, usage.Conversation{Session: first, Title: sessionid.DefaultTitle(first), Damaged: true})
 			if e := v.index.Entry(first); e != nil {
 				list[n].Kind, list[n].Title, list[n].Damaged = e.Kind(), v.title(e), false
 			}

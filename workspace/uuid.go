@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/internal/sessionid"
 )
 
 // urn is the prefix of a name that is a UUID and nothing else, the form of RFC
@@ -36,19 +36,19 @@ func (u *uuids) learn(ids []string) {
 	for _, id := range ids {
 		if !u.known[id] {
 			u.known[id] = true
-			u.ids[session.UUID(id)] = id
+			u.ids[sessionid.UUID(id)] = id
 		}
 	}
 }
 
 // uuid returns the UUID from which those of messages derive: that of the line's
 // first file.
-func (l *line) uuid() string { return session.UUID(l.Parts[0].ID) }
+func (l *line) uuid() string { return sessionid.UUID(l.Parts[0].ID) }
 
 // withUUID returns the nodes of the message with a UUID, which must be in lower
 // case.
 func (l *line) withUUID(uuid string) []int {
-	if !session.IsUUID(uuid) {
+	if !sessionid.IsUUID(uuid) {
 		return nil
 	}
 	if nodes := l.Find(uuid); len(nodes) > 0 {
@@ -61,7 +61,7 @@ func (l *line) withUUID(uuid string) []int {
 		if len(id) == len(uuid) && !strings.EqualFold(id, uuid) {
 			continue // the id is most likely another UUID
 		}
-		if session.MessageUUID(own, id) == uuid {
+		if sessionid.MessageUUID(own, id) == uuid {
 			nodes = append(nodes, n)
 		}
 	}

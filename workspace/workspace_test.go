@@ -325,5 +325,5 @@ func region(s *session.Session, from, to int) []byte {
 // timeOf returns the time of a message as results print it.
 func timeOf(m session.Message) string {
 	t, _ := m.Time()
-	return session.FormatTime(t)
+	return session.Bough.Time(t)
 }

@@ -117,9 +117,9 @@ func (p *program) inspectedConversation(c inspect.Conversation) {
 	switch {
 	case c.Begins.IsZero():
 	case c.LastTime.IsZero():
-		row("time", session.FormatTime(c.Begins))
+		row("time", session.Bough.Time(c.Begins))
 	default:
-		row("time", session.FormatTime(c.Begins)+" to "+session.FormatTime(c.LastTime))
+		row("time", session.Bough.Time(c.Begins)+" to "+session.Bough.Time(c.LastTime))
 	}
 	if c.First != nil {
 		row("begins", c.First.Role+": "+c.First.Text)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
@@ -431,7 +432,7 @@ func (s *jsonStory) queue() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	id, err := session.NewMessageID(strings.NewReader(strings.Repeat("x", 16)))
+	id, err := sessionid.NewMessage(strings.NewReader(strings.Repeat("x", 16)))
 	if err != nil {
 		s.t.Fatal(err)
 	}

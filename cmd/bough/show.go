@@ -158,7 +158,7 @@ func (p *program) messageHead(row showRow) string {
 // command prints the same.
 func (p *program) time(t time.Time) string {
 	if p.paint.width == 0 {
-		return session.FormatTime(t)
+		return session.Bough.Time(t)
 	}
 	return ago(time.Since(t))
 }

@@ -13,7 +13,7 @@ import (
 // TestShowOnTerminal: the user's messages are highlighted, results of tools are not, lines
 // of tools fit the terminal, and times are relative.
 func TestShowOnTerminal(t *testing.T) {
-	hour := session.FormatTime(time.Now().Add(-90 * time.Minute))
+	hour := session.Bough.Time(time.Now().Add(-90 * time.Minute))
 	c := &workspace.Conversation{
 		Entry: workspace.Entry{ID: "s", Kind: session.Root, Title: "Sea"},
 		Refs:  []string{"s@u1", "s@a2", "s@t3"},

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/buffer"
-	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/task"
 )
@@ -18,14 +18,14 @@ import (
 func FuzzAnswer(f *testing.F) {
 	const known = "5f0f9d3a-7c55-4d0c-9a31-0a6f62f4c1b7"
 	b := &lines.Batch{
-		Line: "s", UUID: session.UUID("s"), Branch: "m1", Order: 4,
+		Line: "s", UUID: sessionid.UUID("s"), Branch: "m1", Order: 4,
 		New: []string{"m2", "m3"}, Path: []string{"m1", "m2", "m3"},
 		Tasks: []task.Task{{
 			ID: known, Session: "s", Message: "m1", Branch: "m1", Order: 1, Status: task.Running,
 			Data: json.RawMessage(`{"task_description":"bake","progresses":["a"]}`), Messages: []string{"m1"},
 		}},
 	}
-	about := session.MessageUUID(b.UUID, "m1")
+	about := sessionid.MessageUUID(b.UUID, "m1")
 	for _, answer := range []string{
 		``, `{}`, `{"tasks":null}`, `[]`,
 		`{"tasks":[{"task_description":"x","message_ids":["` + about + `"]}]}`,

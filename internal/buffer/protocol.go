@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/task"
@@ -63,13 +64,13 @@ func contextOf(b *lines.Batch) Context {
 	uuids := func(ids []string) []string {
 		list := make([]string, len(ids))
 		for i, id := range ids {
-			list[i] = session.MessageUUID(b.UUID, id)
+			list[i] = sessionid.MessageUUID(b.UUID, id)
 		}
 		return list
 	}
 	c := Context{
 		Session:  b.UUID,
-		Branch:   session.MessageUUID(b.UUID, b.Branch),
+		Branch:   sessionid.MessageUUID(b.UUID, b.Branch),
 		New:      uuids(b.New),
 		Context:  messagesOf(b.Context),
 		Messages: messagesOf(b.Nodes),
@@ -91,7 +92,7 @@ func messagesOf(nodes []lines.Node) []Message {
 			list[i].Parent = &n.Parent
 		}
 		if !n.Time.IsZero() {
-			at := session.FormatTime(n.Time)
+			at := session.Bough.Time(n.Time)
 			list[i].Created = &at
 		}
 	}
@@ -115,7 +116,7 @@ func tasksOf(b *lines.Batch, r Result) ([]task.Task, error) {
 	}
 	ids := map[string]string{}
 	for _, id := range b.Path {
-		ids[session.MessageUUID(b.UUID, id)] = id
+		ids[sessionid.MessageUUID(b.UUID, id)] = id
 	}
 	order := b.Order
 	var list []task.Task

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/internal/sessionid"
 )
 
 const (
@@ -19,7 +19,7 @@ func Short(id string) string { return id[max(0, len(id)-shortSize):] }
 // IsPrefix reports whether word is long enough to be a prefix of an id and is not itself a
 // generated id: the id of a session that is gone must not match a longer one.
 func IsPrefix(word string) bool {
-	return utf8.RuneCountInString(word) >= minPrefix && !session.Generated(word)
+	return utf8.RuneCountInString(word) >= minPrefix && !sessionid.Generated(word)
 }
 
 // Abbreviates reports whether id begins with prefix and prefix is unlikely to be a
@@ -31,7 +31,7 @@ func Abbreviates(prefix, id string) bool {
 	if !ok || rest == "" || !IsPrefix(prefix) {
 		return false
 	}
-	if session.Generated(id) {
+	if sessionid.Generated(id) {
 		return true
 	}
 	if last, _ := utf8.DecodeLastRuneInString(prefix); unicode.IsDigit(last) {

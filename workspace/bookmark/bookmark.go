@@ -115,7 +115,7 @@ func read(data []byte, at rawjson.Span) (b Bookmark, err error) {
 	}
 	b = Bookmark{text("session_id"), text("node_id"), text("label"), text("summary"), Scope(text("scope")), text("created_at")}
 	if t, ok := session.ParseTime(b.CreatedAt); ok {
-		b.CreatedAt = session.FormatTime(t)
+		b.CreatedAt = session.Bough.Time(t)
 	}
 	for _, must := range []struct{ key, value string }{{"session_id", b.Session}, {"node_id", b.Message}, {"label", b.Label}} {
 		if must.value == "" {

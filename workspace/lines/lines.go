@@ -18,7 +18,7 @@ import (
 // An Entry describes one line.
 type Entry struct {
 	ID        string          // of its first file
-	UUID      string          // see [session.UUID]
+	UUID      string          // see docs/format.md 19.1
 	Kind      session.Kind    // of its first file
 	Title     string          // its own, else derived from the id
 	User      string          // "" if it was not set
@@ -90,7 +90,7 @@ type Pending struct {
 // A Batch is the next messages of a path to track.
 type Batch struct {
 	Line    string      // id of its first file
-	UUID    string      // of the line, see [session.UUID]
+	UUID    string      // of the line, see docs/format.md 19.1
 	Branch  string      // of the last new message: the first message after the fork, or the root
 	New     []string    // the pending messages, in order
 	Path    []string    // from the root to the last new message
@@ -103,7 +103,7 @@ type Batch struct {
 // A Node is a message with its place.
 type Node struct {
 	session.Message
-	UUID    string          // see [session.MessageUUID]
+	UUID    string          // see docs/format.md 19.1
 	Parent  string          // UUID of the parent, "" for a root
 	Session string          // the file that has the message
 	Stored  bool            // see [session.Outline.Stored]

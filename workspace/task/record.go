@@ -60,7 +60,7 @@ type taskLine struct {
 // Encode returns the line of r, with its line break.
 func (r *Record) Encode() []byte {
 	line := recordLine{
-		Time:     session.FormatTime(r.Time),
+		Time:     session.Bough.Time(r.Time),
 		Session:  r.Session,
 		Messages: r.Messages,
 		Status:   r.Status,
@@ -71,7 +71,7 @@ func (r *Record) Encode() []byte {
 		line.Tasks[i] = taskLine{
 			ID: t.ID, Session: t.Session, Message: t.Message, Branch: t.Branch,
 			Order: t.Order, Data: t.Data, Status: t.Status, Planning: t.Planning,
-			Created: session.FormatTime(t.Created), Updated: session.FormatTime(t.Updated),
+			Created: session.Bough.Time(t.Created), Updated: session.Bough.Time(t.Updated),
 			Messages: append([]string{}, t.Messages...),
 		}
 	}

@@ -12,13 +12,13 @@ import (
 // Write writes a session that depends on no other.
 func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
 	lost.Conversation(t, report.LostTitles)
-	at := session.FormatTime(o.Now)
+	at := session.Bough.Time(o.Now)
 	d := &session.Document{ID: o.ID, CreatedAt: at, LastActive: at, Records: t.Logged}
 	set := func(key string, value any) {
 		d.Metadata = append(d.Metadata, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
 	}
 	if !t.Created.IsZero() {
-		d.CreatedAt = session.FormatTime(t.Created)
+		d.CreatedAt = session.Bough.Time(t.Created)
 	}
 	if t.Title != "" {
 		set("title", t.Title)

@@ -1,4 +1,6 @@
-package session
+// Package sessionid makes and checks ids of sessions and messages, and computes their
+// UUIDs (docs/format.md).
+package sessionid
 
 import (
 	"encoding/hex"
@@ -9,14 +11,18 @@ import (
 	"unicode"
 )
 
+// IndexStem is the stem of the name of the index file, which no session can have as its
+// id.
+const IndexStem = "session_index"
+
 // maxID is the maximum length of an id in bytes: with ".json" and a temporary
 // suffix it fits into a file name on every system.
 const maxID = 200
 
 // ValidID reports whether id can name a session: a non-empty stem of a file name
 // without separators, dots, wildcards, '@', quotes and control characters.
-func ValidID(id string) bool {
-	if id == "" || len(id) > maxID || id == indexStem {
+func Valid(id string) bool {
+	if id == "" || len(id) > maxID || id == IndexStem {
 		return false
 	}
 	return !strings.ContainsFunc(id, func(r rune) bool {
@@ -27,7 +33,7 @@ func ValidID(id string) bool {
 // NewID returns a session id in Penguin's shape,
 // session_YYYYMMDD_HHMMSS_XXXXXXXX, with the local time of now and eight
 // hexadecimal digits from random.
-func NewID(now time.Time, random io.Reader) (string, error) {
+func New(now time.Time, random io.Reader) (string, error) {
 	var b [4]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
 		return "", err
@@ -71,7 +77,7 @@ func Generated(id string) bool {
 // NewMessageID returns a message id: a UUID, version 4 (RFC 9562), in lower case.
 // The usual package for UUIDs imports the network, which costs each start of the
 // command half a millisecond.
-func NewMessageID(random io.Reader) (string, error) {
+func NewMessage(random io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
 		return "", err

@@ -110,7 +110,10 @@ func (l link) pairs() []rawjson.Pair {
 }
 
 func (l link) summary() session.Summary {
-	s := session.Summary{ID: l.id, CreatedAt: linkTime, LastActive: linkTime, Metadata: l.pairs(), Messages: 1, Opening: new(string)}
+	s := session.Summary{ID: l.id, CreatedAt: linkTime, LastActive: linkTime, Messages: 1, Opening: new(string)}
+	for _, p := range l.pairs() {
+		s.Metadata.Set(p.Key, p.Value)
+	}
 	s.Meta.Title, s.Meta.ListLinks = l.title, true
 	if l.parent != "" {
 		s.Meta.ContinuedFrom = []string{l.parent}

@@ -77,7 +77,7 @@ func snapshot(t *session.Tree, path []session.Run, parts []*session.Outline, poi
 	messages := session.Count(path)
 	d.Metadata = InheritedMetadata(parts)
 	set := func(key string, value any) {
-		d.Metadata = append(d.Metadata, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
+		d.Metadata.Set(key, rawjson.Value(value, 2))
 	}
 	if spec.Title != "" {
 		set("title", spec.Title)
@@ -93,7 +93,7 @@ func snapshot(t *session.Tree, path []session.Run, parts []*session.Outline, poi
 	set("lineage", spec.Lineage)
 	set("flattened_snapshot", true)
 	set("message_count", messages)
-	d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: mark(t.Parts[0], spec, messages)})
+	d.Metadata.Set("bough", mark(t.Parts[0], spec, messages))
 	return d, nil
 }
 
@@ -178,22 +178,12 @@ func records(t *session.Tree, path []session.Run, open session.Opener) (session.
 
 // InheritedMetadata returns the metadata that a snapshot or an imported session inherits:
 // that of the files of its messages, where later files override earlier ones.
-func InheritedMetadata(parts []*session.Outline) []rawjson.Pair {
-	var pairs []rawjson.Pair
+func InheritedMetadata(parts []*session.Outline) session.Metadata {
+	var inherited session.Metadata
 	for _, part := range parts {
-		for _, pair := range part.Metadata() {
-			if dropped(pair.Key) {
-				continue
-			}
-			i := slices.IndexFunc(pairs, func(q rawjson.Pair) bool { return q.Key == pair.Key })
-			if i < 0 {
-				pairs = append(pairs, pair)
-			} else {
-				pairs[i] = pair
-			}
-		}
+		inherited.Merge(part.Metadata(), func(name string) bool { return !dropped(name) })
 	}
-	return pairs
+	return inherited
 }
 
 // partsOf returns the parts that path visits, in order.

@@ -267,11 +267,11 @@ func TestFlattenMetadata(t *testing.T) {
 	} {
 		s := flatten(t, tr, node(t, tr, at), checkpoint.Spec{ID: "snap", Kind: session.Checkpoint, Source: "r", Dialect: session.Penguin})
 		var carried []string
-		for _, p := range s.Metadata() {
-			if p.Key == "branched_from" {
+		for name, value := range s.Metadata().All() {
+			if name == "branched_from" {
 				break
 			}
-			carried = append(carried, p.Key+"="+string(p.Value))
+			carried = append(carried, name+"="+string(value))
 		}
 		if got := strings.Join(carried, " "); got != want {
 			t.Errorf("at %q the snapshot takes over\n%s\nwant\n%s", at, got, want)

@@ -65,9 +65,8 @@ func (e *Entry) fill(s session.Summary) {
 	var pairs []rawjson.Pair
 	add := func(key string, value []byte) { pairs = append(pairs, rawjson.Pair{Key: key, Value: value}) }
 	copyOf := func(key string) {
-		i := slices.IndexFunc(s.Metadata, func(p rawjson.Pair) bool { return p.Key == key })
-		if i >= 0 && !bytes.Equal(s.Metadata[i].Value, []byte("null")) {
-			add(key, rawjson.Layout(s.Metadata[i].Value, 2))
+		if value := s.Metadata.Get(key); value != nil && !bytes.Equal(value, []byte("null")) {
+			add(key, rawjson.Layout(value, 2))
 		}
 	}
 	add("created_at", rawjson.Compact(cmp.Or(s.CreatedAt, e.Dialect().Time(e.CreatedAt))))
@@ -173,9 +172,11 @@ func decodeEntry(id string, raw []byte) *Entry {
 
 // decode sets e from the members of the object at span in data.
 func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member) {
-	meta, err := session.DecodeMeta(data, members)
-	if err != nil {
-		return
+	var meta session.Meta
+	for _, m := range members {
+		if meta.Set(m.Key, m.Value.Of(data)) != nil {
+			return
+		}
 	}
 	e.Meta = meta
 	e.raw = span.Of(data)

@@ -237,7 +237,7 @@ func decodeOutline(data []byte) *Outline {
 	if o.metadata != nil {
 		members, err := rawjson.Members(o.metadata, rawjson.Root(o.metadata))
 		if err == nil {
-			o.Meta, err = DecodeMeta(o.metadata, members)
+			o.Meta, err = metaOf(o.metadata, members)
 		}
 		if err != nil {
 			return nil

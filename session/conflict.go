@@ -1,10 +1,11 @@
 package session
 
 import (
-	"github.com/bough-dev/bough/internal/sessionid"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bough-dev/bough/internal/sessionid"
 )
 
 // A ConflictCopy is a file that a program for folder synchronization created beside

@@ -31,7 +31,7 @@ type Document struct {
 	ID         string
 	CreatedAt  string
 	LastActive string
-	Metadata   []rawjson.Pair
+	Metadata   Metadata
 	Messages   []Run
 	Header     int // number of initial messages that repeat messages of the line
 	Records    Records

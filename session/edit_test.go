@@ -184,7 +184,7 @@ func TestDocument(t *testing.T) {
 	source := decode(t, "s", []byte(`{"messages":[{"id":"a","n":1.0}  ,{"id":"b"},{"id":"c"}]}`))
 	d := session.Document{
 		ID: "s", CreatedAt: "then", LastActive: "now",
-		Metadata: []rawjson.Pair{{Key: "title", Value: []byte(`"\u5206"`)}},
+		Metadata: session.MetadataOf(rawjson.Pair{Key: "title", Value: []byte(`"\u5206"`)}),
 		Messages: []session.Run{{Part: source.Outline, From: 0, To: 2}, {Part: source.Outline, From: 2, To: 3}},
 		Records: session.Records{
 			Calls:   []session.Record{{Raw: []byte(`{"call_id":"c1","n":NaN}`)}},

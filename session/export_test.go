@@ -1,5 +1,7 @@
 package session
 
+import "github.com/bough-dev/bough/internal/rawjson"
+
 // Bytes returns the file as edited.
 func (e *Edit) Bytes() []byte {
 	data, err := e.layout().bytes(func(o *Outline) (*Session, error) { return o.with(o.data), nil })
@@ -33,3 +35,9 @@ func LearnOpening(o, read *Outline) {
 		o.opening = read.opening
 	}
 }
+
+// MetadataOf returns the metadata with the members.
+func MetadataOf(members ...rawjson.Pair) Metadata { return Metadata{members} }
+
+// Members returns the members of m.
+func (m Metadata) Members() []rawjson.Pair { return m.members }

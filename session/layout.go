@@ -128,7 +128,7 @@ func (l *layout) head(d *Document) []byte {
 	member(keyID, rawjson.Compact(d.ID))
 	member(keyCreated, rawjson.Compact(d.CreatedAt))
 	member(keyActive, rawjson.Compact(d.LastActive))
-	metadata := rawjson.AppendObject(nil, d.Metadata, 1)
+	metadata := rawjson.AppendObject(nil, d.Metadata.members, 1)
 	member(keyMetadata, metadata)
 	o.setMetadata(metadata, o.members[len(o.members)-1].Value.Start)
 	l.raw(head)
@@ -264,7 +264,7 @@ func (o *Outline) stampLeaves(times map[int]string) {
 func (o *Outline) setMetadata(metadata []byte, at int) {
 	members, err := rawjson.Members(metadata, rawjson.Root(metadata))
 	if err == nil {
-		o.Meta, err = DecodeMeta(metadata, members)
+		o.Meta, err = metaOf(metadata, members)
 	}
 	if err != nil {
 		panic("session: " + err.Error())

@@ -73,40 +73,49 @@ func (m *Meta) Dialect() Dialect {
 	return Penguin
 }
 
-// DecodeMeta decodes members of an object in data: a session's metadata, or its
-// entry in the index, which uses the same names. An error is a
-// *rawjson.SyntaxError.
-func DecodeMeta(data []byte, members []rawjson.Member) (m Meta, err error) {
-	for _, member := range members {
-		v := gjson.ParseBytes(member.Value.Of(data))
-		switch member.Key {
-		case "title":
-			m.Title = text(v)
-		case "continued_from":
-			m.ListLinks = v.IsArray()
-			if m.ContinuedFrom, err = link(v); err != nil {
-				return Meta{}, &rawjson.SyntaxError{Offset: member.Value.Start, Problem: "continued_from " + err.Error()}
-			}
-		case "continued_to":
-			m.ContinuedTo = names(v)
-		case "branched_from":
-			m.BranchedFrom = text(v)
-		case "branch_point":
-			m.BranchPoint = text(v)
-		case "lineage":
-			m.Lineage = names(v)
-		case "flattened_snapshot":
-			m.Snapshot = m.Snapshot || v.Type == gjson.True
-		case "bough":
-			m.kind = Kind(text(v.Get("kind")))
-			m.Auto = v.Get("auto").Bool()
-			if sealed := v.Get("sealed"); sealed.IsObject() {
-				m.Sealed = &Seal{int(sealed.Get("messages").Int()), text(sealed.Get("crc32c"))}
-			}
+// Set sets the field that the member name has of a session's metadata, or of its entry
+// in the index, which uses the same names. Other members are ignored.
+func (m *Meta) Set(name string, value []byte) error {
+	v := gjson.ParseBytes(value)
+	switch name {
+	case "title":
+		m.Title = text(v)
+	case "continued_from":
+		from, err := link(v)
+		if err != nil {
+			return fmt.Errorf("continued_from %w", err)
+		}
+		m.ListLinks, m.ContinuedFrom = v.IsArray(), from
+	case "continued_to":
+		m.ContinuedTo = names(v)
+	case "branched_from":
+		m.BranchedFrom = text(v)
+		m.Snapshot = m.Snapshot || m.BranchedFrom != ""
+	case "branch_point":
+		m.BranchPoint = text(v)
+		m.Snapshot = m.Snapshot || m.BranchPoint != ""
+	case "lineage":
+		m.Lineage = names(v)
+	case "flattened_snapshot":
+		m.Snapshot = m.Snapshot || v.Type == gjson.True
+	case "bough":
+		m.kind = Kind(text(v.Get("kind")))
+		m.Auto = v.Get("auto").Bool()
+		m.Snapshot = m.Snapshot || m.kind == Branch || m.kind == Checkpoint
+		if sealed := v.Get("sealed"); sealed.IsObject() {
+			m.Sealed = &Seal{int(sealed.Get("messages").Int()), text(sealed.Get("crc32c"))}
 		}
 	}
-	m.Snapshot = m.Snapshot || m.BranchedFrom != "" || m.BranchPoint != "" ||
-		m.kind == Branch || m.kind == Checkpoint
+	return nil
+}
+
+// metaOf decodes the metadata of a session. An error is a *rawjson.SyntaxError.
+func metaOf(data []byte, members []rawjson.Member) (m Meta, err error) {
+	for _, member := range members {
+		if err := m.Set(member.Key, member.Value.Of(data)); err != nil {
+			return Meta{}, &rawjson.SyntaxError{Offset: member.Value.Start, Problem: err.Error()}
+		}
+	}
 	return m, nil
 }
 

@@ -221,12 +221,12 @@ func (o *Outline) Own(name string) []byte {
 	return []byte(v.Raw)
 }
 
-// Metadata returns the members of the session's metadata with raw values.
-func (o *Outline) Metadata() []rawjson.Pair {
+// Metadata returns the session's metadata.
+func (o *Outline) Metadata() Metadata {
 	if o.metadata == nil {
-		return nil
+		return Metadata{}
 	}
-	return rawjson.Pairs(o.metadata, rawjson.Root(o.metadata))
+	return Metadata{rawjson.Pairs(o.metadata, rawjson.Root(o.metadata))}
 }
 
 // continues returns the session that o continues, "" if o is not a continuation.
@@ -288,7 +288,7 @@ type Summary struct {
 	CreatedAt  string // as in the file, "" if absent
 	LastActive string // as in the file, "" if absent
 	Meta       Meta
-	Metadata   []rawjson.Pair // raw values
+	Metadata   Metadata
 	Messages   int
 	Header     int // number of initial messages that repeat messages of the line
 	Setting    Setting

@@ -108,12 +108,12 @@ func TestPlannedDocument(t *testing.T) {
 		{Messages: []session.Run{{Part: p, From: 0, To: 1}, {Part: p, From: 1, To: 3}, {Part: p, From: 3, To: 4}}},
 		{Messages: []session.Run{{Part: p, From: 1, To: 2}, {Part: p, From: 3, To: 4}, {Part: q, From: 0, To: 2}, raw(at("z", "now", ""))}, Records: all},
 		{Messages: []session.Run{{Part: q, From: 1, To: 2}, {Part: p, From: 0, To: 1}, {Part: q, From: 0, To: 1}}, Records: all},
-		{Messages: []session.Run{raw(m("h")), raw(marker("p", "")), {Part: q, From: 0, To: 2}}, Metadata: []rawjson.Pair{{Key: "continued_from", Value: []byte(`"p"`)}}},
-		{Messages: []session.Run{{Part: p, From: 0, To: 2}, {Part: q, From: 0, To: 2}}, Records: all, Metadata: []rawjson.Pair{
+		{Messages: []session.Run{raw(m("h")), raw(marker("p", "")), {Part: q, From: 0, To: 2}}, Metadata: session.MetadataOf(rawjson.Pair{Key: "continued_from", Value: []byte(`"p"`)})},
+		{Messages: []session.Run{{Part: p, From: 0, To: 2}, {Part: q, From: 0, To: 2}}, Records: all, Metadata: session.MetadataOf([]rawjson.Pair{
 			{Key: "title", Value: []byte(`"00000000"`)},
 			{Key: "flattened_snapshot", Value: []byte("true")},
 			{Key: "bough", Value: fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":4,"crc32c":%q}}`, session.SealPlaceholder)},
-		}},
+		}...)},
 	} {
 		d.ID = fmt.Sprint("snap", i)
 		o, err := create(f, dir, d, nil)
@@ -147,10 +147,10 @@ func TestBrief(t *testing.T) {
 	o, err := create(f, dir, &session.Document{
 		ID:       "long",
 		Messages: []session.Run{{Part: outline(t, f, "p"), From: 0, To: n}},
-		Metadata: []rawjson.Pair{
+		Metadata: session.MetadataOf([]rawjson.Pair{
 			{Key: "flattened_snapshot", Value: []byte("true")},
 			{Key: "bough", Value: fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":%d,"crc32c":%q}}`, n, session.SealPlaceholder)},
-		},
+		}...),
 	}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -36,9 +36,9 @@ func TestRecover(t *testing.T) {
 			if !bytes.Equal(s.Region(0, n), whole.Region(0, n)) {
 				t.Errorf("%s: of %q the messages are %q", name, data[:cut], s.Region(0, n))
 			}
-			sameMembers(t, "the metadata", whole.Metadata(), s.Metadata(), "message_count")
-			if has(whole.Metadata(), "message_count") {
-				sameMembers(t, "the count", []rawjson.Pair{{Key: "message_count", Value: rawjson.Compact(n)}}, s.Metadata(), keysBut(s, "message_count")...)
+			sameMembers(t, "the metadata", whole.Metadata().Members(), s.Metadata().Members(), "message_count")
+			if has(whole.Metadata().Members(), "message_count") {
+				sameMembers(t, "the count", []rawjson.Pair{{Key: "message_count", Value: rawjson.Compact(n)}}, s.Metadata().Members(), keysBut(s, "message_count")...)
 			}
 			for _, key := range []string{"llm_request_lifecycles", "tool_call_records", "tool_result_records"} {
 				memberOf(t, recovered, key)
@@ -69,7 +69,7 @@ func has(pairs []rawjson.Pair, key string) bool {
 
 // keysBut returns the keys of the metadata of s except one.
 func keysBut(s *session.Session, but string) (keys []string) {
-	for _, p := range s.Metadata() {
+	for _, p := range s.Metadata().Members() {
 		if p.Key != but {
 			keys = append(keys, p.Key)
 		}

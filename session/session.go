@@ -158,7 +158,7 @@ func (d *decoder) finish() error {
 		if err != nil {
 			return err
 		}
-		if o.Meta, err = DecodeMeta(data, members); err != nil {
+		if o.Meta, err = metaOf(data, members); err != nil {
 			return err
 		}
 		o.metadata = append([]byte(nil), span.Of(data)...)

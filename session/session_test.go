@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -162,10 +161,8 @@ func sealed(messages ...string) []byte {
 	for _, m := range messages {
 		d.Messages = append(d.Messages, session.Run{Raw: []byte(m)})
 	}
-	d.Metadata = []rawjson.Pair{
-		{Key: "flattened_snapshot", Value: []byte("true")},
-		{Key: "bough", Value: fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":%d,"crc32c":%q}}`, len(messages), session.SealPlaceholder)},
-	}
+	d.Metadata.Set("flattened_snapshot", []byte("true"))
+	d.Metadata.Set("bough", fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":%d,"crc32c":%q}}`, len(messages), session.SealPlaceholder))
 	data, err := d.Bytes(nil)
 	if err != nil {
 		panic(err)

@@ -3,7 +3,6 @@ package session_test
 import (
 	"fmt"
 
-	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -16,11 +15,11 @@ func smallSessions() map[string][]byte {
 		}
 		return runs
 	}
-	meta := func(pairs ...string) (list []rawjson.Pair) {
+	meta := func(pairs ...string) (m session.Metadata) {
 		for i := 0; i < len(pairs); i += 2 {
-			list = append(list, rawjson.Pair{Key: pairs[i], Value: []byte(pairs[i+1])})
+			m.Set(pairs[i], []byte(pairs[i+1]))
 		}
-		return list
+		return m
 	}
 	record := []session.Record{{Raw: []byte(`{"call_id": "c1"}`)}, {Raw: []byte(`{"call_id": "c2", "n": 1e-07}`)}}
 	documents := map[string]*session.Document{

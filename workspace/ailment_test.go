@@ -319,8 +319,10 @@ func patient(t testing.TB) *space {
 	marker := message("m", `"type": "session_transition", "previous_session": "a"`)
 	write := func(id, metadata string, messages ...session.Run) {
 		d := session.Document{ID: id, CreatedAt: "2026-05-25T15:32:00", LastActive: "2026-05-25T15:32:00", Messages: messages,
-			Metadata: rawjson.Pairs([]byte(metadata), rawjson.Root([]byte(metadata))),
-			Records:  session.Records{Calls: []session.Record{{Raw: []byte(`{"call_id": "x"}`)}}},
+			Records: session.Records{Calls: []session.Record{{Raw: []byte(`{"call_id": "x"}`)}}},
+		}
+		for _, p := range rawjson.Pairs([]byte(metadata), rawjson.Root([]byte(metadata))) {
+			d.Metadata.Set(p.Key, p.Value)
 		}
 		data, err := d.Bytes(nil)
 		if err != nil {

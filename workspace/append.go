@@ -99,17 +99,15 @@ func (tx *Tx) newSessionIn(dialect session.Dialect, id, title string, own ...raw
 	now := dialect.Time(tx.View.now(nil))
 	d := &session.Document{ID: id, CreatedAt: now, LastActive: now, Metadata: newMetadata(dialect, title, 0)}
 	if len(own) > 0 {
-		d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, own, 2)})
+		d.Metadata.Set("bough", rawjson.AppendObject(nil, own, 2))
 	}
 	return id, tx.create(d)
 }
 
 // newMetadata returns the metadata of a session that is not a snapshot.
-func newMetadata(dialect session.Dialect, title string, messages int, from ...string) []rawjson.Pair {
-	var pairs []rawjson.Pair
-	set := func(key string, value any) {
-		pairs = append(pairs, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
-	}
+func newMetadata(dialect session.Dialect, title string, messages int, from ...string) session.Metadata {
+	var m session.Metadata
+	set := func(key string, value any) { m.Set(key, rawjson.Value(value, 2)) }
 	if title != "" {
 		set("title", title)
 	}
@@ -121,7 +119,7 @@ func newMetadata(dialect session.Dialect, title string, messages int, from ...st
 	case len(from) > 0:
 		set("continued_from", from[0])
 	}
-	return pairs
+	return m
 }
 
 // An Append is a message to add: text of a user or model, tool calls, or the result of a
@@ -362,11 +360,7 @@ func (tx *Tx) appendFork(p *place, m *message, title string) (string, error) {
 	}
 	tx.logAddition(m, addition{Parent: session.ID(p.messageID()), Copy: true})
 	d.Messages = append(d.Messages, session.Run{Raw: m.encode(d.LastActive)})
-	for i, pair := range d.Metadata {
-		if pair.Key == "message_count" {
-			d.Metadata[i].Value = rawjson.Compact(session.Count(d.Messages))
-		}
-	}
+	d.Metadata.Set("message_count", rawjson.Compact(session.Count(d.Messages)))
 	return d.ID, tx.create(d)
 }
 

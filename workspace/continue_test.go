@@ -17,16 +17,15 @@ import (
 // member returns a member of a session's metadata as compact JSON, "" if absent.
 func (s *space) member(id, key string) string {
 	s.t.Helper()
-	for _, p := range s.session(id).Metadata() {
-		if p.Key == key {
-			var b bytes.Buffer
-			if err := json.Compact(&b, p.Value); err != nil {
-				s.t.Fatal(err)
-			}
-			return b.String()
-		}
+	value := s.session(id).Metadata().Get(key)
+	if value == nil {
+		return ""
 	}
-	return ""
+	var b bytes.Buffer
+	if err := json.Compact(&b, value); err != nil {
+		s.t.Fatal(err)
+	}
+	return b.String()
 }
 
 // list returns ids as a JSON list.

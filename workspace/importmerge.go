@@ -321,16 +321,11 @@ func (m *merging) fork(p *plan, r *imports.Transcript) (*imports.Transcript, boo
 		}
 		d.Messages = append(d.Messages, session.Run{Raw: raw})
 	}
-	for i, pair := range d.Metadata {
-		switch pair.Key {
-		case "message_count":
-			d.Metadata[i].Value = rawjson.Compact(session.Count(d.Messages))
-		case "bough":
-			own := slices.DeleteFunc(rawjson.Pairs(pair.Value, rawjson.Root(pair.Value)), func(q rawjson.Pair) bool { return q.Key == ownSources })
-			own = append(own, rawjson.Pair{Key: ownSources, Value: m.newSources()})
-			d.Metadata[i].Value = rawjson.AppendObject(nil, own, 2)
-		}
-	}
+	d.Metadata.Set("message_count", rawjson.Compact(session.Count(d.Messages)))
+	mark := d.Metadata.Get("bough")
+	own := slices.DeleteFunc(rawjson.Pairs(mark, rawjson.Root(mark)), func(q rawjson.Pair) bool { return q.Key == ownSources })
+	own = append(own, rawjson.Pair{Key: ownSources, Value: m.newSources()})
+	d.Metadata.Set("bough", rawjson.AppendObject(nil, own, 2))
 	r.Added, r.Session = len(p.added), session.ID(d.ID)
 	return r, false, m.v.create(d)
 }

@@ -380,7 +380,7 @@ func (v *View) imported(s *spool, messages int) (d *session.Document, err error)
 	if of := s.conv.Session; of != nil {
 		d.Metadata = checkpoint.InheritedMetadata([]*session.Outline{of.Outline})
 	}
-	d.Metadata = append(d.Metadata, newMetadata(dialect, title, messages)...)
+	d.Metadata.Merge(newMetadata(dialect, title, messages), nil)
 	own := []rawjson.Pair{{Key: ownSources, Value: rawjson.AppendObjects(nil, [][]rawjson.Pair{s.source()}, 3)}}
 	if of := s.conv.Session; of != nil {
 		for _, key := range []string{"user", "configs", "untracked"} {
@@ -389,7 +389,7 @@ func (v *View) imported(s *spool, messages int) (d *session.Document, err error)
 			}
 		}
 	}
-	d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, own, 2)})
+	d.Metadata.Set("bough", rawjson.AppendObject(nil, own, 2))
 	return d, nil
 }
 

@@ -15,7 +15,7 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 	at := session.Bough.Time(o.Now)
 	d := &session.Document{ID: o.ID, CreatedAt: at, LastActive: at, Records: t.Logged}
 	set := func(key string, value any) {
-		d.Metadata = append(d.Metadata, rawjson.Pair{Key: key, Value: rawjson.Value(value, 2)})
+		d.Metadata.Set(key, rawjson.Value(value, 2))
 	}
 	if !t.Created.IsZero() {
 		d.CreatedAt = session.Bough.Time(t.Created)
@@ -26,7 +26,7 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 	set("message_count", len(t.Messages))
 	if t.Sources != nil {
 		own := rawjson.AppendObject(nil, []rawjson.Pair{{Key: "sources", Value: t.Sources}}, 2)
-		d.Metadata = append(d.Metadata, rawjson.Pair{Key: "bough", Value: own})
+		d.Metadata.Set("bough", own)
 	}
 	previous := ""
 	for _, m := range t.Messages {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFacts: the folder, the git branch and the model that a transcript says.
+// TestFacts: readers find the folder, the git branch and the model in a transcript.
 func TestFacts(t *testing.T) {
 	const item = `{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"One"}]}}` + "\n"
 	for _, c := range []struct {

@@ -21,7 +21,7 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// testOptions are options that give the same file each time.
+// testOptions returns options that produce the same file each time.
 func testOptions(id string) transcript.Options {
 	return transcript.Options{
 		ID:     id,
@@ -50,7 +50,7 @@ func readFile(t testing.TB, path string) []byte {
 	return data
 }
 
-// TestDetect: every fixture is taken for what it is, and by no other format.
+// TestDetect: every fixture is detected as its format, and as no other.
 func TestDetect(t *testing.T) {
 	for _, f := range Formats {
 		if !f.Reads() {
@@ -98,7 +98,7 @@ func TestDetectNothing(t *testing.T) {
 }
 
 // roundTrip reads a file, writes its contents, reads the result, and returns the
-// differences: the law of every format that reads and writes.
+// differences: the law of every format that is read and written.
 func roundTrip(f *Format, data []byte) error {
 	before, _, err := f.ReadAll(bytes.NewReader(data))
 	if err != nil {
@@ -124,7 +124,7 @@ func roundTrip(f *Format, data []byte) error {
 	return nil
 }
 
-// same says in what two transcripts differ that should be one.
+// same describes the difference between two transcripts that should be equal.
 func same(a, b *transcript.Transcript) error {
 	if a.Leaf != b.Leaf {
 		return fmt.Errorf("the leaf was %q and is %q", a.Leaf, b.Leaf)
@@ -143,7 +143,7 @@ func same(a, b *transcript.Transcript) error {
 	return nil
 }
 
-// sketch returns all that is known of a message, on one line each.
+// sketch returns the members of a message, one per line.
 func sketch(m *transcript.Message) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s after %q at %v: %s %s %s %s\n", m.ID, m.Parent, m.Time, m.Role, m.Own.Role, m.Kind, m.Model)
@@ -177,7 +177,8 @@ func unlinked(records []json.RawMessage) string {
 	return strings.Join(all, "\n  ")
 }
 
-// TestRoundTrip: what was read is written as it was, and read as it was.
+// TestRoundTrip: a transcript that was read is written unchanged, and the output is read as
+// the same transcript.
 func TestRoundTrip(t *testing.T) {
 	for _, f := range Formats {
 		if !f.Reads() || !f.Writes() || slices.Contains(linearFormats, f) { // which have laws of their own
@@ -195,7 +196,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // TestLaidOutRecords: a record that a session file has on several lines is written on one
-// line where a line is a record.
+// line in a format with one record per line.
 func TestLaidOutRecords(t *testing.T) {
 	for _, test := range []struct {
 		f  *Format
@@ -233,7 +234,7 @@ func TestLaidOutRecords(t *testing.T) {
 	}
 }
 
-// full is a sink with room for one message.
+// full is a sink that accepts one message.
 type full struct{ taken int }
 
 var errFull = errors.New("there is no room left")
@@ -247,7 +248,8 @@ func (f *full) Message(*transcript.Message) error {
 func (f *full) End(*transcript.Conversation) error { return nil }
 func (f *full) Problem(transcript.Problem)         {}
 
-// TestSinkFails: the error of a sink ends the reading, and is no problem of the file.
+// TestSinkFails: the error of a sink ends the reading, and is not reported as a problem of
+// the file.
 func TestSinkFails(t *testing.T) {
 	tested := 0
 	for _, f := range Formats {
@@ -274,8 +276,8 @@ func TestSinkFails(t *testing.T) {
 	}
 }
 
-// TestAliases holds that no two formats share a name or an alias, and that names are
-// found in any case.
+// TestAliases holds that no two formats share a name or an alias, and that names match in
+// any case.
 func TestAliases(t *testing.T) {
 	owner := map[string]string{}
 	for _, f := range Formats {

@@ -14,9 +14,9 @@ import (
 	"github.com/bough-dev/bough/internal/testtranscript"
 )
 
-// A grower is a format whose transcripts grow: by records, or as a document that ends
-// anywhere while it is written. draw returns a transcript that its program might write,
-// nil for those formats of which there are only what bough writes and the fixtures.
+// A grower is a format whose transcripts grow: by records, or as a document that may end
+// anywhere while it is written. draw returns a transcript as its program might write it; it
+// is nil for formats that are tested only with bough's output and the fixtures.
 type grower struct {
 	f    *Format
 	draw func(*rand.Rand) []byte
@@ -34,9 +34,9 @@ var growers = []grower{
 	{openAIFormat, nil},
 }
 
-// TestGrowth: of each beginning of a transcript all messages but the last are those of the
-// whole. The last one is, or it is open. A message without records counts with the one
-// before it, in whose record it stands.
+// TestGrowth: all messages of a prefix of a transcript except for the last one are those of
+// the whole transcript. The last one is too, or it is open. A message without records
+// counts with the message before it, whose record it is part of.
 func TestGrowth(t *testing.T) {
 	for _, g := range growers {
 		t.Run(g.f.Name, func(t *testing.T) {
@@ -72,8 +72,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// grows returns how a beginning of a transcript breaks the law of [TestGrowth], nil if
-// none does.
+// grows returns a violation of the law of [TestGrowth] by a prefix of a transcript, or nil.
 func grows(f *Format, data []byte, random *rand.Rand) error {
 	whole, _, _ := f.ReadAll(bytes.NewReader(data))
 	for _, cut := range cuts(data, random) {
@@ -90,7 +89,7 @@ func grows(f *Format, data []byte, random *rand.Rand) error {
 	return nil
 }
 
-// cuts returns the ends of lines, and some places inside them.
+// cuts returns the offsets of the ends of lines, and some inside lines.
 func cuts(data []byte, random *rand.Rand) (list []int) {
 	at := 0
 	for line := range bytes.Lines(data) {
@@ -103,7 +102,7 @@ func cuts(data []byte, random *rand.Rand) (list []int) {
 	return list
 }
 
-// begins returns in what part is no beginning of whole.
+// begins returns a reason why part is not a prefix of whole, or nil.
 func begins(part, whole *transcript.Transcript) error {
 	all := map[string]*transcript.Message{}
 	for _, m := range whole.Messages {
@@ -136,8 +135,8 @@ func begins(part, whole *transcript.Transcript) error {
 	return nil
 }
 
-// TestOpen: what is open in a transcript that ends early, and that nothing is in one that
-// is whole.
+// TestOpen: the last message of a truncated transcript is open if it may be incomplete, and
+// none is in a whole transcript.
 func TestOpen(t *testing.T) {
 	const meta = `{"type":"session_meta","payload":{"id":"s"}}` + "\n"
 	const told = `{"type":"event_msg","payload":{"type":"agent_message","message":"One"}}` + "\n"
@@ -182,8 +181,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestSystemFirst: a request to Anthropic that is written has its system before the
-// messages, so that one that is torn can be read.
+// TestSystemFirst: a request to Anthropic is written with its system before the messages,
+// so that a truncated one can be read.
 func TestSystemFirst(t *testing.T) {
 	tr := &transcript.Transcript{}
 	for i, m := range []content.Message{
@@ -201,8 +200,8 @@ func TestSystemFirst(t *testing.T) {
 	}
 }
 
-// TestToldTime: a message of Codex has the time of its event for the user, with or
-// without the item for the model.
+// TestToldTime: a message of Codex has the time of its event for the user, with or without
+// the item for the model.
 func TestToldTime(t *testing.T) {
 	const told = `{"type":"session_meta","payload":{"id":"s"}}` + "\n" +
 		`{"timestamp":"2026-01-01T00:00:01Z","type":"event_msg","payload":{"type":"agent_message","message":"One"}}` + "\n"

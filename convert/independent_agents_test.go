@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// rawPi: a message is an entry of type message whose role pi has, one of type
-// custom_message or compaction, and a branch_summary with a summary. It follows the
-// nearest message above its parentId, or the one before it in the file if it has no id.
-// What pi itself tells a model of a command that ran is derived.
+// rawPi: a message is an entry of type message with a role of pi, an entry of type
+// custom_message or compaction, or a branch_summary with a summary. Its parent is the
+// nearest message above its parentId, or the message before it in the file if it has no id.
+// The text in which pi describes a command that ran to the model is derived.
 func rawPi(data []byte) *rawCount {
 	c := newRawCount()
 	c.derived = func(s string) bool { return strings.HasPrefix(s, "Ran `") }
@@ -60,14 +60,16 @@ func rawPi(data []byte) *rawCount {
 
 // rawClaude: a message is a record of type user or assistant whose content is a string or
 // an array of objects, or an attachment queued_command with a prompt; of two with one uuid
-// the first counts. Records of the model with one message.id and no other message between them are
-// one. Local commands, their output and what a resume adds are none ([rawClaudeAdded]).
+// the first counts. Records of the model with one message.id and no other message between
+// them are one message. Local commands, their output and texts that a resume adds are none
+// ([rawClaudeAdded]).
 //
-// The main chain has one end, and one more for each prompt of a person that goes back: one
-// behind a record that has such a prompt behind it already, or a root after the first,
-// unless the program made it: behind a hook of SessionStart or /clear, of a plan, or where no
-// answer has a link. The ends of sidechains do not count, except in a file of nothing else;
-// no end counts where a message has no uuid, since its place takes too much of the reader.
+// The main chain has one leaf, and one more for each prompt of the user that goes back:
+// after a record that already has such a prompt after it, or a root after the first, unless
+// the program made it: after a hook of SessionStart or /clear, of a plan, or where no
+// answer has a link. The leaves of sidechains do not count, except in a file with nothing
+// else; no leaf counts if a message has no uuid, because its position depends on too many
+// rules.
 func rawClaude(data []byte) *rawCount {
 	c := newRawCount()
 	by := map[string]map[string]any{}
@@ -171,10 +173,9 @@ func rawClaudeSaid(r map[string]any) (texts []string, ok bool) {
 	return nil, false
 }
 
-// rawClaudeAdded reports whether a record is a command whose name is one of a few that act
-// on the terminal, without the message that commands for the model begin with, or the
-// output of one, or a caveat, or a resume's "Continue from where you left off." and its
-// answer.
+// rawClaudeAdded reports whether a record is a command with one of a few names that act on
+// the terminal, without the message that commands for the model begin with; or the output
+// of one, or a caveat, or a resume's "Continue from where you left off." and its answer.
 func rawClaudeAdded(r map[string]any) bool {
 	texts := rawTexts(rawGet(r, "message", "content"))
 	if len(texts) != 1 {
@@ -199,11 +200,11 @@ func rawClaudeAdded(r map[string]any) bool {
 	return strings.HasPrefix(said, "<local-command-stdout>") || strings.HasPrefix(said, "<local-command-stderr>")
 }
 
-// rawCodex: a message is an item of type message whose role is user or assistant and whose
-// text the program did not inject, a call, an output, and a record compacted; an event
-// that tells a text which no item of its role has; and thoughts that no item of the model
-// follows before another message. Records that say again what was said are none.
-// thread_rolled_back goes back over as many prompts as it says.
+// rawCodex: a message is an item of type message with the role user or assistant and a text
+// that the program did not inject, a call, an output, and a record compacted; an event with
+// a text that no item of its role has; and thoughts that no item of the model follows
+// before another message. Records that repeat a text are none. thread_rolled_back removes
+// as many prompts as it says.
 func rawCodex(data []byte) *rawCount {
 	c := newRawCount()
 	type item struct {
@@ -308,15 +309,16 @@ func rawCodexInjected(text string) bool {
 	return false
 }
 
-// rawGemini: texts count once each, since later records replace others: each text of a
-// message of type user or gemini, or of a history, that is no thought and not the context
-// of the session that the program puts first.
+// rawGemini: texts count once each, because later records replace others: each text of a
+// message of type user or gemini, or of a history, that is not a thought and not the
+// context that the program puts first.
 //
-// A message is one of these types, and one more where it has results of calls; one that
-// answers calls which have their results already is none. A record with an id that is live
-// replaces that one, and $rewindTo goes back to before the one that it names, or to the
-// beginning if none is live. Messages and ends do not count in a log that was resumed or
-// set anew, since what it says again takes too much of the reader.
+// A message has one of these types, and is followed by another one if it has results of
+// calls; a message that only answers calls with known results is none. A record with an id
+// of the current chat replaces the record with that id, and $rewindTo goes back to before
+// the named one, or to the beginning if that is not in the chat. Messages and leaves are
+// not counted in a log that was resumed or set again, because they depend on too many
+// rules.
 func rawGemini(data []byte) *rawCount {
 	c := newRawCount()
 	c.once = true
@@ -403,10 +405,10 @@ func rawGemini(data []byte) *rawCount {
 	return c
 }
 
-// rawOpenCode: a message is one of a role user or assistant with a part that is said: a
-// text that is not ignored, a thought, a file, a call. Where calls have outputs, these are
-// one more message, and what is said behind them, or in a later step, is another one. An
-// export is one path.
+// rawOpenCode: a message has the role user or assistant and a part with content: a text
+// that is not ignored, a thought, a file, a call. If calls have outputs, these are one more
+// message, and parts after them, or in a later step, are another one. An export is one
+// path.
 func rawOpenCode(data []byte) *rawCount {
 	c := newRawCount()
 	var v map[string]any

@@ -13,14 +13,13 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestIndependentCounts compares what the readers give of each file of testdata, and of
-// the folder that $BOUGH_SAMPLES names, with what a second reader finds there. That one
-// uses encoding/json and maps only, derives the format from the name of the folder, and
-// applies the rules in the comments of its functions.
+// TestIndependentCounts compares the results of the readers for each file of testdata, and
+// of the folder $BOUGH_SAMPLES, with those of a second reader. The second reader uses only
+// encoding/json and maps, derives the format from the name of the folder, and applies the
+// rules in the comments of its functions.
 //
-// It compares the messages and the ends, which are messages that no other one follows,
-// and the texts that a person or a model said: no text is lost and none is made up. Of a
-// document that ends too early it sees only that no text is made up.
+// It compares the messages, the leaves and the texts of users and models: no text is lost
+// and none is invented. For a truncated document it only verifies that no text is invented.
 func TestIndependentCounts(t *testing.T) {
 	files := map[string]int{}
 	for _, dir := range []string{"testdata", os.Getenv("BOUGH_SAMPLES")} {
@@ -125,13 +124,13 @@ func compareRaw(t *testing.T, name string, data []byte, count func([]byte) *rawC
 	}
 }
 
-// rawCounters are the second reader, by the names of the formats.
+// rawCounters are the second readers, by the names of the formats.
 var rawCounters = map[string]func([]byte) *rawCount{
 	"pi": rawPi, "claude-code": rawClaude, "codex": rawCodex, "gemini": rawGemini, "opencode": rawOpenCode,
 	"chatgpt": rawChatGPT, "claude-ai": rawClaudeAI, "oasst": rawOasst, "openai": rawRequests, "anthropic": rawRequests,
 }
 
-// A rawCount is what the second reader finds in a file.
+// A rawCount is the result of the second reader for a file.
 type rawCount struct {
 	messages, ends int // -1 where only the texts count
 	texts          map[string]int
@@ -153,15 +152,15 @@ func (c *rawCount) says(texts ...string) {
 	}
 }
 
-// A rawNode is a record of a tree. Messages is how many messages it is, one after the
-// other; those that are none are passed over.
+// A rawNode is a record of a tree. Messages is the number of messages that it becomes, one
+// after the other; a record with none is skipped.
 type rawNode struct {
 	id, parent string
 	messages   int
 }
 
-// tree adds the messages and ends of nodes. The first node of an id has it. A ring begins
-// at its first node in the file.
+// tree adds the messages and leaves of nodes. The first node with an id counts. A cycle
+// begins at its first node in the file.
 func (c *rawCount) tree(nodes []rawNode) {
 	at := map[string]int{}
 	for i, n := range nodes {
@@ -221,7 +220,7 @@ func rawList(v any, names ...string) []any {
 	return list
 }
 
-// rawLines returns the objects of a file with one on each line.
+// rawLines returns the objects of a file with one object per line.
 func rawLines(data []byte) (list []map[string]any) {
 	for _, line := range bytes.Split(data, []byte("\n")) {
 		var v map[string]any

@@ -29,7 +29,8 @@ func rawMembers(raw json.RawMessage) (names []string, values map[string]json.Raw
 	return names, values
 }
 
-// rawConversations returns the objects of a document that is one, or an array of them.
+// rawConversations returns the objects of a document that is an object or an array of
+// objects.
 func rawConversations(data []byte) (list []json.RawMessage, ok bool) {
 	if !json.Valid(data) {
 		return nil, false
@@ -42,8 +43,8 @@ func rawConversations(data []byte) (list []json.RawMessage, ok bool) {
 
 // rawChatGPT: a message is a node of the mapping with a message of the user, a system, the
 // model or a tool that has a text, an asset or a file. Hidden ones of the user, a system or
-// a tool, recaps and contexts are none. It follows the nearest message above it. Texts are
-// those of parts; citation marks and fenced code are derived.
+// a tool, recaps and contexts are none. Its parent is the nearest message above it. Texts
+// are those of parts; citation marks and fenced code are derived.
 func rawChatGPT(data []byte) *rawCount {
 	c := newRawCount()
 	c.derived = func(s string) bool { return strings.HasPrefix(s, "```") }
@@ -96,11 +97,11 @@ func rawChatGPT(data []byte) *rawCount {
 	return c
 }
 
-// rawClaudeAI: a message of the service is as many messages as its speakers take turns: a
-// text, a thought, a call are the sender's, a result is the user's, and what is attached is
-// the sender's again. Its member text counts if there is no block of text. It follows
-// parent_message_uuid or, without that, the one before it. One that stands there twice as
-// it is counts once.
+// rawClaudeAI: a message of the service becomes one message for each change of the speaker:
+// a text, a thought or a call is the sender's, a result is the user's, and an attachment is
+// the sender's again. Its member text counts if it has no text block. Its parent is
+// parent_message_uuid or, without that, the message before it. Two equal messages count
+// once.
 func rawClaudeAI(data []byte) *rawCount {
 	c := newRawCount()
 	list, ok := rawConversations(data)
@@ -165,7 +166,7 @@ func rawClaudeAI(data []byte) *rawCount {
 }
 
 // rawOasst: a message is an object with a text and a role, on a line of its own or in the
-// replies of another one, which it follows; on a line it follows its parent_id.
+// replies of its parent; on a line its parent is parent_id.
 func rawOasst(data []byte) *rawCount {
 	c := newRawCount()
 	var nodes []rawNode
@@ -195,8 +196,8 @@ func rawOasst(data []byte) *rawCount {
 	return c
 }
 
-// rawRequests: a message is an object of messages, or of the array that the document is,
-// whose role the provider has, and a system beside them. Each request, and each line of a
+// rawRequests: a message is an object of messages, or of the array that is the document,
+// with a role of the provider, and a system beside them. Each request, and each line of a
 // file of them, is one path.
 func rawRequests(data []byte) *rawCount {
 	c := newRawCount()

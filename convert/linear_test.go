@@ -26,7 +26,7 @@ import (
 
 var linearFormats = []*Format{codexFormat, geminiFormat, opencodeFormat}
 
-// drawn returns a transcript as a file of trees has it: a line for each message, with the
+// drawn formats a transcript as the files of trees do: a line for each message, with the
 // number of its parent and a star for the leaf.
 func drawn(t *transcript.Transcript) string {
 	var b strings.Builder
@@ -44,7 +44,7 @@ func drawn(t *transcript.Transcript) string {
 	return b.String()
 }
 
-// said returns what a message says.
+// said returns the content of a message as text.
 func said(m *transcript.Message) string {
 	var b strings.Builder
 	for j := range m.Parts {
@@ -71,8 +71,8 @@ func linearOptions() transcript.Options {
 	}
 }
 
-// TestLinearTrees reads the fixtures and compares what comes out with the file of the
-// same name that ends in .tree.
+// TestLinearTrees reads the fixtures and compares the result with the file of the same name
+// that ends in .tree.
 func TestLinearTrees(t *testing.T) {
 	for _, f := range linearFormats {
 		for name, data := range linearFixtures(t, f) {
@@ -138,8 +138,8 @@ func TestLinearRoundTrips(t *testing.T) {
 	}
 }
 
-// unmarked returns a conversation without the marks that say where its log went back: its
-// tree says the same, and a mark that is not true where the log goes on is not written.
+// unmarked returns a conversation without the rollback marks of its log: its tree has the
+// same information, and a writer omits a mark that does not match the leaf.
 func unmarked(tr *transcript.Transcript) *transcript.Transcript {
 	one := *tr
 	one.Messages = nil
@@ -153,8 +153,8 @@ func unmarked(tr *transcript.Transcript) *transcript.Transcript {
 	return &one
 }
 
-// comesBack reports whether data can be read, and fails if a conversation in it is not
-// written and read again as it was, whole and up to each of its messages.
+// comesBack reports whether data can be read, and fails if a conversation in it changes
+// when it is written and read again, whole and up to each of its messages.
 func comesBack(t *testing.T, f *Format, data []byte) bool {
 	list, _, err := f.ReadAll(bytes.NewReader(data))
 	if err != nil {
@@ -191,8 +191,8 @@ func comesBack(t *testing.T, f *Format, data []byte) bool {
 	return true
 }
 
-// inTurn returns what [active] drew without saying where one message of an assistant ends
-// and its next one begins: a thought alone may be part of the answer after it.
+// inTurn returns the result of [active] without the borders between consecutive messages of
+// an assistant: a thought alone may be part of the answer after it.
 func inTurn(drawn string) string {
 	lines := strings.Split(drawn, "\n")
 	out := lines[:1]
@@ -223,8 +223,8 @@ func rewritten(t *testing.T, f *Format, tr *transcript.Transcript) (*transcript.
 	return list[0], lost
 }
 
-// oldestCodexKind returns the type that a record without a payload has in later versions
-// of Codex, "" for one that has a payload or is not kept.
+// oldestCodexKind returns the type that a record without a payload has in later versions of
+// Codex, "" for a record that has a payload or is not kept.
 func oldestCodexKind(v gjson.Result) string {
 	switch {
 	case v.Get("payload").IsObject():
@@ -238,7 +238,7 @@ func oldestCodexKind(v gjson.Result) string {
 }
 
 // completedItemAsMessage returns the event item_completed of a message as the event that
-// logs without ordinals have for it, and any other event as it is.
+// logs without ordinals have for it, and any other event unchanged.
 func completedItemAsMessage(raw []byte) []byte {
 	item, text := gjson.GetBytes(raw, "payload.item"), ""
 	for _, part := range item.Get("content").Array() {
@@ -259,7 +259,7 @@ func completedItemAsMessage(raw []byte) []byte {
 	return raw
 }
 
-// recordsOf returns the records of a transcript, without what must differ.
+// recordsOf returns the records of a transcript without the members that must differ.
 func recordsOf(t *transcript.Transcript) (list []string) {
 	add := func(records []json.RawMessage) {
 		for _, raw := range records {
@@ -304,7 +304,7 @@ func pathTo(t *transcript.Transcript, id string) []*transcript.Message {
 	return tree.NewOutline(t).PathTo(id)
 }
 
-// active returns what the path to the leaf says.
+// active returns the text of the path to the leaf.
 func active(t *transcript.Transcript) string {
 	var b strings.Builder
 	for _, m := range pathTo(t, t.Leaf) {
@@ -313,7 +313,7 @@ func active(t *transcript.Transcript) string {
 	return b.String()
 }
 
-// paths returns what the path to each end says, in order.
+// paths returns the text of the path to each leaf, in order.
 func paths(t *transcript.Transcript) (list []string) {
 	parents := map[string]bool{}
 	for _, m := range t.Messages {
@@ -330,8 +330,8 @@ func paths(t *transcript.Transcript) (list []string) {
 	return list
 }
 
-// TestLinearFromElsewhere writes trees of messages that have no records: each way through
-// them comes back, and the way that was active is.
+// TestLinearFromElsewhere writes trees of messages without records and reads them again:
+// each path is the same, and so is the active one.
 func TestLinearFromElsewhere(t *testing.T) {
 	for seed := range 300 {
 		random := rand.New(rand.NewPCG(uint64(seed), 9))
@@ -374,9 +374,9 @@ func fuzzLinear(f *testing.F, format *Format) {
 	for _, data := range linearFixtures(f, format) {
 		f.Add(data)
 	}
-	// What is written is one conversation, and read without a word. How a log is to be read
-	// that was torn between what the model was shown and what the user was told, nobody can
-	// say: that it stays the same is a law of whole ones.
+	// Output is one conversation, and is read without problems. Truncated logs are
+	// excluded: if a log is torn between an item for the model and its event for the user,
+	// its reading is ambiguous.
 	f.Fuzz(func(t *testing.T, data []byte) {
 		list, _, err := format.ReadAll(bytes.NewReader(data))
 		if err != nil {
@@ -394,8 +394,8 @@ func fuzzLinear(f *testing.F, format *Format) {
 	})
 }
 
-// TestCodexCopies: what a copy of a conversation has of it has the ids that it has there,
-// however often it was copied.
+// TestCodexCopies: the messages in a copy of a conversation have the ids of the original,
+// also in a copy of a copy.
 func TestCodexCopies(t *testing.T) {
 	said := `{"type":"event_msg","payload":{"type":"user_message","message":"One"}}
 {"timestamp":"%s","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"One"}],"internal":"%s"}}
@@ -436,7 +436,8 @@ func TestCodexCopies(t *testing.T) {
 // sha256Hex returns the SHA-256 of a text in hexadecimal digits.
 func sha256Hex(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
 
-// TestLinearHomes: where transcripts are kept, and how they are gone on with.
+// TestLinearHomes: each program keeps its transcripts in its folder, and continues them
+// with its command.
 func TestLinearHomes(t *testing.T) {
 	home := filepath.FromSlash("/home/ada")
 	m := transcript.Machine{
@@ -492,8 +493,8 @@ func TestLinearHomes(t *testing.T) {
 	}
 }
 
-// TestOpenCodeOrder: times and ids never go back, whatever the messages say, since the
-// program puts everything in their order.
+// TestOpenCodeOrder: times and ids always increase, whatever times the messages have,
+// because the program sorts by them.
 func TestOpenCodeOrder(t *testing.T) {
 	o := linearOptions()
 	tr := &transcript.Transcript{}
@@ -523,8 +524,8 @@ func TestOpenCodeOrder(t *testing.T) {
 	}
 }
 
-// TestLinearParallelCalls: calls that were stored one by one before their results are one
-// answer to programs that keep calls with their results.
+// TestLinearParallelCalls: calls that were stored one by one before their results become
+// one answer in formats that keep calls with their results.
 func TestLinearParallelCalls(t *testing.T) {
 	list, _, err := codexFormat.ReadAll(bytes.NewReader(linearFixtures(t, codexFormat)["rollback.jsonl"]))
 	if err != nil {

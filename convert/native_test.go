@@ -21,8 +21,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// nativeCases are the transcripts of testdata of a format, as name, content, and
-// expected result.
+// nativeCases returns the transcripts of a format in testdata: name, content, and expected
+// result.
 func nativeCases(t testing.TB, format string) (cases []nativeCase) {
 	names, err := filepath.Glob(filepath.Join("testdata", format, "*.txtar"))
 	if err != nil || len(names) == 0 {
@@ -88,7 +88,7 @@ func nativeWrite(t testing.TB, f *Format, tr *transcript.Transcript, id string) 
 	return out.Bytes(), lost
 }
 
-// nativeOutline is a transcript as a text.
+// nativeOutline formats a transcript as text.
 func nativeOutline(tr *transcript.Transcript, problems []transcript.Problem) string {
 	var b strings.Builder
 	if tr == nil {
@@ -183,7 +183,7 @@ func TestNativeReads(t *testing.T) {
 	}
 }
 
-// TestNativeShapes: line ends, marks at the beginning and torn lines change nothing.
+// TestNativeShapes: line ends, a byte order mark and torn lines change nothing else.
 func TestNativeShapes(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
@@ -215,8 +215,8 @@ func TestNativeShapes(t *testing.T) {
 	}
 }
 
-// TestNativeWhole: a conversation that is written as it was read has the same records,
-// and under another id only that is another.
+// TestNativeWhole: a conversation that is written unchanged has the same records; under
+// another id only that id differs.
 func TestNativeWhole(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
@@ -234,8 +234,8 @@ func TestNativeWhole(t *testing.T) {
 				if len(lost) > 0 {
 					t.Errorf("lost %v", lost)
 				}
-				// What said where the conversation goes on, and named what is not there, is
-				// a lie.
+				// A record that names a missing message, or another place to continue at,
+				// is not written.
 				want := slices.DeleteFunc(strings.SplitAfter(string(nativeRecords(tr)), "\n"), func(line string) bool {
 					return strings.Contains(line, `"leafUuid": "nobody"`)
 				})
@@ -266,7 +266,7 @@ func TestNativeWhole(t *testing.T) {
 	}
 }
 
-// nativePath returns the transcript that ends with a message.
+// nativePath returns the transcript up to a message.
 func nativePath(tr *transcript.Transcript, leaf string) *transcript.Transcript {
 	byID := map[string]*transcript.Message{}
 	for _, m := range tr.Messages {
@@ -281,8 +281,8 @@ func nativePath(tr *transcript.Transcript, leaf string) *transcript.Transcript {
 	return &cut
 }
 
-// TestNativePaths: a path to any message is written so that it is read back with the
-// same messages, with the last one active, and without traces of later ones.
+// TestNativePaths: a path to any message is written so that it is read with the same
+// messages, the last one active, and without traces of later ones.
 func TestNativePaths(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
@@ -325,7 +325,7 @@ func nativeTexts(m *transcript.Message) string {
 	return ""
 }
 
-// nativeSays is what messages say, in their tree.
+// nativeSays formats the texts of messages as a tree.
 func nativeSays(messages []*transcript.Message) string {
 	places := map[string]int{}
 	var b strings.Builder
@@ -339,8 +339,8 @@ func nativeSays(messages []*transcript.Message) string {
 	return b.String()
 }
 
-// TestNativeNew: messages that have no records are put into the words of a program, on
-// the file of another conversation or on none, and are read again.
+// TestNativeNew: messages without records are written as records of a program, after
+// another conversation or alone, and are read again.
 func TestNativeNew(t *testing.T) {
 	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 	said := func(id, parent, role string, parts ...content.Part) *transcript.Message {
@@ -455,8 +455,8 @@ func TestNativeAcross(t *testing.T) {
 	}
 }
 
-// nativeLaw: a transcript that is read and written is read again with the same messages,
-// and written again as it is.
+// nativeLaw: a transcript that is read, written and read again has the same messages, and
+// is written a second time with the same bytes.
 func nativeLaw(t *testing.T, format *Format, in []byte) {
 	list, _, err := format.ReadAll(bytes.NewReader(in))
 	if err != nil || len(list) != 1 {

@@ -32,8 +32,7 @@ func nativeModel(model string, parts ...content.Part) *transcript.Message {
 	return &transcript.Message{Message: content.Message{Role: "assistant", Parts: parts}, Model: model}
 }
 
-// TestNativeLosses: data that a program cannot represent is reported, or written as
-// text.
+// TestNativeLosses: data that a program cannot represent is reported, or written as text.
 func TestNativeLosses(t *testing.T) {
 	hi := content.Text("Hi")
 	call := content.ToolCall(content.Call{ID: "c:1|x", Name: "read", Arguments: `{"path":"a"}`})
@@ -100,8 +99,8 @@ func TestNativeLosses(t *testing.T) {
 	}
 }
 
-// TestNativeAnswers: the pieces of an answer are one message before the results, since
-// the programs answer calls themselves when they meet the next answer.
+// TestNativeAnswers: the parts of an answer are one message before the results, because the
+// programs answer open calls themselves at the next answer.
 func TestNativeAnswers(t *testing.T) {
 	call := func(id string) content.Part {
 		return content.ToolCall(content.Call{ID: id, Name: "f", Arguments: "{}"})
@@ -150,7 +149,8 @@ func TestNativeAnswers(t *testing.T) {
 	}
 }
 
-// TestNativeKept: what one program keeps in sight when it compacts, the other keeps too.
+// TestNativeKept: messages that one program keeps in the context at a compaction stay in
+// the context in the other program.
 func TestNativeKept(t *testing.T) {
 	claude, piFormat := nativeFormat(t, "claude-code"), nativeFormat(t, "pi")
 	for _, c := range nativeCases(t, "pi") {
@@ -191,8 +191,8 @@ func TestNativeKept(t *testing.T) {
 	}
 }
 
-// TestNativeVersions: entries of pi's first version stay as they are, and get ids when
-// something comes after them.
+// TestNativeVersions: entries of pi's first version are unchanged, and get ids only if
+// messages are added after them.
 func TestNativeVersions(t *testing.T) {
 	piFormat := nativeFormat(t, "pi")
 	for _, c := range nativeCases(t, "pi") {
@@ -233,7 +233,8 @@ func TestNativeVersions(t *testing.T) {
 	}
 }
 
-// TestNativeHomes: where the programs keep their files, and how they go on with one.
+// TestNativeHomes: each program keeps its files in its folder, and continues them with its
+// command.
 func TestNativeHomes(t *testing.T) {
 	env := map[string]string{}
 	m := transcript.Machine{Home: "/home/ann", Env: func(name string) string { return env[name] }}
@@ -283,7 +284,7 @@ func TestNativeHomes(t *testing.T) {
 	}
 }
 
-// TestNativeDetects: a file is known by its beginning, also if that is the beginning of
+// TestNativeDetects: a file is detected by its beginning, even if that is the beginning of
 // a very long record.
 func TestNativeDetects(t *testing.T) {
 	long := `{"parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","content":"` + strings.Repeat("x", HeadSize) + `"},"uuid":"u1"}` + "\n"

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/formats.md anew")
 
-// A feature is something that a conversation may have, with a transcript that has it.
+// A feature is a possible feature of a conversation, with a transcript that has it.
 type feature struct {
 	name   string
 	probe  func() *transcript.Transcript
@@ -40,8 +40,8 @@ func features() []feature {
 		m.Role, m.Parts = role, parts
 		return m
 	}
-	// talk returns a conversation of messages one after the other, between a question and an
-	// answer, so that it is one that a program has.
+	// talk returns a linear conversation of messages between a question and an answer, as
+	// every program has one.
 	talk := func(middle ...*transcript.Message) func() *transcript.Transcript {
 		return func() *transcript.Transcript {
 			list := append([]*transcript.Message{said("user", content.Text("the first question"))}, middle...)
@@ -198,7 +198,7 @@ func firstID(t *transcript.Transcript) string {
 	return ""
 }
 
-// inOrder returns a conversation of messages one after the other, a second apart.
+// inOrder returns a linear conversation of messages, a second apart.
 func inOrder(list []*transcript.Message) *transcript.Transcript {
 	t := &transcript.Transcript{}
 	t.ID, t.Created = probeID(100), probeTime
@@ -213,9 +213,9 @@ func inOrder(list []*transcript.Message) *transcript.Transcript {
 	return t
 }
 
-// carried says what is left of a feature that was written in a format: yes if it is read
-// as it was, text if a reader finds it in the text of a message, shown if it stands in a
-// file that is only for people, no if it is gone. lost is what the format says of it.
+// carried returns what remains of a feature in a format: yes if it is read again unchanged,
+// text if a reader finds it in the text of a message, shown if it is in a file for people
+// only, no if it is lost. lost are the reported losses.
 func carried(f *Format, probe feature) (cell string, lost []transcript.Loss, err error) {
 	t := probe.probe()
 	if !f.Branches {
@@ -268,8 +268,8 @@ func carried(f *Format, probe feature) (cell string, lost []transcript.Loss, err
 	return "no", lost, nil
 }
 
-// TestFormatsPage: docs/formats.md states for each format what it carries, cell by cell,
-// and other data is reported as lost.
+// TestFormatsPage: each cell of the table in docs/formats.md is correct, and every other
+// loss is reported.
 func TestFormatsPage(t *testing.T) {
 	const page = "../docs/formats.md"
 	const begin, end = "<!-- carried: begin -->\n", "<!-- carried: end -->\n"

@@ -10,9 +10,9 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// TestSamples reads every file of testdata, and of the folder that $BOUGH_SAMPLES names,
-// writes what is in it in every format, and reads that: nothing that is read may be
-// beyond a writer, and what a writer wrote is read without a word.
+// TestSamples reads every file of testdata and of the folder $BOUGH_SAMPLES, writes its
+// contents in every format, and reads the output: a writer accepts everything that was
+// read, and its output is read without problems.
 func TestSamples(t *testing.T) {
 	files, conversations := 0, 0
 	for _, dir := range []string{"testdata", os.Getenv("BOUGH_SAMPLES")} {
@@ -53,8 +53,8 @@ func TestSamples(t *testing.T) {
 	t.Logf("%d files, %d conversations", files, conversations)
 }
 
-// tryWriters writes the path to the leaf of a conversation, and all of it where that can
-// be, in every format.
+// tryWriters writes the path to the leaf of a conversation, and all of it if possible, in
+// every format.
 func tryWriters(t *testing.T, path string, whole *transcript.Transcript) {
 	t.Helper()
 	byID := map[string]*transcript.Message{}

@@ -65,7 +65,7 @@ func TestUniqueIDs(t *testing.T) {
 }
 
 // commonRecords returns a random tree of messages. Some have a record with the id of
-// another message's, with the same bytes or others.
+// another message's record, with the same bytes or others.
 func commonRecords(r *rand.Rand, f *Format) *transcript.Transcript {
 	id, parent := "uuid", "parentUuid"
 	if f == piFormat {

@@ -19,8 +19,8 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// plain returns what was read as a test can compare it: a line for each message, with how
-// many records it has, and the problems.
+// plain formats transcripts for comparison: a line for each message, with the number of its
+// records, and the problems.
 func plain(list []*transcript.Transcript, problems []transcript.Problem) string {
 	var b strings.Builder
 	for _, t := range list {
@@ -57,8 +57,8 @@ func plain(list []*transcript.Transcript, problems []transcript.Problem) string 
 	return b.String()
 }
 
-// TestRead: the tree that comes out of each fixture. The file beside it with .want says
-// what that is; -update writes it.
+// TestRead: the tree of each fixture is that of the file beside it with the ending .want;
+// -update writes that file.
 func TestRead(t *testing.T) {
 	for _, f := range []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat} {
 		for _, path := range fixturesOf(t, f) {
@@ -79,8 +79,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadNothing: a file without a conversation is an error, and one that is cut
-// anywhere is read as far as it goes, or is an error.
+// TestReadNothing: a file without a conversation is an error, and a truncated file is read
+// up to its end, or is an error.
 func TestReadNothing(t *testing.T) {
 	for _, f := range []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat} {
 		for _, in := range []string{"", " \n", "[]", "{}", "[{}]", "[[]]", "null", "7", "{", "[", `"x"`, "\xef\xbb\xbf", `{"messages":[]}`, `[{"mapping":{}}]`, `{"chat_messages":7}`, "\xff\xfe"} {
@@ -100,8 +100,8 @@ func TestReadNothing(t *testing.T) {
 	}
 }
 
-// TestWriteBranch: a path of a tree that was imported has the records of that path, and
-// what leads to messages that are not written does not.
+// TestWriteBranch: a path of an imported tree has the records of that path, without links
+// to messages that are not written.
 func TestWriteBranch(t *testing.T) {
 	for _, c := range []struct {
 		f              *Format
@@ -114,7 +114,7 @@ func TestWriteBranch(t *testing.T) {
 		{chatGPTFormat, "branches.json", "ask", []string{`"children":[]`}, []string{"Coffee.", "Tea."}, "ask", "0.current_node"},
 		{claudeAIFormat, "tree.json", "22222222-0000-4000-8000-000000000003", []string{"Bess.", `"n":12345678901234567890`}, []string{"boat names", "Another."}, "22222222-0000-4000-8000-000000000003", "0.current_leaf_message_uuid"},
 		{claudeAIFormat, "tree.json", "22222222-0000-4000-8000-000000000004", []string{"boat names", "Another."}, []string{"Bess."}, "22222222-0000-4000-8000-000000000004", "0.current_leaf_message_uuid"},
-		// A record of which only a part is on the path is not given whole.
+		// A record is omitted if only a part of it is on the path.
 		{claudeAIFormat, "tree.json", "22222222-0000-4000-8000-000000000002", []string{"boat names", "c2ln"}, []string{`"Ann."`, "example.com"}, "22222222-0000-4000-8000-000000000002", "0.current_leaf_message_uuid"},
 		{openAssistantFormat, "trees.jsonl", "q1", []string{"12345678901234567890", `"extra": [1]`, "Why?"}, []string{"a2"}, "p1", "message_tree_id"},
 		{openAIFormat, "tools.json", "", []string{"12345678901234567890", `"x" : 1.50`, `\ud800`, "robot"}, nil, "Be brief.", "0.content"},
@@ -148,7 +148,7 @@ func TestWriteBranch(t *testing.T) {
 	}
 }
 
-// TestGoOn: messages after an import are below it, with a new title and id.
+// TestGoOn: messages added after an import are below it, with a new title and id.
 func TestGoOn(t *testing.T) {
 	for _, c := range []struct {
 		f    *Format
@@ -196,8 +196,8 @@ func TestGoOn(t *testing.T) {
 	}
 }
 
-// TestDeepTree: a conversation that is too long for messages inside messages is written
-// one on a line.
+// TestDeepTree: a conversation that is too deep for nested messages is written with one
+// message per line.
 func TestDeepTree(t *testing.T) {
 	var list []*transcript.Message
 	const deepTree = 400 // replies in one another, which a tree may have
@@ -222,9 +222,9 @@ func TestDeepTree(t *testing.T) {
 	}
 }
 
-// settles is [roundTrip] for files of which a reader may take one thing or another: what
-// is in them is all there again, and what is written of that is as it was, unless
-// something was wrong with it.
+// settles is [roundTrip] for files that a reader may interpret in several ways: the output
+// has all of their content, and is itself written unchanged, unless it was read with
+// problems.
 func settles(f *Format, data []byte) error {
 	list, problems, err := f.ReadAll(bytes.NewReader(data))
 	if err != nil {
@@ -267,8 +267,8 @@ func everything(t *transcript.Transcript) (list []string) {
 	return list
 }
 
-// FuzzWeb holds the law of the formats of web services and requests: whatever is read is
-// written as it was.
+// FuzzWeb holds the law of the formats of web services and requests: everything that is
+// read is written unchanged.
 func FuzzWeb(f *testing.F) {
 	formats := []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat}
 	for i, format := range formats {
@@ -284,9 +284,9 @@ func FuzzWeb(f *testing.F) {
 	})
 }
 
-// TestWebFromElsewhere writes trees of messages that have no records, reads them, writes
-// a path of what was read, which has records now, and reads that: nothing that was said
-// is another then. The order of the nodes of a mapping means nothing.
+// TestWebFromElsewhere writes trees of messages without records, reads them, writes a path
+// of the result, which has records, and reads that: no text changes. The order of the nodes
+// of a mapping has no meaning.
 func TestWebFromElsewhere(t *testing.T) {
 	for seed := range 300 {
 		random := rand.New(rand.NewPCG(uint64(seed), 7))
@@ -349,7 +349,8 @@ func shuffled(data []byte, random *rand.Rand) []byte {
 	return out
 }
 
-// TestRequestOfOthers: what was said elsewhere is put so that the provider takes it.
+// TestRequestOfOthers: content of other programs is written so that the provider accepts
+// it.
 func TestRequestOfOthers(t *testing.T) {
 	say := func(role string, parts ...content.Part) *transcript.Message {
 		m := &transcript.Message{}
@@ -408,7 +409,7 @@ func TestRequestOfOthers(t *testing.T) {
 	}
 }
 
-// TestMarkdown: a conversation reads well, whatever is said in it.
+// TestMarkdown: a conversation is rendered readably, whatever its texts contain.
 func TestMarkdown(t *testing.T) {
 	list, _, err := chatGPTFormat.ReadAll(bytes.NewReader(readFile(t, "testdata/chatgpt/branches.json")))
 	if err != nil {
@@ -443,8 +444,8 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestClaudeAIForms: a message has one id and says the same, whether the export is a tree
-// or a line. The line has no branches, and a note says so.
+// TestClaudeAIForms: a message has one id and the same content whether the export is a tree
+// or linear. The linear form has no branches, and a note reports it.
 func TestClaudeAIForms(t *testing.T) {
 	read := func(name string) (*transcript.Transcript, []transcript.Problem) {
 		list, problems, err := claudeAIFormat.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", name))))

@@ -122,8 +122,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestUnusable: files that cannot be used are entries for Penguin and errors for
-// bough; the others can be used.
+// TestUnusable: files that cannot be used have entries for Penguin and errors for bough;
+// the others can be used.
 func TestUnusable(t *testing.T) {
 	f := worlds[1].folder(t)
 	f.save(f.load())

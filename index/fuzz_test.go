@@ -20,9 +20,9 @@ func inZone(t *testing.T, hours int) {
 	t.Cleanup(func() { time.Local = local })
 }
 
-// FuzzLoad: whatever the index contains, Load returns the links of the files, and
-// saves a valid index. An index could claim the exact size and time of a file, so
-// the files here have times that no seed has.
+// FuzzLoad: for any index, Load returns the links of the files and saves a valid index. An
+// index could have the exact size and time of a file, so the files here have times that no
+// seed has.
 func FuzzLoad(f *testing.F) {
 	var folders []*folder
 	for _, w := range worlds {
@@ -114,8 +114,8 @@ func (f folder) in(t *testing.T) *folder {
 	return &f
 }
 
-// FuzzJournal: whatever the journal contains, Load returns the links of the files,
-// and saves a valid index.
+// FuzzJournal: for any journal, Load returns the links of the files and saves a valid
+// index.
 func FuzzJournal(f *testing.F) {
 	w := worlds[0]
 	folder := w.folder(f)

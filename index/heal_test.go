@@ -240,7 +240,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestFresh: the index is never older than a session file, whatever the clock.
+// TestFresh: the index is never older than a session file, for any clock.
 func TestFresh(t *testing.T) {
 	f := worlds[0].folder(t)
 	f.date("tail.json", time.Date(2036, 1, 1, 0, 0, 0, 999, time.UTC))

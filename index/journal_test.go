@@ -38,8 +38,7 @@ func (f *folder) openAt(l index.Limits) *index.Index {
 	return x
 }
 
-// rest simulates an hour without a change of the folder. It is not always the same
-// hour.
+// rest simulates an hour without a change of the folder. It is not always the same hour.
 func (f *folder) rest() {
 	f.t.Helper()
 	at := time.Now().Add(-time.Hour - time.Duration(rand.Int64N(int64(time.Hour))))
@@ -154,7 +153,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestNoJournal: cases in which the index has no journal.
+// TestNoJournal holds the cases in which the index has no journal.
 func TestNoJournal(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -292,7 +292,7 @@ func (g *game) says(what string, x, y any) {
 	}
 }
 
-// sameNames compares the sessions that x and y find by pieces of names.
+// sameNames compares the sessions that x and y find by parts of names.
 func (g *game) sameNames(x, y *index.Index) {
 	g.t.Helper()
 	for _, text := range []string{"T0", "t1", "T1", "T2", "Session s1", "session S1", "s", "1", "a.b", "\x00", ""} {

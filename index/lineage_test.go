@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// TestGaps: the results if sessions are missing.
+// TestGaps holds the results if sessions are missing.
 func TestGaps(t *testing.T) {
 	const snapshot = `"flattened_snapshot":true,"branched_from":%q,"lineage":[%s]`
 	branch := func(from string, lineage ...string) string {
@@ -123,7 +123,7 @@ func TestParents(t *testing.T) {
 	}
 }
 
-// TestAliases: Penguin names its checkpoints as origins.
+// TestAliases: an origin may be one of Penguin's checkpoints.
 func TestAliases(t *testing.T) {
 	f := newFolder(t)
 	f.session("r", 1, ``)

@@ -71,7 +71,7 @@ func (f *folder) agrees(name string) {
 	}
 }
 
-// TestRemember: the conditions under which an index is cached.
+// TestRemember holds the conditions under which an index is cached.
 func TestRemember(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -186,8 +186,8 @@ func TestDamagedTable(t *testing.T) {
 	x.Close()
 }
 
-// TestNoWay: if neither the cache nor the folder can be read, every method returns
-// the error.
+// TestNoWay: if neither the cache nor the folder can be read, every method returns the
+// error.
 func TestNoWay(t *testing.T) {
 	f := worlds[0].remembered(t)
 	x := f.openAt(small)

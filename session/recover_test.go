@@ -77,7 +77,8 @@ func keysBut(s *session.Session, but string) (keys []string) {
 	return keys
 }
 
-// TestRecoverOthers: records beside messages, and files that are not truncated.
+// TestRecoverOthers: records beside messages, and files that are not truncated, are
+// handled.
 func TestRecoverOthers(t *testing.T) {
 	for _, c := range []struct{ torn, want string }{
 		{`{"messages":[{"id":"a"},{"id":"b`, "{\"messages\":[{\"id\":\"a\"}\n  ]" + noRecords},

@@ -60,7 +60,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeTakes: unusual but valid data.
+// TestDecodeTakes: unusual but valid data is accepted.
 func TestDecodeTakes(t *testing.T) {
 	for name, data := range map[string]string{
 		"only messages":              `{"messages":[]}`,
@@ -80,8 +80,8 @@ func TestDecodeTakes(t *testing.T) {
 	}
 }
 
-// TestDecodeRefuses: damage with its offset, that of the text after the last "^" in
-// data.
+// TestDecodeRefuses: damage is reported with its offset, that of the text after the last
+// "^" in data.
 func TestDecodeRefuses(t *testing.T) {
 	for _, c := range []struct{ data, problem string }{
 		{"^", "empty"},

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// pixel is an image of one.
+// pixel is an image of one pixel.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 func text(s string) content.Part { return content.Part{Type: "text", Text: s} }
@@ -27,7 +27,7 @@ func meta(t testing.TB, kind, s string, v any) content.Part {
 	return content.Part{Type: kind, Text: s, Meta: raw}
 }
 
-// story is a conversation with everything in it.
+// story is a conversation with every kind of content.
 func story(t testing.TB) Page {
 	at := time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
 	type object = map[string]any
@@ -67,7 +67,7 @@ func write(t testing.TB, p Page) string {
 	return b.String()
 }
 
-// TestStory holds what a reader of the page sees.
+// TestStory holds the text that a reader of the page sees.
 func TestStory(t *testing.T) {
 	p := story(t)
 	page := check(t, p)
@@ -142,7 +142,7 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// TestHostile holds that nothing of a conversation becomes part of the page but text.
+// TestHostile holds that content of a conversation is only text in the page.
 func TestHostile(t *testing.T) {
 	for _, s := range []string{
 		"</script><script>alert(1)</script>",
@@ -182,8 +182,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestTurned holds that code looks as it is, and that text that is turned around turns
-// nothing else around.
+// TestTurned holds that code is displayed in its order, and that characters that change the
+// direction of text affect nothing else.
 func TestTurned(t *testing.T) {
 	s := "\u202eevil"
 	page := check(t, Page{Messages: []Message{{ID: "1", Role: "user", Parts: []content.Part{text("`" + s + "` " + s), text("```\n" + s + "\n```")}}}})
@@ -195,8 +195,8 @@ func TestTurned(t *testing.T) {
 	}
 }
 
-// TestPolicy holds that the page says what a browser must not do, and that its style is the
-// one that it allows.
+// TestPolicy holds that the page has a content security policy, which allows exactly its
+// style.
 func TestPolicy(t *testing.T) {
 	page := write(t, Page{})
 	for _, want := range []string{"default-src 'none'", "base-uri 'none'", "form-action 'none'", "img-src data:", `<html lang="en">`} {
@@ -211,8 +211,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestLong holds that a long conversation stays a page that a browser takes: nothing in it
-// lies deeper for there being more messages, or more branches.
+// TestLong holds that browsers can display a long conversation: the depth of elements does
+// not grow with the messages or the branches.
 func TestLong(t *testing.T) {
 	var p Page
 	for i := range 10000 {
@@ -251,7 +251,7 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// TestAnchors holds that the anchor of a message has its ID, where a link can lead to that.
+// TestAnchors holds that the anchor of a message has its ID, if that can be part of a link.
 func TestAnchors(t *testing.T) {
 	list := []Message{{ID: "74bfccf4-3cb5"}, {ID: "a b"}, {ID: ""}, {ID: "74bfccf4-3cb5"}, {ID: `"><b>`}, {ID: "2"}, {ID: "msg_1:x.y"}, {ID: strings.Repeat("a", 300)}}
 	want := []string{"m-74bfccf4-3cb5", "m2", "m3", "m4", "m5", "m-2", "m-msg_1:x.y", "m8"}
@@ -261,7 +261,7 @@ func TestAnchors(t *testing.T) {
 	check(t, Page{Messages: list})
 }
 
-// TestZone holds that a time says its offset.
+// TestZone holds that a time has its offset.
 func TestZone(t *testing.T) {
 	east := time.FixedZone("IST", 5*3600+1800)
 	page := check(t, Page{Messages: []Message{{ID: "1", Time: time.Date(2026, 5, 4, 9, 30, 0, 0, east)}}})
@@ -270,8 +270,8 @@ func TestZone(t *testing.T) {
 	}
 }
 
-// check writes a page and holds that a browser finds in it what is written here, each
-// message once, and nothing else.
+// check writes a page and verifies that a browser finds its content, each message once, and
+// nothing else.
 func check(t testing.TB, p Page) string {
 	t.Helper()
 	page := write(t, p)
@@ -341,7 +341,7 @@ func known(element string) bool {
 	return false
 }
 
-// odd returns the error in an attribute, "" if there is none.
+// odd returns what is wrong with an attribute, "" if nothing is.
 func odd(n *html.Node, a html.Attribute) string {
 	switch a.Key {
 	case "lang", "charset", "http-equiv", "content", "name", "class", "id", "dir", "aria-label", "aria-labelledby", "title", "datetime", "tabindex", "alt", "loading", "decoding", "rel", "open":
@@ -364,7 +364,7 @@ func odd(n *html.Node, a html.Attribute) string {
 	return "nobody writes it"
 }
 
-// FuzzPage holds that the page of any text is text.
+// FuzzPage holds that any content becomes text of the page.
 func FuzzPage(f *testing.F) {
 	for _, p := range story(f).Messages {
 		for _, part := range p.Parts {
@@ -384,7 +384,7 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-// TestAttached: attachments are named, without JSON, and a text can be read.
+// TestAttached: attachments are named, without JSON, and text attachments can be read.
 func TestAttached(t *testing.T) {
 	type object = map[string]any
 	file := meta(t, "file", "", object{"type": "text", "media_type": "text/plain", "data": "rarely <windy>"})

@@ -11,7 +11,7 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// What programs print, with words in it that rules look at.
+// BenchmarkText measures typical output of programs, with keywords of rules in it.
 func BenchmarkText(b *testing.B) {
 	line := "func (s *Store) token(ctx context.Context, key string) (*auth.Token, error) { return s.api.Get(ctx, key) }\n" +
 		"The access is checked once, and what comes after it is a long sentence of ordinary words without any of it.\n" +
@@ -24,7 +24,7 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// A record of a transcript, which is short.
+// BenchmarkJSON measures a record of a transcript, which is short.
 func BenchmarkJSON(b *testing.B) {
 	doc := []byte(`{"type":"assistant","uuid":"5f8e9d20-7f0e-4b7c-9d55-1c5a4e4e6f10","message":{"role":"assistant","content":[` +
 		`{"type":"text","text":"I read the file, and the key of the map is the id of the message."},` +

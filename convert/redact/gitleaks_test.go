@@ -10,7 +10,8 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// TestLoad holds that the rules mean what gitleaks reads in its configuration.
+// TestLoad holds that the rules are equal to those that gitleaks reads from its
+// configuration.
 func TestLoad(t *testing.T) {
 	c, err := defaults()
 	if err != nil {
@@ -60,7 +61,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// defaults returns the default configuration of gitleaks, as it reads it.
+// defaults returns the default configuration of gitleaks.
 func defaults() (config.Config, error) {
 	v := viper.New()
 	v.SetConfigType("toml")

@@ -18,7 +18,7 @@ func pemLines(seed uint64) []string {
 	return append(lines, random(seed+9, 21, letters64)+"=", "-----END "+"RSA PRIVATE KEY-----")
 }
 
-// A planted is a secret in its place, and the rule that finds it.
+// A planted is a secret in its context, and the rule that finds it.
 type planted struct{ name, before, secret, after, rule string }
 
 // plantedSecrets are secrets that only their context marks.
@@ -109,8 +109,8 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// TestPrivateKeyLines holds that no line of a private key is left, however its lines are
-// written, and however many of them are there.
+// TestPrivateKeyLines holds that no line of a private key remains, in any form of its
+// lines, and for any number of them.
 func TestPrivateKeyLines(t *testing.T) {
 	lines := pemLines(300)
 	each := func(of []string, f func(i int, line string) string) string {
@@ -178,7 +178,7 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// leaksLines reports whether a piece of a line of a key is in s.
+// leaksLines reports whether s has a part of a line of a key.
 func leaksLines(s string, lines []string) bool {
 	return slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(line, "-----") && strings.Contains(s, line[:12]) })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// random returns n letters of an alphabet that look random, and are always the same.
+// random returns n letters of an alphabet, pseudo-random and the same for the same seed.
 func random(seed uint64, n int, alphabet string) string {
 	var b strings.Builder
 	for range n {
@@ -81,8 +81,8 @@ func secrets() []struct{ name, before, secret, after string } {
 	}
 }
 
-// TestSecrets holds that secrets are found, and nothing but the secret is taken out: in
-// text, in a string of JSON, in JSON that is a string of JSON, and in code.
+// TestSecrets holds that secrets are found, and that only the secret is removed: in text,
+// in a string of JSON, in JSON inside a string of JSON, and in code.
 func TestSecrets(t *testing.T) {
 	r := New()
 	for _, c := range secrets() {
@@ -117,7 +117,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// leaks reports whether s has a good piece of a secret.
+// leaks reports whether s has a substantial part of a secret.
 func leaks(s, secret string) bool {
 	const n = 12
 	for i := 0; i+n <= len(secret); i++ {
@@ -154,8 +154,7 @@ func TestRules(t *testing.T) {
 	allows(r.allowed, []byte("x"), []int{0, 1}, []byte("x"))
 }
 
-// TestLeft holds that text that is not secret is kept, in prose and as a value
-// in JSON.
+// TestLeft holds that text that is not secret is kept, in prose and as a value in JSON.
 func TestLeft(t *testing.T) {
 	sum := func(n int) string { return random(50, n, hex) }
 	b64 := random(51, 4000, letters64)
@@ -227,8 +226,8 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// TestJSON holds that a key says what its value is, that keys have no secrets either, and
-// that all other bytes stay.
+// TestJSON holds that a key gives the context of its value, that secrets in keys are
+// removed too, and that all other bytes stay the same.
 func TestJSON(t *testing.T) {
 	r := New()
 	key, pw := "ghp_"+random(70, 36, alnum), "Tr0ub4dor&3"
@@ -269,8 +268,8 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// FuzzJSON holds the laws: what is redacted stays JSON with the same bytes outside of
-// what was found, and a second time finds nothing.
+// FuzzJSON holds the laws: redacted JSON is JSON with the same bytes outside of the
+// findings, and redacting it again finds nothing.
 func FuzzJSON(f *testing.F) {
 	r := New()
 	for _, c := range secrets() {
@@ -299,7 +298,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// kept reports that redacted holds something else than s besides replacements.
+// kept fails the test unless s and redacted are the same outside of the replacements.
 func kept(t *testing.T, s, redacted string, found []Finding) {
 	t.Helper()
 	at := 0

@@ -2,8 +2,8 @@ package transcript
 
 import "testing"
 
-// TestChainID: two records are one if they say the same, and not if only their beginnings
-// do.
+// TestChainID: two records with the same content have the same id, and records with only
+// the same beginning do not.
 func TestChainID(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -7,8 +7,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/sink"
 )
 
-// TestChatGPTFiles: attachments are named, a picture once, and the records are
-// unchanged.
+// TestChatGPTFiles: attachments are named, a picture once, and the records are unchanged.
 func TestChatGPTFiles(t *testing.T) {
 	const user = `"user":{"id":"user","parent":null,"children":["answer"],"message":{"author":{"role":"user"},"recipient":"all","content":{"content_type":"multimodal_text","parts":[` +
 		`{"content_type":"image_asset_pointer","asset_pointer":"file-service://file-1"},` +

@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/internal/testtranscript"
 )
 
-// read returns the messages of a transcript by their ids, and the last one.
+// readClaudeText returns the messages of a transcript by their ids, and the last one.
 func readClaudeText(t *testing.T, in string) (all map[string]*transcript.Message, last string, conv *transcript.Conversation) {
 	list, _, _ := sink.ReadAll("claude-code", Read, strings.NewReader(in))
 	all = map[string]*transcript.Message{}
@@ -37,9 +37,9 @@ func sayings(m *transcript.Message) string {
 	return fmt.Sprintf("%s %s %s", m.Role, m.Kind, b.String())
 }
 
-// TestClaudeGrows: every message of the beginning of a transcript is the same in all of
-// it, but for the last one if that is open. Only a parent that is named before its record
-// stands there may become known later.
+// TestClaudeGrows: every message of a prefix of a transcript is the same in the whole,
+// except for the last one if that is open. Only a parent that is named before its record
+// may become known later.
 func TestClaudeGrows(t *testing.T) {
 	for seed := range testsize.Of[uint64](5, 20, 50) {
 		s := rand.New(rand.NewPCG(seed, 1))
@@ -67,7 +67,7 @@ func TestClaudeGrows(t *testing.T) {
 	}
 }
 
-// late reports whether the parent of a message became known only after the beginning of a
+// late reports whether the parent of a message became known only after the prefix of a
 // transcript.
 func late(whole, part *transcript.Conversation, id string, all map[string]*transcript.Message) bool {
 	now, ok := whole.Parents[id]

@@ -13,7 +13,7 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// readLines returns the records of a file, each with its offset, and what was wrong.
+// readLines returns the records of a file, each with its offset, and the problems.
 func readLines(t testing.TB, in string) (records, problems []string) {
 	_, list, err := sink.ReadAll("", func(in io.Reader, to transcript.Sink) error {
 		return Read(in, to, func(l Line) error {
@@ -30,8 +30,8 @@ func readLines(t testing.TB, in string) (records, problems []string) {
 	return records, problems
 }
 
-// TestGluedRecords: records on one line are read one by one, also after a torn one,
-// which is a problem with its place.
+// TestGluedRecords: records on one line are read one by one, also after a torn one, which
+// is reported with its position.
 func TestGluedRecords(t *testing.T) {
 	const torn = "a torn record is on the line of another one"
 	for _, c := range []struct{ name, in, records, problems string }{
@@ -60,7 +60,7 @@ func TestGluedRecords(t *testing.T) {
 	}
 }
 
-// TestGluedAnywhere: a whole record behind one that is torn anywhere is read, and nothing
+// TestGluedAnywhere: a complete record after one that is torn anywhere is read, and nothing
 // else is.
 func TestGluedAnywhere(t *testing.T) {
 	record := `{"parent":"p\u00e9","kind":"say \"{\" [","message":{"role":"user","content":[{"type":"text","text":"a\\"},12e3,true,null]},"id":"é"}`
@@ -78,7 +78,7 @@ func TestGluedAnywhere(t *testing.T) {
 	}
 }
 
-// TestGluedWork: a long line that is no record is given up soon.
+// TestGluedWork: a reader gives up soon on a long line that is not a record.
 func TestGluedWork(t *testing.T) {
 	const size = 4 << 20
 	for name, unit := range map[string]string{

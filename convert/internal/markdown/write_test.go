@@ -2,8 +2,8 @@ package markdown
 
 import "testing"
 
-// TestMarkdownClosed: a fence that is left open is closed where it began, since one that
-// closes nothing opens another.
+// TestMarkdownClosed: an open fence is closed with the fence that opened it, because any
+// other one would open a new one.
 func TestMarkdownClosed(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"```\na\n", "```\na\n```"},

@@ -13,18 +13,18 @@ import (
 	"testing"
 )
 
-// maxExported is how many types and functions a public package exports, at most. Methods,
-// constants and variables do not count.
+// maxExported is the maximum number of types and functions that a public package exports.
+// Methods, constants and variables do not count.
 const maxExported = 25
 
-// exported are the packages that export more.
+// exported lists the packages that export more.
 var exported = map[string]int{
 	"workspace": 70, // the front door
 	"session":   41, // docs/architecture.md says why, and that it is to shrink
 }
 
-// leaks are the exported declarations that show a type of an internal package. The list is
-// to shrink; nothing is added to it.
+// leaks are the exported declarations with a type of an internal package. The list may only
+// shrink.
 var leaks = []string{
 	"convert/html.Message", "convert/transcript.Message", // internal/content.Message
 	"index.Index.Stage", // internal/durable.Batch
@@ -33,8 +33,8 @@ var leaks = []string{
 	"session.Stat.Identity",
 }
 
-// TestExported holds how much the public packages export, and that none of it shows a type
-// of an internal package.
+// TestExported holds the number of exported names of the public packages, and that none of
+// them has a type of an internal package in its documentation.
 func TestExported(t *testing.T) {
 	counts := map[string]int{}
 	var found []string
@@ -116,7 +116,7 @@ func internalImports(t *testing.T, f *ast.File) []string {
 	return names
 }
 
-// A declared is an exported name with what its documentation shows.
+// A declared is an exported name with its documented types.
 type declared struct {
 	name   string
 	counts bool // it is a type, or a function that is no method
@@ -159,7 +159,8 @@ func exportedOf(d ast.Decl) (list []declared) {
 	return list
 }
 
-// shownOf returns what the documentation of a type shows: of a struct its exported fields.
+// shownOf returns the parts of a type that its documentation shows: of a struct its
+// exported fields.
 func shownOf(e ast.Expr) []ast.Node {
 	st, ok := e.(*ast.StructType)
 	if !ok {

@@ -20,15 +20,15 @@ var (
 	link     = regexp.MustCompile(`\]\(([^)#]+)\)`)
 	testName = regexp.MustCompile(`^((?:Test|Fuzz|Benchmark)[A-Z]\w*)(/.*)?$`)
 	function = regexp.MustCompile(`^(\w+)\(\)$`)
-	// placeholder is in the names of files that a reader is to create.
+	// placeholder matches names of files that a reader is to create.
 	placeholder = regexp.MustCompile(`\b(VERB|FORMAT|PROVIDER)\b`)
 	funcDecl    = regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)`)
 )
 
-// TestPages checks that the paths, tests and functions exist that the pages for those who
-// change bough name in backticks, and the files that they link to. A path begins with a
-// file or folder of the root, or ends in .go. A function ends in () and is declared in the
-// file that was named last before it, or after it in the same sentence.
+// TestPages checks that each path, test and function that the pages for contributors name
+// in backticks exists, and each file that they link to. A path begins with a file or folder
+// of the root, or ends in .go. A function ends in () and is declared in the file that was
+// named last before it, or after it in the same sentence.
 func TestPages(t *testing.T) {
 	src := readSource(t)
 	for _, page := range pages {
@@ -47,7 +47,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPagesFinds makes sure that the test above can fail.
+// TestPagesFinds: the check finds a missing name of each kind.
 func TestPagesFinds(t *testing.T) {
 	src := readSource(t)
 	for text, wrong := range map[string]int{
@@ -68,9 +68,9 @@ func TestPagesFinds(t *testing.T) {
 	}
 }
 
-// TestArchitecturePicture checks that the picture of docs/architecture.md has every package,
-// and nothing else, and that packages import none of a group above their own. The last group
-// is beside the others.
+// TestArchitecturePicture: the picture in docs/architecture.md has exactly the packages of
+// the module, and no package imports one of a higher group. The last group is beside the
+// others.
 func TestArchitecturePicture(t *testing.T) {
 	picture, _, _ := strings.Cut(readPage(t, "docs/architecture.md"), "\n## The way of a message")
 	parts := strings.Split(picture, "\n```\n")
@@ -122,7 +122,7 @@ func TestArchitecturePicture(t *testing.T) {
 	}
 }
 
-// A source is what the module declares: the functions of each file, by its path.
+// A source has the functions of each file of the module, by path.
 type source struct {
 	files map[string][]string
 	tests map[string]bool
@@ -154,7 +154,7 @@ func readSource(t *testing.T) source {
 	return s
 }
 
-// check returns what is wrong with the names in a text.
+// check returns the names in a text that do not exist.
 func (s *source) check(text string) (problems []string) {
 	last := "" // the file that was named last
 	spans := quoted.FindAllString(text, -1)
@@ -188,7 +188,7 @@ func (s *source) check(text string) (problems []string) {
 	return problems
 }
 
-// isPath reports whether name is meant to be a path from the root.
+// isPath reports whether name is a path from the root.
 func isPath(name string) bool {
 	if strings.ContainsAny(name, " *{<") {
 		return false

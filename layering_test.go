@@ -13,9 +13,8 @@ import (
 
 const module = "github.com/bough-dev/bough/"
 
-// layers lists the packages from the top of the house to its ground. A package
-// imports only packages of lower lines; a name that ends in "/" stands for all
-// packages below it.
+// layers lists the packages from the top layer to the bottom one. A package imports only
+// packages of lower lines; a name that ends in "/" means all packages below it.
 var layers = [][]string{
 	{"cmd/bough"},
 	{"server", "convert/redact", "convert/html", "agent/model/openai", "agent/model/anthropic", "agent/model/command", "agent/mcp"},
@@ -51,8 +50,8 @@ var layers = [][]string{
 	{"internal/"},
 }
 
-// apart are the packages outside the house, with the packages that may import
-// them beside tests.
+// apart are the packages outside the layers, with the packages that may import them beside
+// tests.
 var apart = map[string][]string{
 	"fixtures": {"cmd/bough"},
 }
@@ -68,7 +67,7 @@ func layerOf(pkg string) (int, bool) {
 	return 0, false
 }
 
-// TestLayering holds the imports of the module: strictly down.
+// TestLayering: each import of the module goes to a lower layer.
 func TestLayering(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -114,8 +113,8 @@ func importsOf(t *testing.T, path string) []string {
 	return list
 }
 
-// forbidden says why pkg must not import another package of the module, "" if
-// it may. Tests may import what is apart.
+// forbidden returns why pkg must not import another package of the module, "" if it may.
+// Tests may import the packages in apart.
 func forbidden(pkg, imported string, test bool) string {
 	if allowed, ok := apart[imported]; ok {
 		if test {
@@ -148,7 +147,7 @@ func forbidden(pkg, imported string, test bool) string {
 	return ""
 }
 
-// TestForbidden makes sure that the test above can fail.
+// TestForbidden: the check finds an import of each forbidden kind.
 func TestForbidden(t *testing.T) {
 	for _, c := range []struct {
 		pkg, imported string

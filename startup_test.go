@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// unlinked begin the names of packages that the command does not link.
+// unlinked are prefixes of packages that the command does not link.
 var unlinked = map[string]string{
 	"github.com/bytedance/sonic":             "it makes tables at start",
 	"github.com/dustin/go-humanize":          "it makes tables and compiles a regular expression at start",
@@ -19,18 +19,19 @@ var unlinked = map[string]string{
 	"github.com/anthropics/anthropic-sdk-go": "it takes half a minute to compile",
 }
 
-// inC are the packages that the command links although they are written in C.
+// inC are the packages with C code that the command links.
 var inC = map[string]string{
-	// 'bough serve' listens. Who builds it with CGO_ENABLED=0 has no C in it, and a
-	// millisecond less at each start.
+	// 'bough serve' listens. A build with CGO_ENABLED=0 has no C code, and starts a
+	// millisecond faster.
 	"net":         "it looks names up as the system does",
 	"runtime/cgo": "net needs it",
-	// 'bough import' reads tar archives. What os/user needs of C, net has brought.
+	// 'bough import' reads tar archives. Package net already links the C code that os/user
+	// needs.
 	"os/user": "archive/tar asks it who owns a file",
 }
 
-// TestUnlinked holds what the command links: nothing of the list, and nothing
-// that is written in C but what listens.
+// TestUnlinked: the command links no package of the list, and none with C code except for
+// those in inC.
 func TestUnlinked(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}} {{len .CgoFiles}}", "./cmd/bough")
 	list.Env = append(os.Environ(), "CGO_ENABLED=1")
@@ -52,19 +53,19 @@ func TestUnlinked(t *testing.T) {
 	}
 }
 
-// initAllocs and initBytes are what a package may allocate before main begins. The limit
-// is 2.5 ms, but how long an init takes differs from one machine to the next, and from
-// one start to the next. Half of these take a millisecond on a slow machine, and what is
-// slow there makes tables or compiles regular expressions.
+// initAllocs and initBytes limit the allocations of a package before main begins. The limit
+// is 2.5 ms, but the time of an init differs between machines and runs. Half of these
+// allocations take a millisecond on a slow machine, and slow inits are those that build
+// tables or compile regular expressions.
 const (
 	initAllocs = 3000
 	initBytes  = 1 << 20
 )
 
-// programSize is how many bytes the command may have, without -ldflags=-s.
+// programSize is the maximum size of the command in bytes, without -ldflags=-s.
 const programSize = 80_000_000
 
-// TestInits holds what the packages of the command do before main begins.
+// TestInits holds the allocations of the command's packages before main begins.
 func TestInits(t *testing.T) {
 	bough := filepath.Join(t.TempDir(), "bough.exe")
 	output(t, exec.Command("go", "build", "-o", bough, "./cmd/bough"))
@@ -93,7 +94,7 @@ func TestInits(t *testing.T) {
 	}
 }
 
-// output runs a program and returns what it prints.
+// output runs a program and returns its output.
 func output(t *testing.T, cmd *exec.Cmd) (stdout, stderr string) {
 	t.Helper()
 	var out, talk strings.Builder

@@ -78,7 +78,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestUnknown: unknown members of the file stay, byte for byte, whatever changes.
+// TestUnknown: unknown members of the file are kept byte for byte by every change.
 func TestUnknown(t *testing.T) {
 	odd := strings.NewReplacer(
 		`"model_id"`, `"notes": [ {"n":1e-07, "x":[]} ],   "model_id"`,
@@ -111,8 +111,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestQueueAndTurn: the queue and the turn are members, and a file without them is
-// that of an idle agent.
+// TestQueueAndTurn: the queue and the turn are members of the file, and a file without them
+// is that of an idle agent.
 func TestQueueAndTurn(t *testing.T) {
 	old := strings.NewReplacer("  \"queue\": [],\n  \"turn\": {\n    \"state\": \"idle\"\n  },\n  \"steer_policy\": \"after_call\",\n  \"auto_checkpoint\": true,\n", "").Replace(file)
 	a := decode(t, old)

@@ -19,8 +19,7 @@ var small = size{
 	growFrom: 40, growBy: 10,
 }
 
-// TestRun does every job with every candidate, each of which verifies what it
-// kept.
+// TestRun runs every job with every candidate, each of which verifies its result.
 func TestRun(t *testing.T) {
 	w, err := newWork(t.TempDir(), small)
 	if err != nil {
@@ -61,7 +60,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestVerify makes sure that a candidate that does a job wrong ends the run.
+// TestVerify: a candidate with a wrong result ends the run.
 func TestVerify(t *testing.T) {
 	wrong := errors.New("wrong")
 	for _, c := range []struct {
@@ -91,8 +90,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestLeftOut makes sure that a candidate that is not installed is named once
-// and the rest runs, and that the run leaves nothing behind.
+// TestLeftOut: a candidate that is not installed is named once, the others run, and the run
+// leaves no files.
 func TestLeftOut(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	dir := t.TempDir()
@@ -111,7 +110,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// TestSame makes sure that a candidate that loses or changes something fails.
+// TestSame: a candidate that loses or changes a message fails.
 func TestSame(t *testing.T) {
 	want := []testchat.Message{{ID: "a", Raw: []byte(`{"id":"a"}`)}, {ID: "b", Raw: []byte(`{"id":"b"}`)}}
 	for _, c := range []struct {
@@ -134,8 +133,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestChat makes sure that a chat that is cut or has grown is still what its
-// files say.
+// TestChat: a chat that was truncated or extended equals the messages of its files.
 func TestChat(t *testing.T) {
 	w, err := newWork(t.TempDir(), small)
 	if err != nil {
@@ -166,7 +164,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// TestTables makes sure that a ratio is the median of the rounds' ratios.
+// TestTables: a ratio is the median of the ratios of the rounds.
 func TestTables(t *testing.T) {
 	ms := func(list ...time.Duration) []time.Duration {
 		for i := range list {

@@ -10,8 +10,8 @@ import (
 	"github.com/zricethezav/gitleaks/v8/report"
 )
 
-// TestRedact holds that what gitleaks finds is taken out, for every rule in texts that
-// are made from its expression.
+// TestRedact holds that every finding of gitleaks is removed, for every rule, in texts that
+// are generated from its expression.
 func TestRedact(t *testing.T) {
 	gitleaks, err := detect.NewDetectorDefaultConfig()
 	if err != nil {
@@ -52,7 +52,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// other reports whether package redact looks at a text in another way.
+// other reports whether package redact scans the text differently on purpose.
 func other(text string, f report.Finding) bool {
 	switch f.RuleID {
 	case "generic-api-key": // it knows ids and names

@@ -13,9 +13,9 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// TestCancel: who carries an exploration out stops soon after it is cancelled, and Cancel
-// has waited for that; one that nobody carries out, after a crash, is over at once; and
-// one that is over stays as it is.
+// TestCancel: a running exploration stops soon after it is cancelled, and Cancel waits for
+// that; one without a process, after a crash, ends at once; and an ended one does not
+// change.
 func TestCancel(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
@@ -53,7 +53,7 @@ func TestCancel(t *testing.T) {
 		t.Error("it is still asked to end")
 	}
 
-	// What was cancelled says nothing of its strategy, and all else is remembered once.
+	// A cancelled branch is not a learning, and every other branch is one learning.
 	for range 2 {
 		if err := x.Remember(ctx, over); err != nil {
 			t.Fatal(err)
@@ -76,7 +76,8 @@ func TestCancel(t *testing.T) {
 		}
 	}
 
-	// Where it does not stop in time the error says so, and it stays asked.
+	// If the exploration does not stop in time, Cancel returns an error, and the request
+	// remains.
 	release, err := l.w.Exploration(crashed.ID).Hold(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestOpen: what is no exploration is damaged, what is not there is not found.
+// TestOpen: an invalid exploration file is damaged, a missing one is not found.
 func TestOpen(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()

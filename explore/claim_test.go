@@ -6,7 +6,8 @@ import (
 	"github.com/bough-dev/bough/explore"
 )
 
-// TestConsensusClaims: answers agree by what they say, however they come to it.
+// TestConsensusClaims: answers agree if their conclusion is the same, whatever their
+// reasons.
 func TestConsensusClaims(t *testing.T) {
 	for _, c := range []struct {
 		name, a, b string

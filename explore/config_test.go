@@ -67,7 +67,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzMerge: what is taken is within its limits, and reads back as it is.
+// FuzzMerge: accepted settings are within their limits, and decode to the same settings
+// after encoding.
 func FuzzMerge(f *testing.F) {
 	f.Add([]byte(`{"max_depth": 2, "timeout": "1m", "prefer": ["x", "y"], "enabled": false}`))
 	f.Add([]byte(`{"prune": 1e-400, "max_output": 9223372036854775807}`))

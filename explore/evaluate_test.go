@@ -11,13 +11,14 @@ import (
 	"github.com/bough-dev/bough/explore"
 )
 
-// none stands for a confidence that nobody said, failed for a branch that failed.
+// none means an unknown confidence, failed a failed branch.
 const (
 	none   = -1.0
 	failed = -2.0
 )
 
-// branches makes them of what they say: ids are b0, b1 and so on, results as given.
+// branches returns branches with the ids b0, b1 and so on, and these confidences and
+// results.
 func branches(confidences []float64, results ...string) (list []explore.Branch) {
 	for i, c := range confidences {
 		b := explore.Branch{ID: fmt.Sprintf("b%d", i), Strategy: fmt.Sprintf("way %d", i), Status: explore.Completed, Result: fmt.Sprintf("result of %s", string(rune('a'+i)))}
@@ -162,8 +163,8 @@ func TestParseMethod(t *testing.T) {
 	}
 }
 
-// FuzzEvaluate: what is selected counts, and another order of the branches changes nothing
-// but which of equals it is.
+// FuzzEvaluate: the selected branch counts, and the order of the branches changes nothing
+// except for the selection among equal ones.
 func FuzzEvaluate(f *testing.F) {
 	f.Add(uint64(1), "a b c a b 42 42.0 a", uint8(0))
 	f.Add(uint64(7), "", uint8(1))

@@ -18,7 +18,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// modelled returns an explorer whose models answer with a function.
+// modelled returns an explorer with a model for any id.
 func (l *lab) modelled(m stub) *explore.Explorer {
 	x := l.explorer()
 	x.Model = func(_ context.Context, id string) (model.Model, error) {
@@ -43,7 +43,7 @@ func problemOf(err error) explore.Problem {
 
 var ways = []explore.Strategy{{Name: "merge", Description: "by halves"}, {Name: "radix", Description: "by digits"}}
 
-// TestExplorer goes through what a front end calls, from the plan to the removal.
+// TestExplorer calls the methods of a front end, from the plan to the removal.
 func TestExplorer(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
@@ -148,8 +148,8 @@ func TestExplorer(t *testing.T) {
 	}
 }
 
-// TestExplorerInterrupted: an error says what a front end can offer: to resume what was
-// stopped, and to evaluate results that the model could not.
+// TestExplorerInterrupted: an error has the next step that a front end can offer: to resume
+// a stopped exploration, or to evaluate results that the model could not evaluate.
 func TestExplorerInterrupted(t *testing.T) {
 	l := newLab(t)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -238,8 +238,9 @@ func TestResumeApproves(t *testing.T) {
 	}
 }
 
-// TestPlan: what is given wins over the agent's settings, these over the workspace's, and
-// what a reply offers is recognized by the model that is named for it, or by rules.
+// TestPlan: arguments have precedence over the agent's settings, and these over the
+// workspace's; the strategies in a reply are recognized by the configured model, else by
+// rules.
 func TestPlan(t *testing.T) {
 	l := newLab(t)
 	ctx := t.Context()
@@ -325,7 +326,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestCheckpoint: of a message in a checkpoint a branch of that is explored.
+// TestCheckpoint: an exploration of a message in a checkpoint begins in a branch of the
+// checkpoint.
 func TestCheckpoint(t *testing.T) {
 	l := newLab(t)
 	c, err := l.w.Checkpoint(t.Context(), l.tree, workspace.SnapshotOptions{Name: "before"})
@@ -349,7 +351,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestValidate: a request that makes no sense is an error before anything is read.
+// TestValidate: an invalid request is an error before anything is read.
 func TestValidate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/bough-dev/bough/explore/recognize"
 )
 
-// The parts of the package that its tests use beside the exported ones.
+// Unexported parts of the package that its external tests use.
 var (
 	ErrCancelled    = errCancelled
 	DecodeLearnings = decodeLearnings
@@ -58,14 +58,14 @@ func (x *Explorer) AdoptBranch(ctx context.Context, e *Exploration, b *Branch) e
 
 func (x *Explorer) Remember(ctx context.Context, e *Exploration) error { return x.remember(ctx, e) }
 
-// PlanFor plans what a reply offers.
+// PlanFor plans the strategies in a reply.
 func PlanFor(found []recognize.Offer, sure float64, similar []Similar, c Config) *Plan {
 	p := &Plan{similar: similar, Config: c}
 	p.offered(found, sure)
 	return p
 }
 
-// EndedWith returns what came of a branch whose runner answered a.
+// EndedWith returns the end of a branch whose runner answered a.
 func EndedWith(a Answer) Ended { return Ended{answer: a} }
 
 // Find is find.

@@ -51,8 +51,9 @@ func load(t *testing.T, w *workspace.Workspace, id string) *explore.Exploration 
 	return e
 }
 
-// TestKilled kills a program anywhere in an exploration and goes on with it: each branch
-// has one result, none that had ended is run again, and nothing is there twice or left.
+// TestKilled kills a program at any point of an exploration and resumes the exploration:
+// each branch has one result, no ended branch runs again, and no message or folder exists
+// twice or is left over.
 func TestKilled(t *testing.T) {
 	rounds := testsize.Of(4, 8, 20)
 	cut := 0 // rounds in which there was something to go on with
@@ -154,8 +155,8 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 	return middle
 }
 
-// memoryDir returns a folder in memory where there is one: what a killed program wrote is
-// there without the disk.
+// memoryDir returns a folder in memory if there is one: a killed process leaves its writes
+// there without a disk.
 func memoryDir(t testing.TB) string {
 	dir, err := os.MkdirTemp("/dev/shm", "explore")
 	if err != nil {

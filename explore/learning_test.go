@@ -51,8 +51,8 @@ func TestDecodeLearnings(t *testing.T) {
 	}
 }
 
-// FuzzDecodeLearnings: each line is a learning, is skipped, or is blank; a learning that is
-// written reads back as itself, on one line.
+// FuzzDecodeLearnings: each line is a learning, is skipped, or is blank; an encoded
+// learning is one line and decodes to the same learning.
 func FuzzDecodeLearnings(f *testing.F) {
 	one := learning("c", "s", false)
 	f.Add(one.Encode())

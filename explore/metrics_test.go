@@ -9,8 +9,8 @@ import (
 	"github.com/bough-dev/bough/explore"
 )
 
-// TestMetrics: metrics count beside the confidence where two branches have them and it is
-// known which values are better.
+// TestMetrics: metrics count beside the confidence if two branches have them and their
+// direction is known.
 func TestMetrics(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -60,8 +60,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestMetricsOfConsensus: of those that agree the best rated one is selected, and the
-// confidence that is stored is none of the metrics'.
+// TestMetricsOfConsensus: the best rated branch of those that agree is selected, and the
+// stored confidence does not include the metrics.
 func TestMetricsOfConsensus(t *testing.T) {
 	list := branches([]float64{0.9, 0.8, 0.9}, "42", "42", "41")
 	for i, m := range []string{`{"seconds":10}`, `{"seconds":1}`, `{"seconds":1}`} {

@@ -20,7 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A stub is a model that says what a function does.
+// A stub is a model that replies with the result of a function.
 type stub func(ctx context.Context, r *model.Request) (string, error)
 
 func (s stub) Ask(ctx context.Context, r *model.Request, _ func(string)) (*model.Reply, error) {
@@ -28,8 +28,9 @@ func (s stub) Ask(ctx context.Context, r *model.Request, _ func(string)) (*model
 	return &model.Reply{Text: text}, err
 }
 
-// TestModel: a model is asked once for each strategy, as the agent that it is, and its
-// text is the result; one that hangs ends at its time-out, and the parts become one.
+// TestModel: a model is asked once for each strategy, with the agent's system prompt, and
+// its text is the result; a branch whose model hangs ends at its timeout, and a synthesis
+// is one more request.
 func TestModel(t *testing.T) {
 	l := newLab(t)
 	if _, err := l.w.Agent("ada").Create(t.Context(), agents.Options{Model: "m", System: "Be short."}); err != nil {
@@ -110,8 +111,8 @@ func TestParseReply(t *testing.T) {
 	}
 }
 
-// TestShare: with it a branch reads what a sibling published, and all of it is kept;
-// without it there is nothing.
+// TestShare: with Share, a branch reads the notes of its siblings, and all notes are kept;
+// without it there is no folder for notes.
 func TestShare(t *testing.T) {
 	l := newLab(t)
 	c := explore.Defaults()
@@ -147,9 +148,9 @@ ln -s /etc/hosts $BOUGH_BRANCH/link; mkfifo $BOUGH_BRANCH/pipe; head -c 40000 /d
 	}
 }
 
-// TestAgainst: an exploration bears a lock that others hold, a conversation of a branch
-// that is deleted meanwhile, and a message that it cannot be stored below; and what goes to
-// no session goes where it went before.
+// TestAgainst: an exploration handles a lock that another process holds, the deletion of a
+// branch's conversation, and a parent that no longer exists; the head without a session
+// does not move.
 func TestAgainst(t *testing.T) {
 	l := newLab(t)
 	c := explore.Defaults()

@@ -10,14 +10,14 @@ import (
 	"github.com/bough-dev/bough/explore"
 )
 
-// continuing is a runner that says what is in its folder, adds a line to the file log in
+// continuing is a runner that prints what is in its folder, adds a line to the file log in
 // it, and proposes a branch below it.
 const continuing = `cat > /dev/null; said=$(cat mine log built 2> /dev/null | tr '\n' ' ')
 echo "$BOUGH_STRATEGY" >> log; echo built > built
 printf '{"result":"has %s","strategies":[{"name":"deeper %s"}]}' "$said" "$BOUGH_DEPTH"`
 
-// TestNestedFolders: a branch begins with the folder as the branch above left it, files
-// that git ignores and commits included, and its siblings do not.
+// TestNestedFolders: a branch begins with the folder as its parent left it, including
+// commits and files that git ignores, and its siblings do not.
 func TestNestedFolders(t *testing.T) {
 	git := func(t *testing.T, dir string, args ...string) {
 		t.Helper()
@@ -94,8 +94,8 @@ func TestNestedFolders(t *testing.T) {
 	}
 }
 
-// interruptedBelow returns an exploration whose runner was interrupted at a branch below
-// another one, after it had changed what that one left.
+// interruptedBelow returns an exploration whose runner was interrupted in a branch below
+// another one, after it had changed files of that one.
 func interruptedBelow(l *lab) *explore.Exploration {
 	l.Helper()
 	started := filepath.Join(l.work, "started")
@@ -109,8 +109,8 @@ cat mine`, explore.Defaults(), "above")
 	})
 }
 
-// TestNestedInterrupted: what a branch left in its folder is there when the branch below it
-// runs again after an interrupt.
+// TestNestedInterrupted: a nested branch that runs again after an interrupt begins with the
+// files that its parent left.
 func TestNestedInterrupted(t *testing.T) {
 	l := newLab(t)
 	e := interruptedBelow(l)
@@ -126,8 +126,8 @@ func TestNestedInterrupted(t *testing.T) {
 	}
 }
 
-// TestNestedGone: a branch fails if the folder that it begins with is gone or lies
-// elsewhere, and does not begin with the explored one.
+// TestNestedGone: a branch fails if its parent's folder is gone or is not below the
+// exploration's, and does not begin with the explored one instead.
 func TestNestedGone(t *testing.T) {
 	for _, c := range []struct {
 		name, reason string

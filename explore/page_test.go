@@ -16,8 +16,8 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-// words returns the words of the command lines in a text, as a shell takes them that has
-// nothing but double quotes.
+// words returns the words of the command lines in a text, as a shell with only double
+// quotes parses them.
 func words(text string) (lines [][]string) {
 	word := regexp.MustCompile(`(?:[^\s"]|"[^"]*")+`)
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
@@ -30,7 +30,7 @@ func words(text string) (lines [][]string) {
 	return lines
 }
 
-// TestPage does what docs/explore.md says: with its files, its program and its flags.
+// TestPage runs the example of docs/explore.md with its files, program and flags.
 func TestPage(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program there is a shell script")

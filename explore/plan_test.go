@@ -47,8 +47,8 @@ func TestPlanFor(t *testing.T) {
 	}
 }
 
-// TestOfAgent goes from an agent's reply to an exploration: its head stays until it is
-// adopted, and the agent goes on below that.
+// TestOfAgent explores an agent's reply: the agent's head stays until a result is adopted,
+// and the agent continues below that.
 func TestOfAgent(t *testing.T) {
 	l := newLab(t)
 	goroutines := runtime.NumGoroutine()

@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/explore"
 )
 
-// A says is a model that answers with one text, or without text fails.
+// A says is a model that replies with one text, or fails if that is empty.
 type says struct {
 	text  string
 	asked *model.Request
@@ -23,7 +23,7 @@ func (s *says) Ask(_ context.Context, r *model.Request, _ func(string)) (*model.
 	return &model.Reply{Text: s.text}, nil
 }
 
-// TestRecognizeWith: what a model names is taken as what the rules find is.
+// TestRecognizeWith: strategies that a model names are used like those that the rules find.
 func TestRecognizeWith(t *testing.T) {
 	for _, c := range []struct {
 		name, answer string

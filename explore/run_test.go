@@ -22,7 +22,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A lab is a workspace with a conversation that is explored.
+// A lab is a workspace with a conversation to explore.
 type lab struct {
 	testing.TB
 	w          *workspace.Workspace
@@ -118,8 +118,8 @@ func numbered(n int) (names []string) {
 	return names
 }
 
-// TestTwelve: of twelve at most five run at once, one that hangs ends at its own time-out,
-// and eleven results are kept.
+// TestTwelve: at most five of twelve branches run at once, one that hangs ends at its own
+// timeout, and eleven results are kept.
 func TestTwelve(t *testing.T) {
 	l := newLab(t)
 	log := filepath.Join(l.work, "log")
@@ -174,8 +174,8 @@ func TestTwelve(t *testing.T) {
 	}
 }
 
-// TestDepth: a branch that proposes others has them tried below it, and what is too deep
-// is refused with its reason.
+// TestDepth: branches that a branch proposes are tried below it, and those beyond the
+// maximum depth are refused with a reason.
 func TestDepth(t *testing.T) {
 	l := newLab(t)
 	e := l.explore(`printf '{"result":"at %s","confidence":0.%s,"strategies":[{"name":"deeper","description":"one more"}]}' $BOUGH_DEPTH $BOUGH_DEPTH`, explore.Defaults(), "first")
@@ -217,8 +217,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestWrittenBeforeRunner: the file says of each branch that it is executing before its runner begins,
-// and has the results of those that ended before.
+// TestWrittenBeforeRunner: the file marks each branch as executing before its runner
+// begins, and has the results of those that ended before.
 func TestWrittenBeforeRunner(t *testing.T) {
 	l := newLab(t)
 	c := explore.Defaults()
@@ -256,8 +256,8 @@ func TestWrittenBeforeRunner(t *testing.T) {
 	}
 }
 
-// TestRunners: whatever a runner does it is a branch that failed with its reason, and the
-// others go on.
+// TestRunners: any failure of a runner makes its branch fail with a reason, and the others
+// continue.
 func TestRunners(t *testing.T) {
 	l := newLab(t)
 	c := explore.Defaults()
@@ -286,8 +286,8 @@ esac`, c, "flood", "fork", "deaf", "garbage", "one", "silent", "good")
 	}
 }
 
-// TestInterrupted: what was stopped with the program is run again, what has ended is not;
-// what is cancelled is over.
+// TestInterrupted: a branch that was interrupted with the program runs again, one that has
+// ended does not; a cancelled exploration has ended.
 func TestInterrupted(t *testing.T) {
 	l := newLab(t)
 	log := filepath.Join(l.work, "log")

@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/explore"
 )
 
-// A game is an exploration that a test carries out.
+// A game is an exploration that a test runs.
 type game struct {
 	*explore.Exploration
 	ids int
@@ -46,8 +46,9 @@ func sure(confidence float64, result string) explore.Ended {
 	return explore.EndedWith(explore.Answer{Result: result, Confidence: &confidence})
 }
 
-// TestState goes through an exploration: as many at once as may be, another as soon as one
-// has ended, what a branch proposes below it, and what a limit keeps out with its reason.
+// TestState runs an exploration: at most the allowed number of branches at once, another as
+// soon as one has ended, proposed branches below their parent, and a reason for each branch
+// that a limit excludes.
 func TestState(t *testing.T) {
 	c := explore.Defaults()
 	c.MaxConcurrent, c.MaxDepth, c.MaxBranches = 2, 2, 5
@@ -103,7 +104,8 @@ b9 a3 3 failed pruned:false not tried: depth 3 is beyond the limit of 2`
 	}
 }
 
-// TestStateStops: what waits does not begin any more, and what was interrupted does again.
+// TestStateStops: a pending branch does not begin any more, and an interrupted one begins
+// again.
 func TestStateStops(t *testing.T) {
 	c := explore.Defaults()
 	c.MaxConcurrent, c.MaxTotal = 1, 10

@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// An error has its line, and never a value of env or headers.
+// TestParseErrors: an error has its line, and never a value of env or headers.
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"", "line 1: the file is empty"},
@@ -100,7 +100,7 @@ func TestHide(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read names every server once and says how to reach it.
+// FuzzParse: a parsed configuration names every server once, with a command or an address.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"mcpServers": {"a": {"command": "x", "args": ["${A}"]}, "b": {"url": "http://x"}}}`))
 	f.Add([]byte(`{"mcpServers": {"a": {"env": {"A": NaN}}}}`))
@@ -122,8 +122,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzFilter: however the input comes in pieces, what is left are the lines that begin
-// with "{", and what was left out are the others.
+// FuzzFilter: for input in pieces of any size, the filter passes the lines that begin with
+// "{", and reports the others.
 func FuzzFilter(f *testing.F) {
 	f.Add("Welcome\n{\"a\":1}\n[info] {\n\n {\"b\":2}")
 	f.Add("{\n}\n\r\n{}")

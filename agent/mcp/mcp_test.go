@@ -19,7 +19,7 @@ import (
 	"github.com/bough-dev/bough/internal/testmcp"
 )
 
-// asServer is set in the environment of a test program that is to be a server.
+// asServer is the environment variable that makes a test program act as a server.
 const asServer = "TEST_AS_MCP_SERVER"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program returns this program as a server, with its instructions.
+// program returns this program as a server, with its arguments.
 func program(name string, args ...string) Server {
 	return Server{Name: name, Command: os.Args[0], Args: args, Env: map[string]string{asServer: "yes"}}
 }
@@ -61,7 +61,7 @@ func quote(v any) string {
 	return fmt.Sprint(v)
 }
 
-// check makes sure that a call is answered so.
+// check fails the test unless a call has this answer.
 func check(t *testing.T, tools *Tools, want, name string, args ...any) {
 	t.Helper()
 	r, err := call(t.Context(), tools, name, args...)
@@ -70,7 +70,7 @@ func check(t *testing.T, tools *Tools, want, name string, args ...any) {
 	}
 }
 
-// wrong makes sure that an error says all of these.
+// wrong fails the test unless an error contains all of these.
 func wrong(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {
@@ -118,7 +118,7 @@ func TestTools(t *testing.T) {
 	wrong(t, err, "the arguments are not a JSON object")
 }
 
-// A new tool of a server is there at the next look.
+// TestToolsChange: the next List includes a new tool of a server.
 func TestToolsChange(t *testing.T) {
 	tools := open(t, nil, program("a"))
 	check(t, tools, "grown", "a__grow")
@@ -151,7 +151,7 @@ func TestTooManyTools(t *testing.T) {
 	check(t, tools, "", "a__tool987")
 }
 
-// A call that takes too long, or whose caller has left, is cancelled.
+// TestCancel: a call that exceeds its timeout, or whose context ends, is cancelled.
 func TestCancel(t *testing.T) {
 	note := filepath.Join(t.TempDir(), "note")
 	tools := open(t, &Options{CallTime: 100 * time.Millisecond}, program("a"))
@@ -180,7 +180,8 @@ func waitFor(t *testing.T, file string) {
 	t.Errorf("%s does not come", file)
 }
 
-// A server that ends in a call says why, and is there again for the next one.
+// TestCrash: the error of a call has the reason why its server ended, and the next call
+// starts the server again.
 func TestCrash(t *testing.T) {
 	s := program("a")
 	s.Env["SECRET"] = "hunter2-hunter2"
@@ -190,8 +191,8 @@ func TestCrash(t *testing.T) {
 	check(t, tools, "hunter2-hunter2", "a__env", "name", "SECRET")
 }
 
-// Each call reports a server that cannot be restarted, and List has its last known
-// tools.
+// TestGone: each call reports a server that cannot be restarted, and List has its last
+// known tools.
 func TestGone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "server")
 	data, err := os.ReadFile(os.Args[0])
@@ -246,7 +247,8 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// Programs end with the tools, also one that does not want to, and all that they started.
+// TestClose: the programs end with the tools, including one that ignores the request, and
+// all processes that they started.
 func TestClose(t *testing.T) {
 	tools := open(t, &Options{Grace: 50 * time.Millisecond}, program("a"), program("b", "stubborn"))
 	var sleeping []int
@@ -308,7 +310,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// The headers of a server go to no other.
+// TestRedirect: the headers of a server are not sent to another one.
 func TestRedirect(t *testing.T) {
 	got := make(chan string, 100)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -25,8 +25,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// FuzzNames: all names are ones that every provider takes, no two are the same, and a tool
-// keeps its name when others come that are not named like it.
+// FuzzNames: every provider accepts all names, no two are the same, and a tool keeps its
+// name when tools with other names are added.
 func FuzzNames(f *testing.F) {
 	f.Add("a", "b__c", "a__b", "c")
 	f.Add("s", strings.Repeat("x", 80), "s", strings.Repeat("x", 81))

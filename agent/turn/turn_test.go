@@ -634,8 +634,8 @@ crash
 	}
 }
 
-// TestInterruptedBy: the turn has the steer that interrupted it until the next turn
-// begins, which keeps it if the interrupted one has no answer.
+// TestInterruptedBy: a turn has the steer that interrupted it until the next turn begins,
+// which keeps it if the interrupted one has no answer.
 func TestInterruptedBy(t *testing.T) {
 	p := newPlay()
 	for _, c := range []struct{ line, by string }{
@@ -666,7 +666,7 @@ func TestInterruptedBy(t *testing.T) {
 	}
 }
 
-// TestTurnJSON: the members of the file.
+// TestTurnJSON holds the members of the file.
 func TestTurnJSON(t *testing.T) {
 	p := newPlay()
 	for _, line := range []string{"prompt p1 Hello", "reply | c1 a, c2 b", "cut s1 Stop", "follow f1 <More>"} {
@@ -686,7 +686,7 @@ func TestTurnJSON(t *testing.T) {
 	}
 }
 
-// TestRecoverAnything: an invalid turn ends, too.
+// TestRecoverAnything: recovery ends an invalid turn too.
 func TestRecoverAnything(t *testing.T) {
 	for _, data := range []string{
 		`{}`,

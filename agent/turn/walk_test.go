@@ -381,7 +381,7 @@ func FuzzTurn(f *testing.F) {
 	})
 }
 
-// TestTurnWalk makes random walks, long enough to see every ending.
+// TestTurnWalk runs random walks that are long enough to reach every ending.
 func TestTurnWalk(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(30) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestBlocks: lists as models write them, which CommonMark has otherwise.
+// TestBlocks: lists as models write them, which CommonMark parses differently.
 func TestBlocks(t *testing.T) {
 	for _, c := range []struct{ reply, want string }{
 		{"1. A\n  - x\n  - y\n2. B\n  - z\n", "[A: x y] [B: z]"},

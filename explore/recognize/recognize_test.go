@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/explore/recognize"
 )
 
-// replies are what assistants say, with the names of the ways that they offer, none if
+// replies are texts of assistants with the names of the strategies that they offer, none if
 // they offer no choice.
 var replies = []struct {
 	name, reply string
@@ -88,9 +88,8 @@ var replies = []struct {
 	{"nothing", "", nil},
 }
 
-// TestRecognize measures how many of the replies that offer a choice are found, and how
-// many of those found do, at the confidence from which a reply is explored, and whether
-// the names are right.
+// TestRecognize measures recall and precision for replies that offer a choice, at the
+// confidence from which a reply is explored, and whether the names are correct.
 func TestRecognize(t *testing.T) {
 	var found, right, wrong, missed, named int
 	for _, c := range replies {
@@ -137,8 +136,8 @@ func TestRecognizeDescription(t *testing.T) {
 	}
 }
 
-// FuzzRecognize: names are there, short, valid and different; confidences are from 0 to 1; less than
-// two names are no choice; the same reply gives the same answer.
+// FuzzRecognize: names are not empty, short, valid and distinct; confidences are from 0 to
+// 1; fewer than two names are not a choice; the result is deterministic.
 func FuzzRecognize(f *testing.F) {
 	for _, c := range replies {
 		f.Add(c.reply)

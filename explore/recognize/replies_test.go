@@ -56,10 +56,10 @@ func (r labelledReply) finds(got []recognize.Offer) bool {
 }
 
 // TestRecognizeReplies measures precision and recall on both halves of the labelled
-// replies. Rules may be changed after looking at the development half only, so the held
-// out half prints its figures and no cases. The author of the rules wrote and labelled
-// both halves, and saw cases of the held out half once before the rules were done: its
-// figures are not those of replies that nobody had seen.
+// replies. Rules may be changed after looking at the development half only, so the held-out
+// half prints its figures and no cases. The author of the rules wrote and labelled both
+// halves, and saw cases of the held-out half once before the rules were complete, so its
+// figures are not those of unseen replies.
 func TestRecognizeReplies(t *testing.T) {
 	all := readReplies(t)
 	if len(all) != 200 {

@@ -21,7 +21,8 @@ func write(t *testing.T, text string, scope Scope) File {
 	return f
 }
 
-// TestDefaults: each default is a value of its setting, and each setting has its words.
+// TestDefaults: each default is a valid value of its setting, and each setting has a
+// description.
 func TestDefaults(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range Settings() {

@@ -203,8 +203,8 @@ func TestBatchLog(t *testing.T) {
 	}
 }
 
-// TestBatchExpect: a file that another program wrote is never replaced, whenever
-// that happened, and nothing else is changed.
+// TestBatchExpect: a file that another program wrote is never replaced, at whatever moment
+// it was written, and nothing else is changed.
 func TestBatchExpect(t *testing.T) {
 	for _, when := range []durable.Action{durable.Sync, durable.Swap} {
 		root, dir := open(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// TestText: what is written in Markdown is decoded, and what is code is not.
+// TestText: Markdown in text is decoded, and Markdown in code is not.
 func TestText(t *testing.T) {
 	for source, want := range map[string]string{
 		`a \*b\* &amp; c`:                "a *b* & c",
@@ -54,7 +54,7 @@ func TestDestination(t *testing.T) {
 	}
 }
 
-// TestCostly: what is made to be slow is not parsed, and what people write is.
+// TestCostly: text that is made to be slow is not parsed, and ordinary text is.
 func TestCostly(t *testing.T) {
 	for _, piece := range []string{"[a](", "![a](b", "[[[]]](", "> ", "- ", "1. ", ">", "1) - > ", "[a]: x\n", "<"} {
 		if New().Parse([]byte(strings.Repeat(piece, maxBytes/len(piece)))) != nil {

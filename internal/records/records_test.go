@@ -19,7 +19,8 @@ const (
 	longUTF8 = `"Une phrase répétée, assez longue 🌿."`
 )
 
-// TestSharedRecords: what stands twice in a message is named; all comes back.
+// TestSharedRecords: a value that occurs twice in a message is replaced by a reference, and
+// all values are restored.
 func TestSharedRecords(t *testing.T) {
 	for _, c := range []struct{ name, content, records, want, texts string }{
 		{"a string that is the content", longText, `[{"a":` + longText + `}]`, `[{"a":""}]`, `[1]`},
@@ -59,8 +60,8 @@ func TestSharedRecords(t *testing.T) {
 	}
 }
 
-// FuzzSharedRecords: whatever the records and the content, what is stored is JSON again
-// and gives the same records, byte for byte.
+// FuzzSharedRecords: for any records and content, the stored form is JSON and expands to
+// the same records, byte for byte.
 func FuzzSharedRecords(f *testing.F) {
 	for _, seed := range []struct{ content, records string }{
 		{longText, `[{"a":` + longText + `}]`},
@@ -95,7 +96,7 @@ func FuzzSharedRecords(f *testing.F) {
 	})
 }
 
-// FuzzExpandRecords: damaged texts are an error, or something of limited size.
+// FuzzExpandRecords: damaged texts are an error, or expand to a limited size.
 func FuzzExpandRecords(f *testing.F) {
 	for _, texts := range []string{`[1]`, `[-1]`, `[[1]]`, `[0]`, `[2,1]`, `[3,3,3]`, `{}`, `[1.5]`, `["x"]`, `[null]`, `[[[1]]]`, `[-2147483648]`, `[99999999999999999999]`, `[[]]`} {
 		f.Add([]byte(`["`+strings.Repeat("x", 40)+`",{"a":"b"}]`), []byte(`[{"a":["","",["",""]]},""]`), []byte(texts))
@@ -115,7 +116,7 @@ func FuzzExpandRecords(f *testing.F) {
 	})
 }
 
-// TestDamagedTexts: what cannot be put together again is no record.
+// TestDamagedTexts: records that cannot be expanded are omitted.
 func TestDamagedTexts(t *testing.T) {
 	for _, texts := range []string{`[9]`, `[-3]`, `[1,1]`, `{}`, `"x"`, `[1.5]`, `[-1]`, `[[1]]`, `[-2147483649]`, `[1e3]`} {
 		raw := fmt.Appendf(nil, `{"content":["plain"],"metadata":{"bough":{"source":{"records":[{"a":""}],"texts":%s}}}}`, texts)
@@ -138,8 +139,8 @@ func TestDamagedTexts(t *testing.T) {
 	}
 }
 
-// TestRecordsOfMessage: records stay what they are when others come before them, and
-// when the message is to hold them whole.
+// TestRecordsOfMessage: records are unchanged when others are added before them, or when
+// the message stores them without references.
 func TestRecordsOfMessage(t *testing.T) {
 	plain := `{"content":` + longText + `,"metadata":{"bough":{"source":{"format":"x","records":[{"a":` + longText + `}],"kind":"y"}}},"x":1}`
 	shared := Share([]byte(plain))
@@ -160,7 +161,7 @@ func TestRecordsOfMessage(t *testing.T) {
 	}
 }
 
-// TestSharedRecordsAtRandom: records of values that stand in many places come back.
+// TestSharedRecordsAtRandom: records of values that occur in many places are restored.
 func TestSharedRecordsAtRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	scalars := []string{`""`, `"x"`, `1`, `null`, longText, longASCI, longUTF8, `"{\"path\":\"a/b/c\",\"n\":1.0}"`, `{"path":"a/b/c","n":1.0}`, `[]`, `{}`}

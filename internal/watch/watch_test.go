@@ -316,8 +316,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOverflow: when the system reports lost events, a wake is sent and the folders
-// are watched anew.
+// TestOverflow: when the system reports lost events, a wake is sent and the folders are
+// watched again.
 func TestOverflow(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -108,8 +108,8 @@ func TestParseAge(t *testing.T) {
 	}
 }
 
-// FuzzSpan: nothing ends before it starts, an age is never in the future, and white space
-// and case mean nothing.
+// FuzzSpan: no span ends before it starts, an age is never in the future, and white space
+// and case have no meaning.
 func FuzzSpan(f *testing.F) {
 	for _, s := range []string{"7d", "2 weeks ago", "yesterday", "2026-02", "2026-02-03T10:00:00Z", "last monday", "1y2mo3w4d5h6m7s"} {
 		f.Add(s, int64(1_770_000_000))

@@ -49,7 +49,7 @@ func TestModel(t *testing.T) {
 	modeltest.Run(t, *p)
 }
 
-// TestThoughts: blocks that are no text and no call are not part of the reply.
+// TestThoughts: blocks that are neither text nor a call are not part of the reply.
 func TestThoughts(t *testing.T) {
 	s := testmodel.Anthropic(t, testmodel.Reply{Raw: `event: message_start
 data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[],"model":"m-1","usage":{}}}
@@ -89,7 +89,7 @@ data: {"type":"message_stop"}
 	}
 }
 
-// TestRequest: what is sent of a request.
+// TestRequest holds the body of a request.
 func TestRequest(t *testing.T) {
 	r := modeltest.Hello()
 	r.Tools = []model.Tool{{Name: "files.read", Description: "Reads <a> file", Schema: json.RawMessage(`{"required":["z","a"]}`)}, {Name: "files_read"}}
@@ -123,7 +123,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestFormerTools: the API wants to know of all tools that were called.
+// TestFormerTools: a request lists all tools that were called before, as the API requires.
 func TestFormerTools(t *testing.T) {
 	call := turn.Node{ID: "a", Kind: turn.KindAssistant, Calls: []model.Call{{ID: "c", Name: "ls", Arguments: "{}"}}}
 	result := turn.Node{ID: "b", Kind: turn.KindToolBoundary, CallID: "c", Tool: "ls", Text: "No such folder", Failed: true}

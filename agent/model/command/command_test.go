@@ -18,8 +18,8 @@ import (
 	"github.com/bough-dev/bough/agent/model/command"
 )
 
-// asCommand is the variable in which a process started by these tests finds which of
-// commands it is to be.
+// asCommand is the environment variable that selects which of commands a process started by
+// these tests is.
 const asCommand = "BOUGH_TEST_MODEL"
 
 func TestMain(m *testing.M) {
@@ -59,7 +59,7 @@ var commands = map[string]func() int{
 	"half":  func() int { fmt.Print("caf\xc3"); return 0 },
 }
 
-// this is the command line of this program.
+// this returns the command line of this program.
 func this() string {
 	if runtime.GOOS == "windows" {
 		return `"` + os.Args[0] + `"`
@@ -67,7 +67,7 @@ func this() string {
 	return "'" + strings.ReplaceAll(os.Args[0], "'", `'\''`) + "'"
 }
 
-// request is one with everything that a session file may hold.
+// request returns a request with every kind of content of a session file.
 func request() *model.Request {
 	return &model.Request{
 		Agent: "anna", ModelID: "m-1", System: "Be <brief>.",
@@ -79,7 +79,7 @@ func request() *model.Request {
 	}
 }
 
-// TestAsk: whatever a program does, there is a reply or an error in words.
+// TestAsk: any behaviour of a program results in a reply or in a readable error.
 func TestAsk(t *testing.T) {
 	for _, c := range []struct {
 		name, text, fails string
@@ -160,7 +160,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestNoCommand: a command line of nothing, or of what is not there.
+// TestNoCommand: an empty command line and a missing program are errors.
 func TestNoCommand(t *testing.T) {
 	for line, want := range map[string]string{
 		" ":                                "no command is given",
@@ -172,7 +172,7 @@ func TestNoCommand(t *testing.T) {
 	}
 }
 
-// TestLarge: a program need not read what it is given.
+// TestLarge: a program need not read its input.
 func TestLarge(t *testing.T) {
 	t.Setenv(asCommand, "talk")
 	r := request()
@@ -182,7 +182,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestCancel: when the context ends all are killed that the program started.
+// TestCancel: when the context ends, all processes that the program started are killed.
 func TestCancel(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no sh on Windows")
@@ -202,7 +202,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestHide: no error repeats a secret that the command says.
+// TestHide: no error repeats a secret from the command line.
 func TestHide(t *testing.T) {
 	m := command.New("echo 'the key sk-123456 is bad' >&2; exit 1", command.Options{Hide: []string{"", "sk-123456"}})
 	_, err := m.Ask(t.Context(), &model.Request{}, func(string) {})

@@ -10,7 +10,8 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// TestHosted: what OpenAI's own API takes that others do not, and the other way round.
+// TestHosted: OpenAI's own API gets members that other servers reject, and the other way
+// round.
 func TestHosted(t *testing.T) {
 	prompt, err := wire.Compose(&model.Request{
 		Messages: []model.Message{{Role: "user", Content: json.RawMessage(`"Hello"`)}},

@@ -58,7 +58,7 @@ func TestModel(t *testing.T) {
 	modeltest.Run(t, *p)
 }
 
-// TestRequest: what is sent of a request.
+// TestRequest holds the body of a request.
 func TestRequest(t *testing.T) {
 	r := modeltest.Hello()
 	r.Tools = []model.Tool{{Name: "files.read", Description: "Reads <a> file", Schema: json.RawMessage(`{"required":["z","a"]}`)}, {Name: "files_read"}}

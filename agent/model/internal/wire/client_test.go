@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestMayRetry: which responses are followed by another attempt, and after how long.
+// TestMayRetry holds which responses are retried, and after which delay.
 func TestMayRetry(t *testing.T) {
 	header := func(pairs ...string) http.Header {
 		h := http.Header{}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestBytes: a response that is larger than the limit ends the request.
+// TestBytes: a response that exceeds the limit ends the request.
 func TestBytes(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, strings.Repeat("x", 1000))
@@ -32,7 +32,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestHosted: errors name the provider itself, not an address.
+// TestHosted: errors name the provider itself, not its address.
 func TestHosted(t *testing.T) {
 	a, err := NewAPI("OpenAI", "KEY", "sk-1", "", "https://own.example/v1/")
 	if err != nil {

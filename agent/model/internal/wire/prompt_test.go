@@ -19,7 +19,7 @@ func stored(role, said, metadata string) model.Message {
 	return model.Message{ID: "m", Role: role, Content: json.RawMessage(said), Metadata: json.RawMessage(metadata)}
 }
 
-// send returns what a provider says is wrong with a prompt, "" if nothing is.
+// send returns the reason why a provider rejects a prompt, "" if it does not.
 func send(t testing.TB, f content.Format, p *Prompt) string {
 	body := map[string]any{"model": "m", "messages": p.Messages}
 	s, path := testmodel.NewOpenAI(testmodel.Reply{Text: []string{"Hi"}}), "/v1/chat/completions"
@@ -43,7 +43,8 @@ func send(t testing.TB, f content.Format, p *Prompt) string {
 	return strings.Join(s.Problems(), "; ")
 }
 
-// TestCompose: in whatever form programs store a conversation, it is one for a provider.
+// TestCompose: a conversation that programs stored in any form becomes a prompt that
+// providers accept.
 func TestCompose(t *testing.T) {
 	hello := stored("user", `"Hello"`, "")
 	for _, c := range []struct {
@@ -138,8 +139,7 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestComposeAnything: providers accept the prompt of any session file, with all its
-// text.
+// TestComposeAnything: providers accept the prompt of any session file, with all its text.
 func TestComposeAnything(t *testing.T) {
 	roles := []string{"user", "assistant", "tool", "system", "developer", "function", "model", "TOOL", ""}
 	ids := []string{"a", "b", "", "functions.ls:0", strings.Repeat("x", 60)}
@@ -200,7 +200,7 @@ func TestComposeAnything(t *testing.T) {
 	}
 }
 
-// TestComposeNaN: the number tokens of Python are null.
+// TestComposeNaN: the number tokens of Python become null.
 func TestComposeNaN(t *testing.T) {
 	call := stored("assistant", `[{"type":"tool_use","id":"a","name":"ls","input":{"x":[NaN,-Infinity,"NaN"]}}]`, `{"y":NaN}`)
 	r := &model.Request{Messages: []model.Message{stored("user", `"NaN"`, ""), call, stored("user", `"Go on"`, "")}}
@@ -216,7 +216,7 @@ func TestComposeNaN(t *testing.T) {
 	}
 }
 
-// TestTools: the tools in requests to providers.
+// TestTools holds the tools in requests to providers.
 func TestTools(t *testing.T) {
 	hello := []model.Message{stored("user", `"Hello"`, "")}
 	long := strings.Repeat("long", 30)
@@ -251,7 +251,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestTooLong: how servers say that a conversation is too long.
+// TestTooLong: the errors of servers for a conversation that is too long are recognized.
 func TestTooLong(t *testing.T) {
 	for said, want := range map[string]string{
 		"This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens (8001 in the messages, 1000 in the functions).": "809 tokens too long for m (9001 of at most 8192)",

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzText: wherever a text is cut, what is handed on is valid and together the text.
+// FuzzText: if a text is split anywhere, the parts that are passed on are valid UTF-8 and
+// concatenate to the text.
 func FuzzText(f *testing.F) {
 	f.Add("größer ✓ 😀\n\n", 3, false)
 	f.Add("a\n\nb\r\n", 1, true)

@@ -164,7 +164,7 @@ func (s *source) check(text string) (problems []string) {
 		case placeholder.MatchString(name):
 		case testName.MatchString(name):
 			if !s.tests[testName.FindStringSubmatch(name)[1]] {
-				problems = append(problems, "there is no test "+name)
+				problems = append(problems, "no test "+name)
 			}
 		case function.MatchString(name):
 			next := ""

@@ -72,6 +72,6 @@ func TestRevert(t *testing.T) {
 		}
 	}
 	if _, ok := agent.Revert("ada", []byte("{"), []byte(file), []byte(file)); ok {
-		t.Error("a torn file is taken back to what it was")
+		t.Error("a torn file is reverted")
 	}
 }

@@ -237,7 +237,7 @@ func TestLaidOutRecords(t *testing.T) {
 // full is a sink that accepts one message.
 type full struct{ taken int }
 
-var errFull = errors.New("there is no room left")
+var errFull = errors.New("sink is full")
 
 func (f *full) Message(*transcript.Message) error {
 	if f.taken++; f.taken > 1 {

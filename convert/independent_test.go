@@ -54,7 +54,7 @@ func TestIndependentCounts(t *testing.T) {
 	}
 	for name := range rawCounters {
 		if files[name] == 0 {
-			t.Errorf("there is no file of %s", name)
+			t.Errorf("no file of %s", name)
 		}
 	}
 	t.Logf("files: %v", files)

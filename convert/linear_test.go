@@ -131,7 +131,7 @@ func TestLinearRoundTrips(t *testing.T) {
 		for name, data := range linearFixtures(t, f) {
 			t.Run(name, func(t *testing.T) {
 				if !comesBack(t, f, data) {
-					t.Error("there is no conversation in it")
+					t.Error("no conversation")
 				}
 			})
 		}
@@ -474,7 +474,7 @@ func TestLinearHomes(t *testing.T) {
 		}
 		before, run := c.f.Resume("FILE", tr, o)
 		if strings.Join(before, " ") != c.before || strings.Join(run, " ") != c.run {
-			t.Errorf("%s: it goes on with %q, %q", c.f.Name, before, run)
+			t.Errorf("%s: the commands to continue are %q, %q", c.f.Name, before, run)
 		}
 	}
 	for path, want := range map[string]*Format{

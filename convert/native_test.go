@@ -448,7 +448,7 @@ func TestNativeAcross(t *testing.T) {
 			b = slices.DeleteFunc(b, func(s string) bool { return slices.Contains(a, s) })
 			for _, s := range b {
 				if !slices.ContainsFunc(a, func(said string) bool { return strings.HasSuffix(said, s) }) {
-					t.Errorf("%s to %s: nobody says %q, lost %v", c.name, to.Name, s, lost)
+					t.Errorf("%s to %s: no message has %q, lost %v", c.name, to.Name, s, lost)
 				}
 			}
 		}

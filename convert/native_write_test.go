@@ -78,7 +78,7 @@ func TestNativeLosses(t *testing.T) {
 				t.Errorf("%s in %s: lost %q, want %q", c.name, name, got, want)
 			}
 			if !bytes.Contains(out, []byte(c.says)) {
-				t.Errorf("%s in %s: nobody says %s:\n%s", c.name, name, c.says, out)
+				t.Errorf("%s in %s: no message has %s:\n%s", c.name, name, c.says, out)
 			}
 			if _, problems := nativeRead(t, f, out); len(problems) > 0 {
 				t.Errorf("%s in %s: %v", c.name, name, problems)
@@ -277,10 +277,10 @@ func TestNativeHomes(t *testing.T) {
 		}
 	}
 	if before, run := claude.Resume("/x.jsonl", in("/"), o); before != nil || !slices.Equal(run, []string{"claude", "--resume", nativeID}) {
-		t.Errorf("Claude Code goes on with %q", run)
+		t.Errorf("the command for Claude Code is %q", run)
 	}
 	if before, run := piFormat.Resume("/x.jsonl", in("/"), o); before != nil || !slices.Equal(run, []string{"pi", "--session", "/x.jsonl"}) {
-		t.Errorf("pi goes on with %q", run)
+		t.Errorf("the command for pi is %q", run)
 	}
 }
 

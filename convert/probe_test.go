@@ -288,7 +288,7 @@ func TestFormatsPage(t *testing.T) {
 				continue
 			}
 			if cell != "yes" && !probe.silent && cell != "shown" && len(lost) == 0 {
-				t.Errorf("%s, %s: %s, and nothing is said of it", probe.name, f.Name, cell)
+				t.Errorf("%s, %s: %s, without a reported loss", probe.name, f.Name, cell)
 			}
 			want.WriteString(" " + cell + " |")
 		}
@@ -312,7 +312,7 @@ func TestFormatsPage(t *testing.T) {
 	}
 	for i := range wanted {
 		if rows[i] != wanted[i] {
-			t.Errorf("the page says\n%s\nand it is\n%s", rows[i], wanted[i])
+			t.Errorf("the page has\n%s\nwant\n%s", rows[i], wanted[i])
 		}
 	}
 }

@@ -21,7 +21,7 @@ func uniqueIDs(t *testing.T, f *Format, out []byte) {
 	for line := range bytes.Lines(out) {
 		id := gjson.GetBytes(line, map[string]string{"claude-code": "uuid", "pi": "id"}[f.Name]).Str
 		if id != "" && seen[id] {
-			t.Fatalf("%s: %s stands twice in\n%s", f.Name, id, out)
+			t.Fatalf("%s: %s occurs twice in\n%s", f.Name, id, out)
 		}
 		seen[id] = true
 	}

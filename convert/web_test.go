@@ -213,7 +213,7 @@ func TestDeepTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := bytes.Count(b.Bytes(), []byte("\n")); (got == 1) != (n == deepTree) {
-			t.Errorf("%d messages stand on %d lines", n, got)
+			t.Errorf("%d messages are on %d lines", n, got)
 		}
 		again, _, err := openAssistantFormat.ReadAll(&b)
 		if err != nil || len(again[0].Messages) != n || again[0].Leaf != tr.Leaf {

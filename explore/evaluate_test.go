@@ -141,7 +141,7 @@ func TestSynthesis(t *testing.T) {
 		t.Errorf("made: %+v", made)
 	}
 	if made := e.Synthesized("a model", " \n"); made.Result != e.Result || len(made.Reasons) != before+1 {
-		t.Errorf("made of nothing: %+v", made)
+		t.Errorf("of no branches: %+v", made)
 	}
 	if _, ok := explore.SynthesisPrompt("count", list[:1], explore.Defaults()); ok {
 		t.Error("there is a prompt for one part")

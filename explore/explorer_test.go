@@ -113,7 +113,7 @@ func TestExplorer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(plan.Strategies[0].Reason, "1 of 1 run in similar contexts succeeded") || plan.Strategies[0].Confidence <= plan.Strategies[0].Was {
-		t.Errorf("what was learned makes the plan %+v", plan.Strategies)
+		t.Errorf("with learnings the plan is %+v", plan.Strategies)
 	}
 	other, err := x.Run(ctx, plan)
 	if err != nil || other.Adopted == nil || *other.Adopted != *other.Outcome || other.Evaluation.Result != "Both." {
@@ -129,7 +129,7 @@ func TestExplorer(t *testing.T) {
 		t.Errorf("Remove = %+v, %v", removed, err)
 	}
 	if _, err := x.Open(ctx, e.ID); !errors.Is(err, fault.NotFound) {
-		t.Errorf("Open of what was removed: %v", err)
+		t.Errorf("Open of a removed exploration: %v", err)
 	}
 	if err := l.w.Exploration(e.ID).Write(ctx, []byte("{")); err != nil {
 		t.Fatal(err)
@@ -291,7 +291,7 @@ func TestPlan(t *testing.T) {
 		t.Error("a missing model recognizes")
 	}
 	if _, err := x.Plan(ctx, explore.Request{Ref: l.tree}); problemOf(err) != explore.NoReply || !errors.Is(err, fault.Refused) {
-		t.Errorf("of a message that is no reply: %v", err)
+		t.Errorf("of a message that is not a reply: %v", err)
 	}
 	p, err = x.Plan(ctx, explore.Request{Ref: l.tree, Strategies: ways})
 	if err != nil || p.Config.MaxDepth != 2 {

@@ -27,7 +27,7 @@ func TestLearningLine(t *testing.T) {
 	}
 	l.Confidence, l.Metrics, l.Insights, l.Seconds = &bad, json.RawMessage("[1"), nil, math.Inf(1)
 	if got := string(l.Encode()); !strings.Contains(got, `"confidence":null,"success":true,"metrics":null,"insights":[],"seconds":0,`) {
-		t.Errorf("what is none is %s", got)
+		t.Errorf("an invalid learning is %s", got)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestAdjust(t *testing.T) {
 	}
 	far := []explore.Similar{{Learning: learning("c", "Patch", true), Similarity: 0.1}, {Learning: learning("c", "Patch", true), Similarity: math.NaN()}}
 	if got := explore.Rank(ways, far, explore.Defaults()); names(got) != "Rewrite Patch Revert" {
-		t.Errorf("what is far away makes the order %s", names(got))
+		t.Errorf("with distant learnings the order is %s", names(got))
 	}
 }
 
@@ -190,6 +190,6 @@ func TestStats(t *testing.T) {
 		t.Errorf("got %s, %v, want %s", data, err, want)
 	}
 	if data, _ := json.Marshal(explore.Stats(nil)); string(data) != `[]` {
-		t.Errorf("of nothing it is %s", data)
+		t.Errorf("without learnings it is %s", data)
 	}
 }

@@ -123,7 +123,7 @@ func TestPage(t *testing.T) {
 		case ">":
 			patch = filepath.Join(repo, arg[1])
 		default:
-			t.Fatalf("what is %q?", arg)
+			t.Fatalf("unexpected argument %q", arg)
 		}
 	}
 	e.Begin(list, uuid.NewString, at(0))

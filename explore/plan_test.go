@@ -96,7 +96,7 @@ func TestOfAgent(t *testing.T) {
 	}
 	path, err := l.w.Line(l.tree).Path(t.Context(), string(chatted.Node), session.ReadOptions{})
 	if err != nil || len(path.Nodes) != 5 || path.Nodes[2].ID != *e.Outcome {
-		t.Errorf("it goes on in %+v, %v", path, err)
+		t.Errorf("the continuation is %+v, %v", path, err)
 	}
 	if report, err := l.w.Doctor(t.Context(), doctor.Options{}); err != nil || !report.OK {
 		t.Errorf("doctor finds %+v, %v", report, err)

@@ -176,7 +176,7 @@ func TestUnusable(t *testing.T) {
 	}
 	f.session("cont", 1, worlds[1].metadata["cont"])
 	if x := f.load(); x.Entry("cont") == nil || x.Origin("cont") != "root" {
-		t.Errorf("what was mended still cannot be used: %v", x.Err("cont"))
+		t.Errorf("a repaired session still cannot be used: %v", x.Err("cont"))
 	}
 }
 
@@ -240,7 +240,7 @@ func TestPutAndRemove(t *testing.T) {
 	f.save(x)
 	f.healthy("Remove")
 	if x.Stale() {
-		t.Error("what was saved is stale")
+		t.Error("the saved index is stale")
 	}
 	x.Remove("a")
 	x.Remove("c")
@@ -249,6 +249,6 @@ func TestPutAndRemove(t *testing.T) {
 	f.save(x)
 	f.healthy("nothing left")
 	if got := f.read(session.IndexFile); got != "{}\n" {
-		t.Errorf("the index of nothing is %q", got)
+		t.Errorf("the index of no session is %q", got)
 	}
 }

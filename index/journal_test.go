@@ -96,7 +96,7 @@ func TestJournal(t *testing.T) {
 	}
 	x = f.loadAt(small)
 	if x.Stale() || x.Trouble != "" || x.Entry("a") != nil || x.Entry("old").CreatedAt.Minute() != 3 || !slices.Equal(x.ContinuedTo("a"), []string{"b"}) {
-		t.Errorf("what was saved is stale: %v, %q; a is %v, old %v", x.Stale(), x.Trouble, x.Entry("a"), x.Entry("old"))
+		t.Errorf("the saved index is stale: %v, %q; a is %v, old %v", x.Stale(), x.Trouble, x.Entry("a"), x.Entry("old"))
 	}
 
 	// Under the default limits such an index has no journal.
@@ -344,6 +344,6 @@ func TestAppendIsAll(t *testing.T) {
 	}
 	added, ok := strings.CutPrefix(f.journal(), first)
 	if !ok || strings.Count(added, "\n") != 1 || !bytes.HasPrefix([]byte(added), []byte(`{"id":"later",`)) {
-		t.Errorf("what was added is %q", added)
+		t.Errorf("the added lines are %q", added)
 	}
 }

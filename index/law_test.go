@@ -217,7 +217,7 @@ func (g *game) foreign() string {
 		return "foreign rename " + id
 	case 3:
 		g.write1("a.b.json", "{}", at)
-		return "a name that is none"
+		return "an invalid name"
 	}
 	g.write1(id+".json", g.content(id), at)
 	g.inPlace = true
@@ -280,7 +280,7 @@ func TestLaw(t *testing.T) {
 		os.RemoveAll(g.dir)
 	}
 	if asked < 100 || journaled < 100 {
-		t.Errorf("only %d times was there a last look, %d times a journal", asked, journaled)
+		t.Errorf("a look was cached only %d times, and there was a journal %d times", asked, journaled)
 	}
 }
 

@@ -32,7 +32,7 @@ func (f *folder) look() {
 	f.rest()
 	f.loadAt(small).Remember()
 	if x := f.openAt(small); !x.Asked() {
-		f.t.Fatal("what was found is not remembered")
+		f.t.Fatal("the index is not cached")
 	} else {
 		x.Close()
 	}
@@ -158,7 +158,7 @@ func TestFlippedBytes(t *testing.T) {
 		write(whole)
 	}
 	if f.forgets() {
-		t.Error("what was put back is not remembered")
+		t.Error("the restored index is not cached")
 	}
 }
 
@@ -272,7 +272,7 @@ func TestSwapped(t *testing.T) {
 		}
 	}
 	if f.forgets() {
-		t.Error("what was put back is not remembered")
+		t.Error("the restored index is not cached")
 	}
 }
 

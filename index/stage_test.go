@@ -75,7 +75,7 @@ func TestWholePending(t *testing.T) {
 		t.Errorf("the changed session is %+v", e)
 	}
 	if x.Entry("s3") != nil {
-		t.Error("the removed session is there")
+		t.Error("the removed session still exists")
 	}
 	if got := x.ContinuedTo("s1"); len(got) != 1 || got[0] != "new" {
 		t.Errorf("s1 is continued by %q", got)

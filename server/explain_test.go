@@ -32,7 +32,7 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	if _, _, detail := server.Explain(&fault.Error{Code: fault.NotFound, Next: fault.Do(fault.ListAgents)}); detail != "not_found" {
-		t.Errorf("a program is told %q", detail)
+		t.Errorf("the detail is %q", detail)
 	}
 	for _, c := range []struct {
 		err    error

@@ -89,7 +89,7 @@ func TestRefused(t *testing.T) {
 		re.fails(want, "")
 		name, _, _ := strings.Cut(query, "=")
 		if want == 400 && !strings.Contains(re.Msg, name) {
-			t.Errorf("%s: %q does not say what is wrong", query, re.Msg)
+			t.Errorf("%s: %q does not name the error", query, re.Msg)
 		}
 	}
 	s.ask("PATCH", "/api/v1/session/"+id+"/messages/x/meta", `{"meta":{}}`).fails(400, "message_id")

@@ -155,7 +155,7 @@ func (re *reply) fails(status int, msg string) {
 func (re *reply) data(v any) {
 	re.t.Helper()
 	if re.Code != 0 || re.Error != "" {
-		re.t.Errorf("%s: %s is no success", re.what, re.body)
+		re.t.Errorf("%s: %s is not a success", re.what, re.body)
 	}
 	if err := json.Unmarshal(re.Data, v); err != nil {
 		re.t.Fatalf("%s: %v in %s", re.what, err, re.body)

@@ -172,7 +172,7 @@ func TestConfigs(t *testing.T) {
 		s.ask(method, path, `{"configs":{"x":"`+strings.Repeat("x", 64<<10)+`"}}`).fails(400, "too large")
 	}
 	if got := now(); got != `{"d":null,"e":{"f":null},"g":"x"}` {
-		t.Errorf("after what was refused: %s", got)
+		t.Errorf("after a refused change: %s", got)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestContinued(t *testing.T) {
 	// The UUID of any of its files identifies the session.
 	last := sessionid.UUID(files.Sessions[0].ID)
 	if last == id {
-		t.Fatalf("%+v is no continuation", files.Sessions[0])
+		t.Fatalf("%+v is not a continuation", files.Sessions[0])
 	}
 	s.ask("POST", "/api/v1/session/"+last+"/events", `{"type":"x","data":{}}`).want(200)
 	m := s.store(last, "with an event", "").ID

@@ -94,7 +94,7 @@ func TestUpload(t *testing.T) {
 	var m messageItem
 	s.post(path,
 		field{"f1", `../../evil/naïve \"x\".html`, "text/html", page},
-		field{"unused", "unused.txt", "", "nobody names it"},
+		field{"unused", "unused.txt", "", "without a reference"},
 		field{"payload", "", "", `{"format":"acontext","parent_id":"` + first.ID + `","meta":{"k":1},"blob":{"role":"user","parts":[
 			{"type":"text","text":"see"},{"type":"image","file_field":"f2","meta":{"detail":"low"}},{"type":"file","file_field":"f1"},{"type":"file","file_field":"f1"}]}}`},
 		field{"f2", "i.png", "application/octet-stream", png},
@@ -248,7 +248,7 @@ func TestForms(t *testing.T) {
 		"too many files":        {[]field{payload, file, {"g", "g", "", "x"}, {"h", "h", "", "x"}}, 400, "too many files"},
 		"a large payload":       {[]field{{"payload", "", "", `{"x":"` + strings.Repeat("x", 16<<10) + `"}`}, file}, 413, "payload is too large"},
 		"a large file":          {[]field{payload, {"f", "f", "", strings.Repeat("x", 64<<10)}}, 413, "too large"},
-		"a name that is none":   {[]field{payload, {"f", "\xff.txt", "", "x"}}, 400, "UTF-8"},
+		"an invalid name":       {[]field{payload, {"f", "\xff.txt", "", "x"}}, 400, "UTF-8"},
 		"a parent that is none": {[]field{{"payload", "", "", strings.Replace(payload.data, "{", `{"parent_id":"`+unknown+`",`, 1)}, file}, 404, unknown},
 	} {
 		t.Run(name, func(t *testing.T) {

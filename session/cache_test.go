@@ -120,7 +120,7 @@ func TestRememberLater(t *testing.T) {
 	}
 	f.Forget("q")
 	if session.Remembered(outline(t, f, "q")) {
-		t.Error("what was forgotten is remembered")
+		t.Error("a removed cache is used")
 	}
 }
 

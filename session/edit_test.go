@@ -155,7 +155,7 @@ func TestMarker(t *testing.T) {
 		t.Errorf("the keys are %s, want %s", got, tenKeys)
 	}
 	if !one(t, string(raw)).IsMarker() {
-		t.Errorf("%s is no marker", raw)
+		t.Errorf("%s is not a marker", raw)
 	}
 	got := edges(tree(t, []part{
 		{"p", "", []string{m("a"), m("b"), m("c")}},

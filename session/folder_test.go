@@ -121,7 +121,7 @@ func TestCreateAndReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := create(f, dir, d, nil); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("Create of what is there: %v, want fs.ErrExist", err)
+		t.Errorf("Create of an existing session: %v, want fs.ErrExist", err)
 	}
 	edit := o.Edit()
 	edit.SetMeta("title", "T")
@@ -137,7 +137,7 @@ func TestCreateAndReplace(t *testing.T) {
 		t.Errorf("Stat = %+v, %v", st, err)
 	}
 	if _, err := f.Stat("b"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Stat of what is not there: %v, want fs.ErrNotExist", err)
+		t.Errorf("Stat of a missing session: %v, want fs.ErrNotExist", err)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestWatch(t *testing.T) {
 		return nil
 	})
 	if err != nil || last != whole || whole != o.Stat.Size || times < 5 {
-		t.Errorf("told %d times, at last of %d of %d, %v", times, last, whole, err)
+		t.Errorf("%d calls, the last one with %d of %d, %v", times, last, whole, err)
 	}
 	stop := errors.New("stop")
 	d.ID = "r"
@@ -222,7 +222,7 @@ func TestWatch(t *testing.T) {
 		t.Errorf("stopped: %v, want %v", err, stop)
 	}
 	if _, err := f.Stat("r"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what was stopped is there: %v", err)
+		t.Errorf("the file of a stopped write exists: %v", err)
 	}
 }
 

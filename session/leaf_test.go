@@ -86,7 +86,7 @@ func TestNewest(t *testing.T) {
 		}
 	}
 	if n := tree(t, nil).Newest(0); n != -1 {
-		t.Errorf("the newest leaf of nothing is %d, want -1", n)
+		t.Errorf("the newest leaf of an empty tree is %d, want -1", n)
 	}
 }
 
@@ -153,7 +153,7 @@ func checkLeaves(t *testing.T, tr *session.Tree) {
 		if by, replaced := tr.Replaced(n); !replaced {
 			without = append(without, n)
 		} else if want--; tr.Parent(by) != tr.Parent(n) || by <= n {
-			t.Errorf("node %d is replaced by %d, which is no later sibling", n, by)
+			t.Errorf("node %d is replaced by %d, which is not a later sibling", n, by)
 		}
 	}
 	leaves := tr.Leaves()

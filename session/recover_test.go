@@ -31,7 +31,7 @@ func TestRecover(t *testing.T) {
 				}
 			}
 			if n != want || len(s.Messages) != want {
-				t.Fatalf("%s: of %q %d messages are recovered, %d are there, want %d", name, data[:cut], n, len(s.Messages), want)
+				t.Fatalf("%s: of %q %d messages are reported as recovered, %d exist, want %d", name, data[:cut], n, len(s.Messages), want)
 			}
 			if !bytes.Equal(s.Region(0, n), whole.Region(0, n)) {
 				t.Errorf("%s: of %q the messages are %q", name, data[:cut], s.Region(0, n))

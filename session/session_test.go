@@ -192,7 +192,7 @@ func TestSeal(t *testing.T) {
 	} {
 		s := decode(t, "s", c.data)
 		if got := ids(s.Messages[:s.Frozen()]); !slices.Equal(got, c.frozen) {
-			t.Errorf("%s: stands for %q, want %q", c.name, got, c.frozen)
+			t.Errorf("%s: frozen is %q, want %q", c.name, got, c.frozen)
 		}
 		if s.FitsSeal != c.fits {
 			t.Errorf("%s: fits its seal: %v, want %v", c.name, !c.fits, c.fits)

@@ -17,7 +17,7 @@ import (
 func TestEventsMovedAway(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("Windows keeps a folder in its place while somebody watches it")
+		t.Skip("Windows does not move a watched folder")
 	}
 	for _, part := range []string{".", "conversations"} {
 		t.Run(part, func(t *testing.T) {

@@ -197,7 +197,7 @@ func TestBookmarkMove(t *testing.T) {
 		t.Errorf("moved again, it is %+v, %v", b, err)
 	}
 	if _, err := s.Bookmark(t.Context(), bread, "new", workspace.BookmarkOptions{Move: true}); err != nil {
-		t.Errorf("moved from nowhere: %v", err)
+		t.Errorf("a move of a missing bookmark: %v", err)
 	}
 }
 

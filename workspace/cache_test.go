@@ -21,7 +21,7 @@ import (
 func TestLyingCache(t *testing.T) {
 	t.Parallel()
 	if st := stat(t, t.TempDir()); st.Changed == 0 {
-		t.Skip("this system does not tell when a file changed last, so that no outlines are cached")
+		t.Skip("this system does not report ctime, without which no outlines are cached")
 	}
 	long := strings.Repeat("long ", 40_000)
 	message := func(id string) string { return `{"id":"` + id + `","role":"user","content":"` + long + `"}` }
@@ -112,7 +112,7 @@ func stat(t testing.TB, dir string, id ...string) session.Stat {
 // again, but creates no .bough in a folder that has none.
 func TestReadersRemember(t *testing.T) {
 	if st := stat(t, t.TempDir()); st.Changed == 0 {
-		t.Skip("this system does not tell when a file changed last, so that no outlines are cached")
+		t.Skip("this system does not report ctime, without which no outlines are cached")
 	}
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("a", "", `{"id":"m","role":"user","content":"`+strings.Repeat("long ", 40_000)+`"}`)
@@ -120,14 +120,14 @@ func TestReadersRemember(t *testing.T) {
 	s.branches("a")
 	dir := filepath.Join(s.Dir(), ".bough")
 	if _, err := os.Stat(dir); err == nil {
-		t.Error("a folder that bough has only read has a .bough")
+		t.Error("reading created a .bough folder")
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s.branches("a")
 	if _, err := os.Stat(filepath.Join(s.Dir(), session.CacheDir, "sessions", "a")); err != nil {
-		t.Errorf("what was read is not remembered: %v", err)
+		t.Errorf("the outline is not cached: %v", err)
 	}
 }
 

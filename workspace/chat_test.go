@@ -203,7 +203,7 @@ func TestChatFails(t *testing.T) {
 	s.agent("ada")
 	ctx := t.Context()
 	if _, err := s.Agent("ada").Retry(ctx, modelSaying()); code(err) != fault.Refused {
-		t.Errorf("a retry of nothing = %v", err)
+		t.Errorf("a retry without a turn = %v", err)
 	}
 	_, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "hello"}, modelSaying("half a|fail no more"))
 	if code(err) != fault.Failed || !strings.Contains(err.Error(), "no more") {
@@ -348,7 +348,7 @@ func TestFollowUp(t *testing.T) {
 		t.Errorf("DropQueued = %+v, %v", q, err)
 	}
 	if _, err := s.Agent("ada").DropQueued(ctx, "nothing"); code(err) != fault.NotFound {
-		t.Errorf("DropQueued of nothing = %v", err)
+		t.Errorf("DropQueued of an unknown message = %v", err)
 	}
 	for range 3 {
 		m.wait <- struct{}{}

@@ -312,11 +312,11 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 		_, err = s.Append(context.Background(), workspace.Append{Session: aside, Text: "afterwards"})
 	}
 	if err != nil {
-		v.is("cannot be written to", "%v", err)
+		v.is("the next writer fails", "%v", err)
 		return
 	}
 	if got, err := c.texts(base, aside); err != nil || got != want {
-		v.is("cannot be written to", "%q, %v", got, err)
+		v.is("the next writer fails", "%q, %v", got, err)
 	}
 	now, err := c.look(base, aside)
 	if err != nil {

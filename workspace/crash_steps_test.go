@@ -74,13 +74,13 @@ func (c *crash) after(k int, trace *crashdisk.Trace, t crashdisk.Tree) []complai
 	v := c.judge(t)
 	wrong := slices.Clip(v.wrong)
 	if k == len(trace.Steps) && !v.done {
-		wrong = append(wrong, complaint{"acknowledged", "and not there"})
+		wrong = append(wrong, complaint{"acknowledged", "but it does not exist"})
 	}
 	if k == len(trace.Steps) && !v.tidy {
-		wrong = append(wrong, complaint{"acknowledged", "and there are other files"})
+		wrong = append(wrong, complaint{"acknowledged", "but there are other files"})
 	}
 	if k == len(trace.Steps) && !v.healthy {
-		wrong = append(wrong, complaint{"acknowledged", "and something is left to mend"})
+		wrong = append(wrong, complaint{"acknowledged", "but doctor finds a problem"})
 	}
 	return wrong
 }
@@ -165,7 +165,7 @@ func (c *crash) fault(k int, early bool, failure error) []complaint {
 	v.saw = saw
 	switch {
 	case err == nil && !maps.Equal(saw.sessions, c.new.sessions):
-		v.is("acknowledged", "and not there")
+		v.is("acknowledged", "but it does not exist")
 	case err != nil && early && !saw.same(c.old):
 		v.is("refused", "and there: %v", err)
 	case err != nil && !errors.Is(err, failure):

@@ -323,7 +323,7 @@ func TestForgetAgent(t *testing.T) {
 		}
 	}
 	if s.read("agents/ada.json") != was {
-		t.Error("undo of what came later left another file")
+		t.Error("undo of a later operation left another file")
 	}
 	if _, err := s.undo(""); code(err) != fault.Refused {
 		t.Errorf("undo of the deletion = %v", err)

@@ -56,7 +56,7 @@ func TestExplorationPlace(t *testing.T) {
 		t.Errorf("of an empty conversation: %v", err)
 	}
 	if _, err := s.ExplorationPlace(ctx, "nothing"); code(err) != fault.NotFound {
-		t.Errorf("of nothing: %v", err)
+		t.Errorf("of an unknown reference: %v", err)
 	}
 }
 
@@ -67,15 +67,15 @@ func TestCancelAsked(t *testing.T) {
 	s.new("Talk")
 	ctx, id := t.Context(), uuid.NewString()
 	if s.Exploration(id).IsCancelled(ctx) || s.Exploration(id).ClearCancel(ctx) != nil {
-		t.Error("something was asked already")
+		t.Error("a new exploration is already cancelled")
 	}
 	for range 2 {
 		if err := s.Exploration(id).Cancel(ctx); err != nil || !s.Exploration(id).IsCancelled(ctx) {
-			t.Errorf("AskCancel: %v", err)
+			t.Errorf("Cancel: %v", err)
 		}
 	}
 	if err := s.Exploration(id).ClearCancel(ctx); err != nil || s.Exploration(id).IsCancelled(ctx) {
-		t.Errorf("ForgetCancel: %v", err)
+		t.Errorf("ClearCancel: %v", err)
 	}
 	if err := s.Exploration("../../x").Cancel(ctx); code(err) != fault.Usage {
 		t.Errorf("a hostile id: %v", err)

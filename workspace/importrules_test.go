@@ -226,7 +226,7 @@ func TestImportLive(t *testing.T) {
 		t.Errorf("%d files, want 4", len(list.Sessions))
 	}
 	if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err == nil {
-		t.Error("undo took back what came live")
+		t.Error("undo reverted a live import")
 	}
 	if h, err := s.Head(t.Context()); err != nil || h != nil {
 		t.Errorf("the head is %+v, %v", h, err)
@@ -247,7 +247,7 @@ func TestImportSkip(t *testing.T) {
 		}
 	}
 	if _, err := s.Import(t.Context(), []string{path}, imports.Options{Skip: []string{"[a"}}); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.Usage {
-		t.Errorf("a pattern that is none: %v", err)
+		t.Errorf("an invalid pattern: %v", err)
 	}
 	if got := importOne(t, s, path, imports.Options{Skip: []string{"/src/other", "chat", "rc/soup"}}); got.Status != imports.New {
 		t.Errorf("%+v", got)

@@ -63,7 +63,7 @@ func TestLarge(t *testing.T) {
 		removed, err := s.Remove(ctx, point.ID, workspace.RemoveOptions{})
 		step("rm", removed.Title, err)
 		if _, err := s.Lineage(ctx, point.ID, session.ReadOptions{}); workspace.Explain(err) == nil || workspace.Explain(err).Code != fault.NotFound {
-			t.Errorf("lineage of what was removed: %v", err)
+			t.Errorf("lineage of a removed session: %v", err)
 		}
 		listing, err := s.List(ctx, "")
 		titles := []string{}
@@ -81,7 +81,7 @@ func TestLarge(t *testing.T) {
 	}
 	for n, answer := range answers[0] {
 		if answer != answers[1][n] {
-			t.Errorf("%s, without what was remembered %s", answer, answers[1][n])
+			t.Errorf("%s, without the cache %s", answer, answers[1][n])
 		}
 	}
 }

@@ -290,6 +290,6 @@ func TestLogAgent(t *testing.T) {
 	s.write(file, s.read(file)[:99]) // torn
 	s.expect(doctor.Options{Fix: true}, "damaged_agent fixed")
 	if s.read(file) != states[n] {
-		t.Error("doctor made another file of what the log says")
+		t.Error("doctor restored another file than the log has")
 	}
 }

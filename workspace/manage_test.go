@@ -57,7 +57,7 @@ func TestRemove(t *testing.T) {
 		return err
 	}
 	if err := remove(next, workspace.RemoveOptions{}); code(err) != fault.HasChildren {
-		t.Errorf("removal of what a checkpoint comes from: %v", err)
+		t.Errorf("removal of the source of a checkpoint: %v", err)
 	}
 	e, err := s.Remove(t.Context(), next, workspace.RemoveOptions{Force: true})
 	if err != nil || e.ID != next || e.MessageCount != 2 || !slices.Equal(e.Lineage, []string{root, next}) {
@@ -101,7 +101,7 @@ func TestRemove(t *testing.T) {
 		t.Error(err)
 	}
 	if pos, err := s.Head(t.Context()); err != nil || pos != nil {
-		t.Errorf("the head in what was removed is at %+v, %v", pos, err)
+		t.Errorf("the head after a removal is %+v, %v", pos, err)
 	}
 	healthy(t, s)
 }

@@ -355,7 +355,7 @@ func (h *histories) judge(t *testing.T, line string, files []string, acknowledge
 		case a.Parent != parent(m.ID):
 			t.Errorf("%+v is below %s", a, parent(m.ID))
 		case i > 0 && !m.at.After(list[i-1].at):
-			t.Errorf("%+v is no later than what came before it", a)
+			t.Errorf("%+v is not later than the message before it", a)
 		case a.N < last[a.Writer]:
 			t.Errorf("%+v comes after change %d of its writer", a, last[a.Writer])
 		}

@@ -234,7 +234,7 @@ func TestMessageTreeDeep(t *testing.T) {
 		}
 		var back workspace.MessageTree
 		if err := json.Unmarshal(data, &back); err != nil || len(back.Runs) != len(tree.Runs) {
-			t.Errorf("%s: what was written reads as %d runs, %v", name, len(back.Runs), err)
+			t.Errorf("%s: the encoded tree decodes to %d runs, %v", name, len(back.Runs), err)
 		}
 	}
 }

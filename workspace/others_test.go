@@ -186,7 +186,7 @@ func TestOthersStillWriting(t *testing.T) {
 			return
 		}
 	}
-	t.Error("what the editor wrote is nowhere")
+	t.Error("the bytes of the editor are lost")
 }
 
 // TestUndoMend: a repair by doctor can be undone and redone.

@@ -54,7 +54,7 @@ func TestAutomatic(t *testing.T) {
 		return list
 	}
 	if got := strings.Join(there(), " "); got != "0 3 4 5" {
-		t.Errorf("the checkpoints %s are there", got)
+		t.Errorf("the checkpoints are %s", got)
 	}
 	if again, err := s.Checkpoint(t.Context(), id, workspace.SnapshotOptions{Auto: true}); err != nil || again.ID != auto[4] {
 		t.Errorf("the same message again makes %+v, %v", again, err)
@@ -70,7 +70,7 @@ func TestAutomatic(t *testing.T) {
 		t.Errorf("Prune = %+v, %v", p, err)
 	}
 	if got := strings.Join(there(), " "); got != "0 3 4 5" {
-		t.Errorf("after a dry run the checkpoints %s are there", got)
+		t.Errorf("after a dry run the checkpoints are %s", got)
 	}
 	if _, err := s.Prune(t.Context(), workspace.PruneOptions{}); err != nil {
 		t.Fatal(err)
@@ -87,13 +87,13 @@ func TestAutomatic(t *testing.T) {
 	healthy(t, s)
 
 	if got := strings.Join(there(), " "); got != "0 5" {
-		t.Errorf("after a prune the checkpoints %s are there", got)
+		t.Errorf("after a prune the checkpoints are %s", got)
 	}
 	if _, err := s.undo(""); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(there(), " "); got != "0 3 4 5" {
-		t.Errorf("after its undo the checkpoints %s are there", got)
+		t.Errorf("after its undo the checkpoints are %s", got)
 	}
 }
 

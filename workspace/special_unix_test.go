@@ -93,13 +93,13 @@ func TestPipes(t *testing.T) {
 				select {
 				case <-done:
 				case <-time.After(20 * time.Second):
-					t.Fatalf("%s waits for the pipe", v.name)
+					t.Fatalf("%s blocks on the pipe", v.name)
 				}
 			}
 			switch {
 			case place == "conversations": // there is nothing to look at
 				if failed == nil {
-					t.Error("doctor looks at no conversations")
+					t.Error("doctor examines no conversations")
 				}
 			case failed != nil:
 				t.Errorf("doctor: %v", failed)

@@ -71,7 +71,7 @@ func TestWorked(t *testing.T) {
 		}
 	}
 	if s.read(task.Path) != before {
-		t.Error("what was refused left something behind")
+		t.Error("a refused record left a file")
 	}
 	if ops, err := s.Log(t.Context(), workspace.LogOptions{}); err != nil || len(ops.Operations) != 0 {
 		t.Errorf("it is an operation: %+v, %v", ops, err)
@@ -86,7 +86,7 @@ func TestTaskLog(t *testing.T) {
 		t.Helper()
 		fresh := openSpace(t, s.Dir(), 0)
 		if got, also := s.tracking("s"), fresh.tracking("s"); got != want || also != want {
-			t.Errorf("%s: it is %s, and for one who reads it for the first time %s, want %s", what, got, also, want)
+			t.Errorf("%s: it is %s, and for a new reader %s, want %s", what, got, also, want)
 		}
 	}
 	is("nothing", "0/1/4/0")

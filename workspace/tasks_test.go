@@ -187,7 +187,7 @@ func TestPending(t *testing.T) {
 	s.fail("s", "m3 m4")
 	is("after three", s.pending("s"), "m6:2 from m5")
 	is("how far it is then", s.tracking("s"), "4/0/2/2")
-	is("what comes after it", s.batch("s", "m6", wide), "m1: [m2 m3 m4] m5 m6 | m5 m6 of m1 m2 m3 m4 m5 m6")
+	is("the next batch", s.batch("s", "m6", wide), "m1: [m2 m3 m4] m5 m6 | m5 m6 of m1 m2 m3 m4 m5 m6")
 	s.look("s", "m5 m6")
 	is("at last", s.pending("s"), "")
 }

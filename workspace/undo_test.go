@@ -168,7 +168,7 @@ func TestUndoAll(t *testing.T) {
 				sameFiles(t, "undo of "+verbs[i+1], states[i], s.truth())
 			}
 			if _, err := s.undo(""); code(err) != fault.Refused {
-				t.Errorf("undo of nothing = %v", err)
+				t.Errorf("undo without an operation = %v", err)
 			}
 			for i := 1; i < len(states); i++ {
 				if _, err := s.redo(""); err != nil {
@@ -177,7 +177,7 @@ func TestUndoAll(t *testing.T) {
 				sameFiles(t, "redo of "+verbs[i], states[i], s.truth())
 			}
 			if _, err := s.redo(""); code(err) != fault.Refused {
-				t.Errorf("redo of nothing = %v", err)
+				t.Errorf("redo without an operation = %v", err)
 			}
 		}
 		if len(s.notes) > 0 && !penguin {
@@ -285,7 +285,7 @@ func TestUndoPurged(t *testing.T) {
 	sameFiles(t, "undo of what was purged", before, s.truth())
 	s.append(workspace.Append{Session: kept, Text: "b"})
 	if _, err := s.undo(""); err != nil || s.texts(kept) != "a" {
-		t.Errorf("undo of what came after it = %v", err)
+		t.Errorf("undo of the operation after it = %v", err)
 	}
 }
 
@@ -311,19 +311,19 @@ func TestUndoSeveral(t *testing.T) {
 		return strings.Join(list, " ")
 	}
 	if got := undo(workspace.UndoOptions{Count: 2}); got != "4 5 6" || s.texts(id) != "a b" {
-		t.Errorf("undo -n 2 took back %s and left %q", got, s.texts(id))
+		t.Errorf("undo -n 2 undid %s and left %q", got, s.texts(id))
 	}
 	if got := undo(workspace.UndoOptions{To: 99}); got != string(fault.NotFound) {
 		t.Errorf("undo --to of no operation = %s", got)
 	}
 	if got := undo(workspace.UndoOptions{To: 2}); got != "3" || s.texts(id) != "a" {
-		t.Errorf("undo --to 2 took back %s and left %q", got, s.texts(id))
+		t.Errorf("undo --to 2 undid %s and left %q", got, s.texts(id))
 	}
 	if got := undo(workspace.UndoOptions{To: 2}); got != string(fault.Refused) {
 		t.Errorf("undo --to 2 once more = %s", got)
 	}
 	if got := undo(workspace.UndoOptions{Count: 9}); got != "1 2" {
-		t.Errorf("undo -n 9 took back %s", got)
+		t.Errorf("undo -n 9 undid %s", got)
 	}
 }
 
@@ -345,7 +345,7 @@ func TestUndoHead(t *testing.T) {
 		healthy(t, s)
 	}
 	if files := s.truth(); len(files) > 0 {
-		t.Errorf("all is undone, and there is %v", files)
+		t.Errorf("after undo of everything the files are %v", files)
 	}
 
 	id = s.new("Bread")

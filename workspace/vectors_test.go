@@ -87,7 +87,7 @@ func checkFiles(t *testing.T, dir string, want map[string][]byte, made ...string
 		t.Fatal(err)
 	}
 	if found != len(want) {
-		t.Errorf("%d of %d files are there", found, len(want))
+		t.Errorf("%d of %d files exist", found, len(want))
 	}
 }
 

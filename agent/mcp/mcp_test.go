@@ -74,7 +74,7 @@ func check(t *testing.T, tools *Tools, want, name string, args ...any) {
 func wrong(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {
-		t.Fatal("there is no error")
+		t.Fatal("no error")
 	}
 	for _, s := range says {
 		if !strings.Contains(err.Error(), s) {

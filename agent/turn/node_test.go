@@ -29,7 +29,7 @@ func TestNodeMessage(t *testing.T) {
 		m := c.node.Message()
 		got := `{"id":"` + m.ID + `","role":"` + m.Role + `","content":` + string(m.Content) + `,"metadata":` + string(m.Metadata) + `}`
 		if got != c.want {
-			t.Errorf("%s stands in a file as\n%s\nwant\n%s", c.node.ID, got, c.want)
+			t.Errorf("%s is stored as\n%s\nwant\n%s", c.node.ID, got, c.want)
 		}
 	}
 }

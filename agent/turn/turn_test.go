@@ -298,7 +298,7 @@ cut s1 Now
   steer_delivered s1
   ask n2 after s1
 `},
-		{name: "a steer is no word on a call", state: turn.Streaming, script: `
+		{name: "a steer does not confirm a call", state: turn.Streaming, script: `
 prompt p1 Tidy up
   write p1 user: Tidy up
   chat_start p1
@@ -488,7 +488,7 @@ result 2
   write n3 tool_boundary after n2, of c1: 2
   chat_complete n3 limited
 `},
-		{name: "what was held goes on, steers first", state: turn.Streaming, script: `
+		{name: "held messages are delivered, steers first", state: turn.Streaming, script: `
 prompt p1 Hello
   write p1 user: Hello
   chat_start p1

@@ -398,7 +398,7 @@ func TestTurnWalk(t *testing.T) {
 			if n.SkippedBy != "" {
 				seen["skipped"]++
 				if by := w.nodes[n.SkippedBy]; by.Kind != turn.KindUser || by.Mode != turn.Steer {
-					t.Errorf("%s is skipped by %s, which is no steer", n.ID, n.SkippedBy)
+					t.Errorf("%s is skipped by %s, which is not a steer", n.ID, n.SkippedBy)
 				}
 			}
 			if n.Partial {

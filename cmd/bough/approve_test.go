@@ -45,7 +45,7 @@ func TestApprover(t *testing.T) {
 
 	one := storedCommand{Command: "echo one"}
 	if got := silent(one); got != fault.Refused {
-		t.Errorf("where nobody can be asked: %q", got)
+		t.Errorf("without a terminal: %q", got)
 	}
 	if got := answers(one, "n\n"); got != fault.Refused {
 		t.Errorf("after no: %q", got)

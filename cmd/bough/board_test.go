@@ -51,7 +51,7 @@ func TestBoardLines(t *testing.T) {
 	at := strings.Index(got[0], "STATUS")
 	for i, status := range []string{"completed", "executing", "failed", "pending"} {
 		if l := []rune(got[i+1]); !strings.HasPrefix(string(l[at:]), status) {
-			t.Errorf("%q does not stand below %q", status, got[0])
+			t.Errorf("%q is not below %q", status, got[0])
 		}
 	}
 	for _, l := range boardLines(e.Branches, now, paint{width: 40}) {
@@ -85,7 +85,7 @@ func TestBoard(t *testing.T) {
 		t.Errorf("at the end there is\n%s", screen)
 	}
 	if p.stderr != &out {
-		t.Error("standard error is not what it was")
+		t.Error("standard error was not restored")
 	}
 }
 

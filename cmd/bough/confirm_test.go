@@ -98,12 +98,12 @@ func TestAsker(t *testing.T) {
 	answer = ask(t.Context())
 	press("a\n")
 	if !<-answer || !a.allows("dig\x1b[2J") || a.allows("write") {
-		t.Error("what is allowed from now on is not")
+		t.Error("a tool that is allowed for the rest of the command is not")
 	}
 	answer = ask(t.Context())
 	typed.Close()
 	if <-answer {
-		t.Error("the end of what is typed is a yes")
+		t.Error("the end of the input confirms a call")
 	}
 	if answer = ask(t.Context()); <-answer {
 		t.Error("nothing is typed, and it is a yes")
@@ -115,7 +115,7 @@ func TestAsker(t *testing.T) {
 	nobody.start()
 	nobody.withdraw(nil)
 	if nobody.allows("dig") {
-		t.Error("nobody allows a tool")
+		t.Error("a tool was allowed without an answer")
 	}
 }
 

@@ -386,7 +386,7 @@ func (s *siege) remains() *remainder {
 		for _, m := range slices.Backward(r.files[e.ID].Messages[e.HeaderCount:]) {
 			if text := m.Text(); strings.HasPrefix(text, "text ") {
 				if other, ok := r.texts[text]; ok && other != m.ID {
-					s.t.Errorf("%s: %q stands in %s and in %s", s.name, text, other, m.ID)
+					s.t.Errorf("%s: %q is in %s and in %s", s.name, text, other, m.ID)
 				}
 				r.texts[text] = m.ID
 			}

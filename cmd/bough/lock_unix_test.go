@@ -140,7 +140,7 @@ func (s *stop) waits(text string) (done func()) {
 			}
 		case <-time.After(time.Minute):
 			cmd.Process.Kill()
-			s.t.Error("a process waits for a lock that nobody holds")
+			s.t.Error("a process waits for a free lock")
 		}
 	}
 }

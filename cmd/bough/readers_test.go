@@ -500,7 +500,7 @@ func TestReadersSamples(t *testing.T) {
 			name := filepath.Base(file)
 			if j.format == "claude-code" {
 				if name = sessionOf(data) + ".jsonl"; !strings.Contains(name, "-") {
-					t.Logf("%s is no session to Claude Code", file)
+					t.Logf("Claude Code does not accept %s as a session", file)
 					continue
 				}
 			}

@@ -178,7 +178,7 @@ func cmdIDOf(ts *testscript.TestScript, args []string) {
 	out := strings.TrimSuffix(ts.ReadFile("stdout"), "\n")
 	session, message, found := strings.Cut(out, "@")
 	if session == "" || strings.ContainsAny(out, "\n ") || found != (len(args) > 1) {
-		ts.Fatalf("the output is not what was expected: %q", out)
+		ts.Fatalf("unexpected output: %q", out)
 	}
 	ts.Setenv(args[0], session)
 	if found {

@@ -35,12 +35,12 @@ func TestPhrases(t *testing.T) {
 	}
 	for a := range actions {
 		if phrases()[a] == "" {
-			t.Errorf("there is no phrase for %s", a)
+			t.Errorf("no phrase for %s", a)
 		}
 	}
 	for a := range phrases() {
 		if !actions[a] {
-			t.Errorf("%s is no action", a)
+			t.Errorf("%s is not an action", a)
 		}
 	}
 }

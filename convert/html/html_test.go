@@ -300,7 +300,7 @@ func check(t testing.TB, p Page) string {
 				}
 				switch {
 				case a.Key == "id" && ids[a.Val]:
-					t.Errorf("the id %q stands twice", a.Val)
+					t.Errorf("the id %q occurs twice", a.Val)
 				case a.Key == "id":
 					ids[a.Val] = true
 				case a.Key == "href" && a.Val[0] == '#':

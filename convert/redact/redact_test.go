@@ -138,7 +138,7 @@ func TestRules(t *testing.T) {
 	for _, one := range r.rules {
 		one.compile()
 		if ids[one.ID] || strings.Trim(one.ID, lower+digits+"-") != "" {
-			t.Errorf("%q is twice, or cannot stand in a replacement", one.ID)
+			t.Errorf("%q is a duplicate, or cannot be part of a replacement", one.ID)
 		}
 		ids[one.ID] = true
 		if one.Group > one.re.NumSubexp() || len(one.Keywords) == 0 != one.byDots {
@@ -306,7 +306,7 @@ func kept(t *testing.T, s, redacted string, found []Finding) {
 		piece := redacted[at:x.At]
 		i := strings.Index(s, piece)
 		if i < 0 || at == 0 && i > 0 {
-			t.Fatalf("%q is not in what was redacted, %q", piece, s)
+			t.Fatalf("%q is not in the original text, %q", piece, s)
 		}
 		s = s[i+len(piece):]
 		at = x.At + len("[redacted: ]") + len(x.Rule)

@@ -184,7 +184,7 @@ func TestSiblings(t *testing.T) {
 		later(second)
 		r.is("then none", r.status("s"), "6/0/0/0")
 		if most := g.most.Load(); most != 2 {
-			t.Errorf("%d were looked at at the same time, want 2", most)
+			t.Errorf("%d were processed concurrently, want 2", most)
 		}
 		for _, name := range []string{"a", "b", "c", "d"} {
 			if tasks := r.tasks("s", name); !strings.HasPrefix(tasks, "1 shared, ") || strings.Count(tasks, ",") != 1 {
@@ -410,7 +410,7 @@ func TestFlush(t *testing.T) {
 			return found("x"), nil
 		}
 		r.store("s", "m1 m2 a b<m2 c<m2")
-		r.is("a line of nobody", r.flush("gone"), `no session "gone"`)
+		r.is("an unknown line", r.flush("gone"), `no session "gone"`)
 		fails = "b"
 		start := time.Now()
 		r.is("a flush", r.flush("s"), "not b")
@@ -425,7 +425,7 @@ func TestFlush(t *testing.T) {
 
 		fails = "n1"
 		r.put("s", "n1 n2 x<n1 y<n1")
-		r.is("what they have in common fails", r.flush("s"), "not n1")
+		r.is("their common messages fail", r.flush("s"), "not n1")
 		r.gave("and is tried once", "n1")
 		later(time.Hour)
 		r.gave("and not again", "")
@@ -433,10 +433,10 @@ func TestFlush(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), second)
 		defer cancel()
 		if err := r.b.Flush(ctx, "s"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("one who does not wait hears %v", err)
+			t.Errorf("a flush with an ended context returns %v", err)
 		}
 		later(20 * second)
-		r.is("the work goes on", r.status("s"), "9/0/0/0")
+		r.is("processing continues", r.status("s"), "9/0/0/0")
 	})
 }
 

@@ -94,7 +94,7 @@ func TestCommandGroup(t *testing.T) {
 	}
 	time.Sleep(1500 * time.Millisecond)
 	if _, err := os.Stat(here); err == nil {
-		t.Error("somebody is still there")
+		t.Error("a process is still running")
 	}
 }
 
@@ -114,7 +114,7 @@ func TestCommandLeaves(t *testing.T) {
 	}
 	time.Sleep(4 * time.Second)
 	if _, err := os.Stat(here); err == nil {
-		t.Error("somebody is still there")
+		t.Error("a process is still running")
 	}
 }
 

@@ -47,7 +47,7 @@ func (w *watcher) begin(c buffer.Context) {
 	var want []string
 	for _, id := range c.Path {
 		if w.busy[id] {
-			w.Errorf("%s is looked at while %s is", w.names[c.Leaf], w.names[id])
+			w.Errorf("%s is processed while %s is", w.names[c.Leaf], w.names[id])
 		}
 		if !w.done[id] && w.fails[id] < 3 {
 			want = append(want, id)
@@ -131,7 +131,7 @@ func TestRandom(t *testing.T) {
 			}
 			r.is(fmt.Sprint("seed ", seed, ": at last"), r.status("s"), fmt.Sprintf("%d/0/0/%d", len(r.ids)-failed, failed))
 			if len(w.busy) > 0 || w.calls < 10 {
-				t.Errorf("seed %d: %d calls, and %d messages are being looked at", seed, w.calls, len(w.busy))
+				t.Errorf("seed %d: %d calls, and %d messages in progress", seed, w.calls, len(w.busy))
 			}
 			// A task is visible on the paths that go through its anchor and nowhere else.
 			for _, name := range names {
@@ -185,7 +185,7 @@ func TestCrowd(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if n := len(w.finished()); n != len(r.ids) {
-		t.Errorf("%d messages were looked at, of %d", n, len(r.ids))
+		t.Errorf("%d messages were processed, of %d", n, len(r.ids))
 	}
 	r.close()
 	r.is("at last", r.status("s"), fmt.Sprintf("%d/0/0/0", len(r.ids)))

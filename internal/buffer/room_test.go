@@ -131,7 +131,7 @@ func (r *room) check(c buffer.Context) {
 		}
 	}
 	if next != len(shown) {
-		r.Errorf("what is shown, %s, is not of the path %s", r.say(shown), r.say(c.Path))
+		r.Errorf("the shown messages, %s, are not on the path %s", r.say(shown), r.say(c.Path))
 	}
 	for _, id := range c.New {
 		if !slices.Contains(shown, id) {

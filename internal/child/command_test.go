@@ -84,7 +84,7 @@ func TestCommand(t *testing.T) {
 
 // TestCancel: when the context ends, Run reports its cause.
 func TestCancel(t *testing.T) {
-	why := errors.New("nobody wants it")
+	why := errors.New("no longer needed")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
 	c := this("hang")

@@ -113,7 +113,7 @@ func TestProcess(t *testing.T) {
 	}
 
 	if _, err := Start(exec.Command(t.TempDir() + "/none")); err == nil {
-		t.Error("what is not there was started")
+		t.Error("a missing program was started")
 	}
 }
 

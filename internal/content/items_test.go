@@ -140,7 +140,7 @@ func TestItemsMany(t *testing.T) {
 			_ = append(item, "xxx"...)
 		}
 		if n := len(content.Items(form, nil, nil)); n != 0 {
-			t.Errorf("%s: %d items of nothing", form, n)
+			t.Errorf("%s: %d items of no message", form, n)
 		}
 	}
 }

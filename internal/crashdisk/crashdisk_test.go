@@ -178,7 +178,7 @@ func TestReadAndWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Sum() == want.Sum() {
-		t.Error("what is skipped is read")
+		t.Error("a skipped file was read")
 	}
 	delete(want, "skipped")
 	if got.Sum() != want.Sum() {

@@ -50,7 +50,7 @@ func TestBatch(t *testing.T) {
 		t.Errorf("before the commit of %d files b holds %q", b.Len(), got)
 	}
 	if _, err := root.Stat("c"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("before the commit c is there: %v", err)
+		t.Errorf("c exists before the commit: %v", err)
 	}
 	infos, later, err := b.Commit(t.Context())
 	if err != nil || later != nil || len(infos) != 4 {
@@ -110,7 +110,7 @@ func TestBatchFails(t *testing.T) {
 		t.Error("Commit over a folder succeeds")
 	}
 	if got := names(t, dir); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("the folder holds %q, want what was there", got)
+		t.Errorf("the folder has %q, want it unchanged", got)
 	}
 	b = durable.NewBatch(root)
 	for _, name := range []string{"x", "y", "z"} {
@@ -152,7 +152,7 @@ func TestBatchMove(t *testing.T) {
 		t.Errorf("Move over a file = %v", err)
 	}
 	if err := b.Move("c", "d"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Move of nothing = %v", err)
+		t.Errorf("Move of a missing file = %v", err)
 	}
 	if err := b.Move("a", "c"); err != nil {
 		t.Fatal(err)

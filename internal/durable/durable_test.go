@@ -214,7 +214,7 @@ func TestMove(t *testing.T) {
 	wantMode(t, filepath.Join(dir, "trash"), durable.DirMode)
 	wantMode(t, filepath.Join(dir, "trash", "today"), durable.DirMode)
 	if err := durable.MakeDir(root, "trash/today"); err != nil {
-		t.Errorf("MakeDir of a folder that is there: %v", err)
+		t.Errorf("MakeDir of an existing folder: %v", err)
 	}
 	if err := durable.Move(root, "a.json", "trash/today/a.json"); err != nil {
 		t.Fatal(err)
@@ -361,7 +361,7 @@ func TestCache(t *testing.T) {
 		t.Errorf("a cache in a folder that is not there: %v", err)
 	}
 	if err := durable.Cache(root, "cache", "cache/cache", nil); err == nil {
-		t.Error("a cache is written into a file that is no folder")
+		t.Error("a cache is written although its folder is a file")
 	}
 	if got := names(t, dir); !slices.Equal(got, []string{"absent", "cache"}) {
 		t.Errorf("the folder holds %q, want only the caches", got)

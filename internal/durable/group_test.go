@@ -98,7 +98,7 @@ func TestPartial(t *testing.T) {
 			}
 		}
 		if made != 2*fails {
-			t.Errorf("operation %d fails: %d files are told", fails, made)
+			t.Errorf("operation %d fails: %d files are reported", fails, made)
 		}
 		data, _ := root.ReadFile("log")
 		entries, _ := fs.ReadDir(root.FS(), ".")

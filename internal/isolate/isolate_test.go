@@ -184,7 +184,7 @@ func TestWorktree(t *testing.T) {
 		t.Errorf("%+v holds\n%q, want\n%q", f, got, want)
 	}
 	if show(t, other) != "x=not ours" {
-		t.Errorf("what a link leads to is now %q", show(t, other))
+		t.Errorf("the target of a link is now %q", show(t, other))
 	}
 	if got := git(t, f.Dir, "rev-parse", "--abbrev-ref", "HEAD"); got != "HEAD\n" {
 		t.Errorf("the worktree is at %q", got)
@@ -528,7 +528,7 @@ func TestRefused(t *testing.T) {
 	in := t.TempDir()
 	write(t, in, "taken/x=1")
 	ended, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("nobody wants it"))
+	cancel(errors.New("no longer needed"))
 	ok := t.Context()
 	for _, c := range []struct {
 		ctx  context.Context
@@ -538,7 +538,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{ok, &isolate.Source{Dir: dir, MaxFiles: 2}, in + "/a", "the limit is 2 files"},
 		{ok, &isolate.Source{Dir: dir, MaxBytes: 5}, in + "/a", "the limit is 5 bytes"},
-		{ended, &isolate.Source{Dir: dir}, in + "/a", "nobody wants it"},
+		{ended, &isolate.Source{Dir: dir}, in + "/a", "no longer needed"},
 		{ok, &isolate.Source{Dir: dir}, in + "/taken", "exist"},
 		{ok, &isolate.Source{Dir: dir}, dir + "/b/d", "cannot be copied into itself"},
 		{ok, &isolate.Source{Dir: dir + "/none"}, in + "/a", "none"},
@@ -560,7 +560,7 @@ func TestRefused(t *testing.T) {
 	s := &isolate.Source{Dir: filepath.Join(f.Dir, "b")}
 	for _, to := range []string{f.Dir, s.Dir} {
 		if err := s.Remove(ok, to); err == nil || !strings.Contains(err.Error(), "is not removed") {
-			t.Errorf("what a source lies in is removed: %v", err)
+			t.Errorf("the parent of a source is removed: %v", err)
 		}
 	}
 }
@@ -597,7 +597,7 @@ func TestConflict(t *testing.T) {
 	merge := exec.Command("git", "merge", "-q", "other")
 	merge.Dir = dir
 	if err := merge.Run(); err == nil {
-		t.Fatal("there is no conflict")
+		t.Fatal("no conflict")
 	}
 	if err := os.Remove(filepath.Join(dir, "new")); err != nil {
 		t.Fatal(err)

@@ -54,10 +54,10 @@ func FuzzLog(f *testing.F) {
 		for _, session := range []string{"", "a"} {
 			target, as := operation.Undoable(ops, session, func(*operation.Operation) bool { return false })
 			if target != nil && (target.Undoes != 0 || as == nil || len(as.Changes) == 0) {
-				t.Errorf("undo takes back %+v by %+v", target, as)
+				t.Errorf("undo selects %+v by %+v", target, as)
 			}
 			if undo, newer := operation.Redoable(ops, session); undo != nil && (undo.Verb != operation.Undo || newer != nil) {
-				t.Errorf("redo takes back %+v", undo)
+				t.Errorf("redo selects %+v", undo)
 			}
 		}
 	})

@@ -140,7 +140,7 @@ func TestStack(t *testing.T) {
 		undo, _ := operation.Undoable(newest, c.in, func(*operation.Operation) bool { return false })
 		redo, _ := operation.Redoable(newest, c.in)
 		if seq(undo) != c.undo || seq(redo) != c.redo {
-			t.Errorf("after %q in %q undo takes back %d and redo %d, want %d and %d", c.done, c.in, seq(undo), seq(redo), c.undo, c.redo)
+			t.Errorf("after %q in %q undo selects %d and redo %d, want %d and %d", c.done, c.in, seq(undo), seq(redo), c.undo, c.redo)
 		}
 	}
 }
@@ -278,7 +278,7 @@ func TestGroups(t *testing.T) {
 		undo, goesOn := operation.Undoables(newest, c.in, func(*operation.Operation) bool { return false })
 		redo, _ := operation.Redoables(newest, c.in)
 		if !slices.Equal(seqs(undo), c.undo) || !slices.Equal(seqs(redo), c.redo) || goesOn != c.goesOn {
-			t.Errorf("after %q undo takes back %d (%d) and redo %d, want %d (%d) and %d", c.done, seqs(undo), goesOn, seqs(redo), c.undo, c.goesOn, c.redo)
+			t.Errorf("after %q undo selects %d (%d) and redo %d, want %d (%d) and %d", c.done, seqs(undo), goesOn, seqs(redo), c.undo, c.goesOn, c.redo)
 		}
 	}
 }

@@ -159,7 +159,7 @@ func compact(t *testing.T, value []byte) string {
 	numbers, _ := plain(value)
 	var b bytes.Buffer
 	if err := json.Compact(&b, numbers); err != nil {
-		t.Fatalf("%q is no value: %v", value, err)
+		t.Fatalf("%q is not a value: %v", value, err)
 	}
 	return b.String()
 }

@@ -38,7 +38,7 @@ func TestSharedRecords(t *testing.T) {
 		{"white space", longText, "[ {\n\t\"a\" : " + longText + " } ]", "[{\n\t\"a\" : \"\" }]", `[1]`},
 		{"numbers of Python", longText, `[{"a":NaN,"b":` + longText + `}]`, `[{"a":NaN,"b":""}]`, `[1]`},
 		{"a key twice", longText, `[{"a":` + longText + `,"a":""}]`, `[{"a":"","a":""}]`, `[1]`},
-		{"an object with what is named", longText, `[{"a":[` + longText + `]},{"b":[` + longText + `]}]`, `[{"a":[""]},{"b":""}]`, `[1,3]`},
+		{"an object with referenced values", longText, `[{"a":[` + longText + `]},{"b":[` + longText + `]}]`, `[{"a":[""]},{"b":""}]`, `[1,3]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			records := Split([]byte(c.records))

@@ -141,7 +141,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%d are remembered", n)
 	}
 	if n, ok := m.recall("0"); ok {
-		t.Errorf("%d is remembered, of what nobody used", n)
+		t.Errorf("%d unused counts are cached", n)
 	}
 }
 

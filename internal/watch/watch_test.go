@@ -80,7 +80,7 @@ func (s *sight) wantsNone(what string) {
 
 func notOnWindows(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("Windows keeps a folder in its place while somebody watches it")
+		t.Skip("Windows does not move a watched folder")
 	}
 }
 

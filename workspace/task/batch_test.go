@@ -104,12 +104,12 @@ func FuzzNext(f *testing.F) {
 			}
 			before, rest := b.Context()
 			if rest[0] != b.New[0] || !slices.Equal(slices.Concat(before, rest), b.Shown) {
-				t.Fatalf("%v is parted into %v and %v", b.Shown, before, rest)
+				t.Fatalf("%v is split into %v and %v", b.Shown, before, rest)
 			}
 			got = append(got, b.New...)
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("%v are looked at, want %v", got, want)
+			t.Fatalf("%v are covered, want %v", got, want)
 		}
 	})
 }

@@ -156,7 +156,7 @@ func TestInput(t *testing.T) {
 		}
 	}
 	if _, err := command.New(this(), command.Options{}).Ask(t.Context(), wrong, nil); err == nil || err.Error() != `the schema of the tool "ls" is not JSON` {
-		t.Errorf("a schema that is none: %v", err)
+		t.Errorf("an invalid schema: %v", err)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestCancel(t *testing.T) {
 	}
 	time.Sleep(1500 * time.Millisecond)
 	if _, err := os.Stat(here); err == nil {
-		t.Error("somebody is still there")
+		t.Error("a process is still running")
 	}
 }
 

@@ -33,7 +33,7 @@ func FuzzText(f *testing.F) {
 			t.Errorf("%q became %q, broken %v", s, got, text.Broken)
 		}
 		if !utf8.ValidString(want) && !text.Broken {
-			t.Errorf("%q became %q, and nobody says that it was broken", s, got)
+			t.Errorf("%q became %q, without a report of invalid text", s, got)
 		}
 		for _, p := range pieces {
 			if p == "" || !utf8.ValidString(p) {

@@ -137,7 +137,6 @@ func equalFiles(a, b map[string]string) bool {
 // none of it if one conversation was changed since, and after an interruption the rest of
 // it, whatever was done meanwhile.
 func TestGroupLarge(t *testing.T) {
-	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	const n = workspace.MostOperations
 	group := operation.Seq(0)

@@ -43,6 +43,7 @@ var layers = [][]string{
 	{"convert/internal/jsondoc"},
 	{"convert/internal/jsonl", "convert/internal/times", "convert/internal/report"},
 	{"convert/internal/"},
+	{"internal/stored"},
 	{"convert/transcript"},
 	{"internal/records"},
 	{"session", "internal/content"},

@@ -74,7 +74,7 @@ func snapshot(t *session.Tree, path []session.Run, parts []*session.Outline, poi
 		Messages:   path,
 		Records:    records,
 	}
-	messages := session.Count(path)
+	messages := d.Len()
 	d.Metadata = InheritedMetadata(parts)
 	set := func(key string, value any) {
 		d.Metadata.Set(key, rawjson.Value(value, 2))
@@ -143,7 +143,11 @@ func View(t *session.Tree, at int, o *session.Outline, open session.Opener) (*se
 // requests to models name no call, so a cut drops them.
 func records(t *session.Tree, path []session.Run, open session.Opener) (session.Records, error) {
 	var all session.Records
-	if session.Count(path) == t.Len() {
+	n := 0
+	for _, run := range path {
+		n += run.Len()
+	}
+	if n == t.Len() {
 		for _, o := range t.Parts {
 			all.Add(o.Records())
 		}
@@ -167,7 +171,7 @@ func records(t *session.Tree, path []session.Run, open session.Opener) (session.
 			return all, err
 		}
 		r := s.Records()
-		cut := func(r session.Record) bool { return !kept[session.CallOf(r.Raw)] }
+		cut := func(r session.Record) bool { return !kept[r.Call()] }
 		all.Add(session.Records{
 			Calls:   slices.DeleteFunc(r.Calls, cut),
 			Results: slices.DeleteFunc(r.Results, cut),

@@ -22,7 +22,7 @@
 // a new file with the intact part of a truncated one. Only [Folder] accesses the
 // disk. It caches outlines in [CacheDir] and uses a cached outline only if the
 // file's [Stat] is unchanged. Code that copies bytes by the offsets of an outline
-// verifies the checksum of the file and returns a [ChangedError] if it differs.
+// verifies the checksum of the file and returns [ErrChanged] if it differs.
 package session
 
 import (

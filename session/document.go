@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
 )
 
 // A Run is a part of a document's messages. If Part is set, the run is messages
@@ -17,8 +18,8 @@ type Run struct {
 	Make     func() ([]byte, error)
 }
 
-// count returns the number of messages of the run.
-func (r Run) count() int {
+// Len returns the number of messages of the run.
+func (r Run) Len() int {
 	if r.Part == nil {
 		return 1
 	}
@@ -37,11 +38,11 @@ type Document struct {
 	Records    Records
 }
 
-// Count returns the number of messages in runs.
-func Count(runs []Run) int {
+// Len returns the number of messages of the file.
+func (d *Document) Len() int {
 	n := 0
-	for _, r := range runs {
-		n += r.count()
+	for _, r := range d.Messages {
+		n += r.Len()
 	}
 	return n
 }
@@ -57,6 +58,10 @@ type Record struct {
 	Part *Outline
 	Raw  []byte
 }
+
+// Call returns the id of the tool call to which a single record belongs, "" if it has
+// none.
+func (r Record) Call() string { return idText(gjson.GetBytes(r.Raw, "call_id")) }
 
 // Bytes returns the content of the file. It calls open for the parts.
 func (d *Document) Bytes(open Opener) ([]byte, error) {

@@ -113,58 +113,7 @@ func keys(t *testing.T, object []byte) []string {
 
 const (
 	eightKeys = "id created_at last_active metadata messages llm_request_lifecycles tool_call_records tool_result_records"
-	tenKeys   = "role content category id timestamp metadata tokens agent_id recipient_id message_type"
 )
-
-func TestNewMessage(t *testing.T) {
-	raw := session.NewMessage{ID: "a", Role: "tool", Content: []byte(`"<b>\"分\u2028\"</b>"`), Time: "now",
-		Metadata: []rawjson.Pair{{Key: "parent_id", Value: []byte("null")}}}.Encode()
-	const want = `{
-      "role": "tool",
-      "content": "<b>\"分\u2028\"</b>",
-      "category": "SYSTEM_OUTPUT",
-      "id": "a",
-      "timestamp": "now",
-      "metadata": {
-        "parent_id": null
-      },
-      "tokens": 0,
-      "agent_id": null,
-      "recipient_id": null,
-      "message_type": "message"
-    }`
-	if string(raw) != want {
-		t.Errorf("the message is\n%s\nwant\n%s", raw, want)
-	}
-	if got := one(t, string(raw)).Text(); got != "<b>\"分\u2028\"</b>" {
-		t.Errorf("the text is %q", got)
-	}
-	for role, want := range map[string]string{"system": "SYSTEM", "user": "DIALOG", "assistant": "DIALOG", "tool": "SYSTEM_OUTPUT"} {
-		if got := one(t, string(session.NewMessage{ID: "a", Role: role, Content: []byte(`""`)}.Encode())).Category(); got != want {
-			t.Errorf("the category of %s is %q, want %q", role, got, want)
-		}
-	}
-	if got := one(t, string(session.NewMessage{ID: "a", Role: "system", Content: []byte(`""`), Category: "CONTEXT"}.Encode())).Category(); got != "CONTEXT" {
-		t.Errorf("the category is %q, want CONTEXT", got)
-	}
-}
-
-func TestMarker(t *testing.T) {
-	raw := session.Marker("a", "p", "b", "now")
-	if got := strings.Join(keys(t, raw), " "); got != tenKeys {
-		t.Errorf("the keys are %s, want %s", got, tenKeys)
-	}
-	if !one(t, string(raw)).IsMarker() {
-		t.Errorf("%s is not a marker", raw)
-	}
-	got := edges(tree(t, []part{
-		{"p", "", []string{m("a"), m("b"), m("c")}},
-		{"q", `"continued_from":"p"`, []string{string(raw), m("d")}},
-	}))
-	if want := "a<- b<a c<b d<b"; got != want {
-		t.Errorf("edges are %s, want %s", got, want)
-	}
-}
 
 func TestCopy(t *testing.T) {
 	s := decode(t, "s", []byte(`{"messages":[{"x":NaN,"id":"a","content":"\ud83d <&>","timestamp":"then","metadata":{"k":1,"k":1.0}}]}`))

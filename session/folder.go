@@ -230,7 +230,7 @@ func (f Folder) Outline(id string) (*Outline, error) {
 	return f.decode(id, memory)
 }
 
-// Open reads the session of an outline. The error is a *[ChangedError] if the file
+// Open reads the session of an outline. The error is [ErrChanged] if the file
 // has changed since the outline was made. An outline from [Decode] or [Folder.Read]
 // holds its bytes, so no file is read.
 func (f Folder) Open(o *Outline) (*Session, error) {
@@ -239,7 +239,7 @@ func (f Folder) Open(o *Outline) (*Session, error) {
 	}
 	in, _, err := f.open(o.ID)
 	if errors.Is(err, ErrNotFound) {
-		return nil, &ChangedError{o.ID}
+		return nil, changed(o.ID)
 	}
 	if err != nil {
 		return nil, err
@@ -248,13 +248,13 @@ func (f Folder) Open(o *Outline) (*Session, error) {
 	data := make([]byte, o.size+1)
 	switch n, err := io.ReadFull(in, data); {
 	case err == nil || err == io.ErrUnexpectedEOF && n != o.size:
-		return nil, &ChangedError{o.ID}
+		return nil, changed(o.ID)
 	case err != io.ErrUnexpectedEOF && err != io.EOF:
 		return nil, err
 	}
 	data = data[:o.size]
 	if crc32c.Of(data) != o.CRC32C {
-		return nil, &ChangedError{o.ID}
+		return nil, changed(o.ID)
 	}
 	return o.with(data), nil
 }
@@ -308,7 +308,7 @@ func (f Folder) open(id string) (*os.File, fs.FileInfo, error) {
 }
 
 // Create stages a new session file in a batch and returns its outline. The error is
-// [fs.ErrExist] if the id is in use and a *[ChangedError] if the file of a part has
+// [fs.ErrExist] if the id is in use and [ErrChanged] if the file of a part has
 // changed since its outline was made. If watch is not nil, it is called with the
 // progress.
 func (f Folder) Create(b *durable.Batch, d *Document, watch Watch) (*Outline, error) {
@@ -364,7 +364,7 @@ func (f Folder) Stat(id string) (Stat, error) {
 }
 
 // Each calls each for every message of the session, in order. The bytes are valid
-// only until each returns. The error is that of each, or a *[ChangedError] if the
+// only until each returns. The error is that of each, or [ErrChanged] if the
 // file has changed since the outline was made; then the caller must discard the
 // messages.
 func (f Folder) Each(o *Outline, each func(i int, m Message) error) error {
@@ -378,7 +378,7 @@ func (f Folder) Each(o *Outline, each func(i int, m Message) error) error {
 	}
 	in, _, err := f.open(o.ID)
 	if errors.Is(err, ErrNotFound) {
-		return &ChangedError{o.ID}
+		return changed(o.ID)
 	}
 	if err != nil {
 		return err
@@ -402,7 +402,7 @@ func (f Folder) Each(o *Outline, each func(i int, m Message) error) error {
 		return r.changed(o, err)
 	}
 	if _, err := r.in.ReadByte(); err != io.EOF || r.sum.CRC != o.CRC32C {
-		return &ChangedError{o.ID}
+		return changed(o.ID)
 	}
 	return nil
 }
@@ -438,7 +438,7 @@ func (r *eachReader) skip(end int) error {
 // changed converts the error for an unexpected end of the file.
 func (r *eachReader) changed(o *Outline, err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return &ChangedError{o.ID}
+		return changed(o.ID)
 	}
 	return err
 }

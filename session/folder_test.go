@@ -171,8 +171,7 @@ func TestChanged(t *testing.T) {
 		edit.SetActive("now")
 		_, editing := replace(f, dir, edit, nil)
 		for what, err := range map[string]error{"Open": opening, "Create": copying, "Replace": editing} {
-			var changed *session.ChangedError
-			if is := errors.As(err, &changed); is != (change != nil) || !is && err != nil {
+			if is := errors.Is(err, session.ErrChanged); is != (change != nil) || !is && err != nil {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 		}

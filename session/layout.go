@@ -138,7 +138,7 @@ func (l *layout) head(d *Document) []byte {
 // messages adds the messages and returns their span.
 func (l *layout) messages(d *Document) rawjson.Span {
 	var all messages
-	count, at := Count(d.Messages), 0
+	count, at := d.Len(), 0
 	begins := opening{at: -1}
 	if count > manyMessages {
 		l.outline.brief, l.outline.Header = count, d.Header
@@ -146,7 +146,7 @@ func (l *layout) messages(d *Document) rawjson.Span {
 	span := l.array(keyMessages, ",\n", len(d.Messages), func(i int) {
 		r := d.Messages[i]
 		first := at
-		at += r.count()
+		at += r.Len()
 		if r.Make != nil {
 			begins.add(l.make(r.Make, &all), first)
 			return
@@ -245,7 +245,7 @@ func (d *Document) stamp(o *Outline, made []string) {
 				times[at+int(s.at)-r.From] = s.text
 			}
 		}
-		at += r.count()
+		at += r.Len()
 	}
 	o.stampLeaves(times)
 }

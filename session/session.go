@@ -217,7 +217,3 @@ func arrayOf(data []byte, members []rawjson.Member, key string) array {
 
 // hexSum returns a CRC-32C in the form of a seal: eight hexadecimal digits.
 func hexSum(crc uint32) string { return fmt.Sprintf("%08x", crc) }
-
-// CallOf returns the id of the tool call to which a record belongs, "" if it has
-// none.
-func CallOf(record []byte) string { return idText(gjson.GetBytes(record, "call_id")) }

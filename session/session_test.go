@@ -140,10 +140,10 @@ func TestRecords(t *testing.T) {
 	if want := `[{"a":NaN}] [{"call_id":"c1","n":1.0} {"call_id":7}] [{"call_id":"c1"}]`; got != want {
 		t.Errorf("records are %s, want %s", got, want)
 	}
-	if c := session.CallOf(r.Calls[0].Raw); c != "c1" {
+	if c := r.Calls[0].Call(); c != "c1" {
 		t.Errorf("the record is of call %q, want c1", c)
 	}
-	if c := session.CallOf(r.Calls[1].Raw); c != "" {
+	if c := r.Calls[1].Call(); c != "" {
 		t.Errorf("the record is of call %q, want none", c)
 	}
 }

@@ -54,7 +54,7 @@ func (f Folder) bytes(o *Outline, span rawjson.Span) ([]byte, error) {
 	defer in.Close()
 	data := make([]byte, span.End-span.Start)
 	if _, err := in.ReadAt(data, int64(span.Start)); err == io.EOF {
-		return nil, &ChangedError{o.ID}
+		return nil, changed(o.ID)
 	} else if err != nil {
 		return nil, err
 	}

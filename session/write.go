@@ -13,13 +13,11 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A ChangedError reports that another program changed a session file after its
-// outline was made.
-type ChangedError struct {
-	ID string
-}
+// ErrChanged is the error for a session file that another program changed after its
+// outline was made. It is wrapped with the path of the file.
+var ErrChanged = errors.New("changed while it was being read")
 
-func (e *ChangedError) Error() string { return FileName(e.ID) + " changed while it was being read" }
+func changed(id string) error { return fmt.Errorf("%s %w", FileName(id), ErrChanged) }
 
 // A writer writes a layout to a file.
 type writer struct {
@@ -126,7 +124,7 @@ func (w *writer) copy(pieces []piece) (n int, err error) {
 	part := pieces[0].part
 	in, _, err := w.folder.open(part.ID)
 	if errors.Is(err, ErrNotFound) {
-		return 0, &ChangedError{part.ID}
+		return 0, changed(part.ID)
 	}
 	if err != nil {
 		return 0, err
@@ -216,7 +214,7 @@ func (r *partReader) finish(o *Outline) error {
 		return err
 	}
 	if r.sum != (crc32c.Sum{CRC: o.CRC32C, N: o.size}) {
-		return &ChangedError{o.ID}
+		return changed(o.ID)
 	}
 	return nil
 }

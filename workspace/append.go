@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/stored"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/tidwall/gjson"
@@ -347,7 +348,7 @@ func (m *message) encode(at string, metadata ...rawjson.Pair) []byte {
 	if len(m.own) > 0 {
 		metadata = append(metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendObject(nil, m.own, 4)})
 	}
-	m.raw = session.NewMessage{ID: m.id, Role: m.role, Content: m.content, Time: at, Metadata: metadata}.Encode()
+	m.raw = stored.Message{ID: m.id, Role: m.role, Content: m.content, Time: at, Metadata: metadata}.Encode()
 	return m.raw
 }
 
@@ -360,7 +361,7 @@ func (tx *Tx) appendFork(p *place, m *message, title string) (string, error) {
 	}
 	tx.logAddition(m, addition{Parent: session.ID(p.messageID()), Copy: true})
 	d.Messages = append(d.Messages, session.Run{Raw: m.encode(d.LastActive)})
-	d.Metadata.Set("message_count", rawjson.Compact(session.Count(d.Messages)))
+	d.Metadata.Set("message_count", rawjson.Compact(d.Len()))
 	return d.ID, tx.create(d)
 }
 
@@ -451,7 +452,7 @@ func (tx *Tx) continuation(p *place, s *session.Outline, parent, at string, mess
 	if err != nil {
 		return "", err
 	}
-	d.Messages = append(d.Messages, session.Run{Raw: session.Marker(marker, s.ID, parent, at)})
+	d.Messages = append(d.Messages, session.Run{Raw: stored.Marker(marker, s.ID, parent, at)})
 	for _, raw := range messages {
 		d.Messages = append(d.Messages, session.Run{Raw: raw})
 	}

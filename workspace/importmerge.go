@@ -321,7 +321,7 @@ func (m *merging) fork(p *plan, r *imports.Transcript) (*imports.Transcript, boo
 		}
 		d.Messages = append(d.Messages, session.Run{Raw: raw})
 	}
-	d.Metadata.Set("message_count", rawjson.Compact(session.Count(d.Messages)))
+	d.Metadata.Set("message_count", rawjson.Compact(d.Len()))
 	mark := d.Metadata.Get("bough")
 	own := slices.DeleteFunc(rawjson.Pairs(mark, rawjson.Root(mark)), func(q rawjson.Pair) bool { return q.Key == ownSources })
 	own = append(own, rawjson.Pair{Key: ownSources, Value: m.newSources()})

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -59,7 +60,7 @@ func (s *search) describeIn(id string, wanted map[string]*hit) error {
 	}
 	err := s.look(id, look)
 	if err == nil && described < len(wanted) {
-		err = &session.ChangedError{ID: id}
+		err = fmt.Errorf("%s %w", session.FileName(id), session.ErrChanged)
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -353,7 +354,7 @@ func (s *search) newEarlier(id string) *earlier {
 	e.message = func(i int) (m session.Message, err error) {
 		err = s.v.folder.Look(id, all, func(file *session.Session) error {
 			if i >= len(file.Messages) {
-				return &session.ChangedError{ID: id}
+				return fmt.Errorf("%s %w", session.FileName(id), session.ErrChanged)
 			}
 			m = session.Message{ID: file.Messages[i].ID, Raw: slices.Clone(file.Messages[i].Raw)}
 			return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/stored"
 	"github.com/bough-dev/bough/internal/title"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
@@ -102,16 +103,16 @@ func (s *spool) add(m *transcript.Message, dialect session.Dialect, now time.Tim
 	} else {
 		root := *m
 		root.Parent = ""
-		stored := root.Stored(dialect, now)
-		raw = stored.Encode()
-		says = saysOfParts(seed, rawjson.Compact(stored.Role), stored.Content)
-		parentAt = parentPlace(raw, stored.Content)
+		message := stored.Of(&root, dialect, now)
+		raw = message.Encode()
+		says = saysOfParts(seed, rawjson.Compact(message.Role), message.Content)
+		parentAt = parentPlace(raw, message.Content)
 		if !m.Time.IsZero() {
 			if s.first == "" {
-				s.first = stored.Time
+				s.first = message.Time
 			}
 			if m.Time.After(s.latest) {
-				s.last, s.latest = stored.Time, m.Time
+				s.last, s.latest = message.Time, m.Time
 			}
 		}
 	}

@@ -205,8 +205,7 @@ func logged(root *os.Root) durable.Identity {
 // isChanged reports whether err is due to a session that differs from the
 // cache, or changed while it was read, so that reading again may succeed.
 func isChanged(err error) bool {
-	var changed *session.ChangedError
-	return errors.As(err, &changed) || errors.Is(err, durable.ErrChanged)
+	return errors.Is(err, session.ErrChanged) || errors.Is(err, durable.ErrChanged)
 }
 
 // errGone is wrapped by the error for a session that the index has but that

@@ -6,6 +6,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/report"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/stored"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -32,7 +33,7 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 	for _, m := range t.Messages {
 		raw := []byte(m.Raw)
 		if raw == nil {
-			raw = m.Stored(session.Bough, o.Now).Encode()
+			raw = stored.Of(m, session.Bough, o.Now).Encode()
 		}
 		raw, err := transcript.Below(raw, m.Parent, previous)
 		if err != nil {

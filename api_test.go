@@ -27,8 +27,6 @@ var exported = map[string]int{
 // shrink.
 var leaks = []string{
 	"convert/html.Message", "convert/transcript.Message", // internal/content.Message
-	"index.Index.Stage", // internal/durable.Batch
-	"server.Options",    // internal/buffer.Buffer
 	"session.Folder.Create", "session.Folder.Replace",
 	"session.Stat.Identity",
 }

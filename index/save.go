@@ -35,28 +35,25 @@ func (x *Index) Save() error {
 	return nil
 }
 
-// Stage adds the index to a batch of files that change together, if it has changed
-// and must be written completely, and reports whether it did. Otherwise
-// [Index.Save] writes it after the commit of the batch; that is also the case while
-// not every session has been examined.
-func (x *Index) Stage(b *durable.Batch) (bool, error) {
+// Stage calls put with the path and the new content of the index if it has changed and
+// must be written completely, and reports whether it did. put adds the file to those that
+// change together, with a modification time no older than newest; their commit must fail
+// if the index is no longer in the state was. Otherwise [Index.Save] writes it after the
+// commit; that is also the case while not every session has been examined.
+func (x *Index) Stage(put func(path string, content []byte, newest time.Time, was session.Stat) error) (bool, error) {
 	if x.last != nil || !x.Stale() || x.large() || x.files.journal != (durable.Identity{}) {
 		return false, nil
 	}
 	if err := durable.MakeDir(x.root, session.Dir); err != nil {
 		return false, err
 	}
-	info, err := b.Derive(session.IndexPath, durable.Bytes(x.encode()))
-	if err == nil {
-		b.Expect(x.files.index)
-	}
-	if newest := time.Unix(0, x.newest); err == nil && info.ModTime().Before(newest) {
-		err = b.Touch(newest)
-	}
+	is := x.files.index
+	was := session.Stat{Size: is.Size, ModTime: time.Unix(0, is.ModTime), Changed: is.Changed, Inode: is.Inode}
+	err := put(session.IndexPath, x.encode(), time.Unix(0, x.newest), was)
 	return err == nil, err
 }
 
-// Staged records that the batch of [Index.Stage] has been committed.
+// Staged records that the files of [Index.Stage] have been committed.
 func (x *Index) Staged() {
 	x.files.index = identify(x.root, session.IndexPath)
 	x.rewrite, x.Torn, x.Foreign = false, false, Foreign{}

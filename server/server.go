@@ -35,6 +35,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/google/uuid"
 )
 
@@ -50,7 +51,7 @@ type Options struct {
 
 	// Buffer processes stored messages. If nil, the server uses one without a
 	// processor, and all messages stay pending. Serve closes it.
-	Buffer *buffer.Buffer
+	Buffer Buffer
 
 	// Count returns the number of tokens of a text for a language model. It is
 	// called for every text of a conversation each time that the conversation is
@@ -69,6 +70,26 @@ type Options struct {
 	// Log is called with one line for each error that is not the client's fault. If
 	// nil, these are discarded.
 	Log func(string)
+}
+
+// A Buffer processes the messages that a server stored, a batch at a time. Its methods
+// must be safe for concurrent use. line is the name of a line, message the id of a
+// message.
+type Buffer interface {
+	// Stored is called after a message was stored. It must not block.
+	Stored(line, message string)
+
+	// Flush processes the pending messages of a line and waits until that is done.
+	Flush(ctx context.Context, line string) error
+
+	// Running reports whether a message is being processed.
+	Running(message string) bool
+
+	// Status returns the numbers of messages of a line by their state.
+	Status(ctx context.Context, line string) (*lines.Tracking, error)
+
+	// Close processes what is pending, until ctx is done.
+	Close(ctx context.Context) error
 }
 
 // Limits bound the requests of clients. Zero means the default, given after each
@@ -136,7 +157,7 @@ func orElse[T int | int64 | time.Duration](n, byDefault T) T {
 type Server struct {
 	workspace *workspace.Workspace
 	opts      Options
-	buffer    *buffer.Buffer
+	buffer    Buffer
 	project   uuid.UUID // identifies the workspace in answers, and is the namespace of UUIDs in it
 	mux       *http.ServeMux
 	slots     chan struct{} // one element per request in progress

@@ -211,7 +211,7 @@ func (tx *Tx) commitAll() (later, err error) {
 			tx.withdraw(before, err)
 		}
 	}()
-	staged, err := tx.View.index.Stage(tx.batch)
+	staged, err := tx.View.index.Stage(tx.stageIndex)
 	if err != nil {
 		return nil, err
 	}
@@ -262,6 +262,19 @@ func (tx *Tx) commitAll() (later, err error) {
 		later = cmp.Or(later, tx.View.index.Save())
 	}
 	return later, err
+}
+
+// stageIndex adds the index to the batch.
+func (tx *Tx) stageIndex(path string, content []byte, newest time.Time, was session.Stat) error {
+	info, err := tx.batch.Derive(path, durable.Bytes(content))
+	if err != nil {
+		return err
+	}
+	tx.batch.Expect(was.Identity())
+	if info.ModTime().Before(newest) {
+		return tx.batch.Touch(newest)
+	}
+	return nil
 }
 
 // logLines returns the lines for the log: one for changes by other programs, if

@@ -60,6 +60,8 @@ func load() ([]*rule, []*allow) {
 			r.check = isKeyBlock
 		case "vault-service-token": // s. and letters
 			r.noName = true
+		case "freemius-secret-key", "kubernetes-secret-yaml": // any characters, and {{templates}}
+			r.exact = true
 		}
 		rules = append(rules, r)
 	}

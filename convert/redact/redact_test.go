@@ -117,6 +117,21 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// TestExact holds that punctuation counts for the rules whose expressions need it.
+func TestExact(t *testing.T) {
+	r := New()
+	secret := "sk_" + random(48, 12, alnum) + "#P7r5&@*)" + random(49, 8, alnum)
+	for s, want := range map[string]string{
+		`"secret_key" => "` + secret + `",`:                                          `"secret_key" => "[redacted: freemius-secret-key]",`,
+		"kind: Secret\ndata:\n  pass: aGVsbG8gd29ybGQ=\n":                            "kind: Secret\ndata:\n  [redacted: kubernetes-secret-yaml]\n",
+		"kind: Secret\ndata:\n  pass: {{ pass }}\n--- \nkind: ReplicationController": "kind: Secret\ndata:\n  pass: {{ pass }}\n--- \nkind: ReplicationController",
+	} {
+		if text, _ := r.Text(s); text != want {
+			t.Errorf("Text(%q) = %q", s, text)
+		}
+	}
+}
+
 // leaks reports whether s has a substantial part of a secret.
 func leaks(s, secret string) bool {
 	const n = 12

@@ -20,6 +20,7 @@ type rule struct {
 	Allowed  []*allow
 
 	own     bool // it is none of gitleaks'
+	exact   bool // punctuation matters to its expression
 	byName  bool // only the text before it marks it as a secret
 	anyWord bool // any word may be one, so examples' words are none
 	near    int  // the maximum distance of a match from its keyword, in bytes; 0 means reach
@@ -147,7 +148,7 @@ func (r *rule) search(spans []span, t *text, keywords []hit, allowed []*allow) [
 // searchIn is search between two places.
 func (r *rule) searchIn(spans []span, t *text, from, to int, allowed []*allow) []span {
 	seen := t.soft
-	if r.own {
+	if r.own || r.exact {
 		seen = t.plain
 	}
 	for _, m := range r.re.FindAllSubmatchIndex(seen[from:to], -1) {

@@ -100,6 +100,8 @@ func isID(name, secret []byte) bool {
 		return true
 	case isPath(v):
 		return true
+	case !strings.ContainsAny(before[max(0, len(before)-1):], "\"'`") && isVariable(v):
+		return true
 	case !isHex(strings.ReplaceAll(v, "-", "")):
 		return false
 	case len(v) == 36 && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-':
@@ -160,6 +162,12 @@ func isPath(v string) bool {
 	}
 	return len(pieces) > 1
 }
+
+var variable = pattern{expr: `^[A-Za-z_]\w*(?:Key|Secret|Token|Password)(?:[A-Z0-9_]\w*)?$`}
+
+// isVariable reports whether v is a variable that is called after what it holds:
+// testRSA2048PrivateKey.
+func isVariable(v string) bool { return variable.compiled().MatchString(v) }
 
 // isPlaceholder reports whether a password is a placeholder from an example.
 func isPlaceholder(secret []byte) bool {

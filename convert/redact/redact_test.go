@@ -196,6 +196,8 @@ func TestLeft(t *testing.T) {
 		`apiKey: process.env.OPENAI_API_KEY_2`,
 		`key := strings.TrimSpace(os.Getenv("API_KEY"))`,
 		"PrivateKey:  testEd25519PrivateKey,",
+		"PrivateKey: testRSA2048PrivateKey,",
+		"{hexKey: hexPKCS8TestPKCS1Key, errorContains: x},",
 		"dk.encryptionKey1024 = newEncryptionKey1024(b)",
 		"var obj1KeysLength = obj1Keys.length;",
 		`"model_key": "claude-sonnet-4-20250514"`,

@@ -110,7 +110,10 @@ func isID(name, secret []byte) bool {
 		return false
 	}
 	// So long are hashes, and keys that are drawn at random.
-	return contains("hash", "sum", "sha", "digest", "commit", "etag", "md5", "tree", "revision", "fingerprint", "_id", ".json") ||
+	isHash := slices.ContainsFunc([]string{"hash", "sum", "sha", "digest", "commit", "etag", "md5", "tree", "revision", "fingerprint"}, func(word string) bool {
+		return hasWord(string(name), word)
+	})
+	return isHash || contains("_id", ".json") ||
 		!contains("secret", "token", "api_key", "apikey", "api-key", "private", "credential", "bearer")
 }
 
@@ -162,6 +165,38 @@ func isPath(v string) bool {
 	}
 	return len(pieces) > 1
 }
+
+// hasWord reports whether a word of name ends with word or its plural: checksum ends with sum,
+// and consumer does not.
+func hasWord(name, word string) bool {
+	lower := strings.ToLower(name)
+	if len(lower) != len(name) {
+		return strings.Contains(lower, word)
+	}
+	for at := 0; ; {
+		i := strings.Index(lower[at:], word)
+		if i < 0 {
+			return false
+		}
+		at += i + len(word)
+		rest := name[at:]
+		for _, plural := range []string{"es", "s", "ES", "S"} {
+			if after, ok := strings.CutPrefix(rest, plural); ok {
+				rest = after
+				break
+			}
+		}
+		last := name[len(name)-len(rest)-1]
+		goesOn := rest != "" && (isLower(rest[0]) || isUpper(rest[0]) && isUpper(last))
+		if !goesOn {
+			return true
+		}
+	}
+}
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 var variable = pattern{expr: `^[A-Za-z_]\w*(?:Key|Secret|Token|Password)(?:[A-Z0-9_]\w*)?$`}
 

@@ -184,7 +184,7 @@ func TestNames(t *testing.T) {
 	long := strings.Repeat("a", 63)
 	for _, name := range []string{"a", "0", "ada.2_x-", long} {
 		if !agent.ValidName(name) {
-			t.Errorf("no agent can have the name %q", name)
+			t.Errorf("invalid agent name %q", name)
 		}
 		if got, ok := agent.NameOf(agent.Path(name)); got != name || !ok {
 			t.Errorf("%s is the file of %q, %v", agent.Path(name), got, ok)

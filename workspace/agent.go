@@ -23,8 +23,8 @@ func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, er
 	if !agent.ValidName(ag.name) {
 		return nil, &fault.Error{
 			Code:    fault.Usage,
-			Message: fmt.Sprintf("no agent can have the name %q", ag.name),
-			Hint:    "a name has up to 63 letters a to z, digits, and after the first of them '.', '_' and '-'",
+			Message: fmt.Sprintf("invalid agent name %q", ag.name),
+			Hint:    "a name has up to 63 characters: letters a to z and digits and, after the first, '.', '_' and '-'",
 		}
 	}
 	if err := checkAgentOptions(o); err != nil {
@@ -33,7 +33,7 @@ func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, er
 	op := operation.Operation{Verb: "agent create", Args: args{"agent": ag.name}}
 	return create(ctx, ag.w.store, op, func(tx *Tx) (*agents.Agent, error) {
 		if tx.View.isThere(agent.Path(ag.name)) {
-			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("there is an agent %q already", ag.name), Next: fault.Do(fault.ListAgents)}
+			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("agent %q already exists", ag.name), Next: fault.Do(fault.ListAgents)}
 		}
 		id, err := sessionid.NewMessage(tx.View.store.opts.Random)
 		if err != nil {
@@ -245,10 +245,10 @@ func checkTreeName(a *agent.Agent, name string) error {
 		return err
 	}
 	if strings.Contains(name, "/") || name != strings.TrimSpace(name) {
-		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no tree can have the name %q", name), Hint: "a name has no '/', and no space at its ends"}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("invalid tree name %q", name), Hint: "a name has no '/', and no space at its ends"}
 	}
 	if name != "" && slices.ContainsFunc(a.Trees, func(t agent.Tree) bool { return t.Name == name }) {
-		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s has a tree %q already", a.Name, name), Next: fault.Do(fault.ListTrees, a.Name)}
+		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s already has a tree %q", a.Name, name), Next: fault.Do(fault.ListTrees, a.Name)}
 	}
 	return nil
 }

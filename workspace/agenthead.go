@@ -33,7 +33,7 @@ func (ag Agent) Switch(ctx context.Context, to string, o checkpoint.CutOptions) 
 			return nil, err
 		}
 		if exact && message == "" {
-			return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q names no message after the /", to)}
+			return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q has no message after the /", to)}
 		}
 		p, cut, err := tx.View.placeInTree(t, message, o)
 		if err != nil {
@@ -169,7 +169,7 @@ func (v *View) treeLine(id string, partial bool) (*line, error) {
 		return nil, err
 	}
 	if v.index.Entry(id) == nil {
-		return nil, &fault.Error{Code: fault.NotFound, Message: "the tree " + id + " is gone", Next: fault.Do(fault.RestoreOrDeleteTree)}
+		return nil, &fault.Error{Code: fault.NotFound, Message: "the tree " + id + " does not exist", Next: fault.Do(fault.RestoreOrDeleteTree)}
 	}
 	return v.line(id, partial)
 }
@@ -232,7 +232,7 @@ func (v *View) placeOf(a *agents.Agent, node string, partial bool) (tree string,
 	}
 	if archived && isNotFound(err) {
 		missing := notFound("message", node)
-		missing.Hint, missing.Next = "TREE/NODE looks into a tree that is archived", fault.Do(fault.ListTrees, a.Name)
+		missing.Hint, missing.Next = "TREE/NODE also finds the messages of an archived tree", fault.Do(fault.ListTrees, a.Name)
 		err = missing
 	}
 	return tree, p, err

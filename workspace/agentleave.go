@@ -33,7 +33,7 @@ func (tx *Tx) leaveAgent(ids []string, o RemoveOptions) error {
 	}
 	switch {
 	case len(owner.Trees) == 1:
-		return refuse("it is the only one", fault.Do(fault.RemoveAgent, owner.Name))
+		return refuse("it is the agent's only tree", fault.Do(fault.RemoveAgent, owner.Name))
 	case !o.Force:
 		return refuse("", fault.Do(fault.ForceRemoval))
 	}
@@ -72,7 +72,7 @@ func (v *View) leavePart(owner *agents.Agent, tree string, ids []string) error {
 			if s.MessageID(i) == node {
 				return &fault.Error{
 					Code:    fault.Refused,
-					Message: fmt.Sprintf("%s holds the message where the agent %s is in its tree %s", id, owner.Name, tree),
+					Message: fmt.Sprintf("%s has the message at which the agent %s is in its tree %s", id, owner.Name, tree),
 					Next:    fault.Do(fault.MoveAgent, owner.Name),
 				}
 			}
@@ -127,7 +127,7 @@ func (v *View) onlyOwner(a *agents.Agent, tree string) error {
 		return &fault.Error{
 			Code:    fault.Refused,
 			Message: fmt.Sprintf("%s is a tree of %s too", tree, name),
-			Hint:    "take it out of the file of one of them", Next: fault.Do(fault.Examine),
+			Hint:    "remove it from the file of one of them", Next: fault.Do(fault.Examine),
 		}
 	})
 }

@@ -41,7 +41,7 @@ func checkAgentOptions(o agents.Options) error {
 	if _, ok := turn.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
 		return &fault.Error{
 			Code:    fault.Usage,
-			Message: fmt.Sprintf("there is no steer policy %q", o.Policy),
+			Message: fmt.Sprintf("unknown steer policy %q", o.Policy),
 			Hint:    fmt.Sprintf("policies are %s, %s", turn.AfterCall, turn.FinishBatch),
 		}
 	}

@@ -104,7 +104,7 @@ func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, ar
 func headIn(a *agents.Agent, t *agent.Tree) error {
 	e := &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the head of %s is in the tree %s", a.Name, t.ID), Next: fault.Do(fault.SwitchTree, a.Name)}
 	if len(a.Trees) == 1 {
-		e.Hint, e.Next = "an agent has one tree at least", fault.Do(fault.RemoveAgent, a.Name)
+		e.Hint, e.Next = "an agent has at least one tree", fault.Do(fault.RemoveAgent, a.Name)
 	}
 	return e
 }

@@ -255,9 +255,9 @@ func (v *View) checkClarification(p *place, kind turn.Kind) error {
 	case kind != last:
 		return nil
 	case kind == turn.KindClarificationOpened:
-		return &fault.Error{Code: fault.Refused, Message: "a batch of clarifications is open here already", Next: fault.Do(fault.CloseClarifications)}
+		return &fault.Error{Code: fault.Refused, Message: "a batch of clarifications is already open", Next: fault.Do(fault.CloseClarifications)}
 	}
-	return &fault.Error{Code: fault.Refused, Message: "no batch of clarifications is open here", Next: fault.Do(fault.OpenClarifications)}
+	return &fault.Error{Code: fault.Refused, Message: "no batch of clarifications is open", Next: fault.Do(fault.OpenClarifications)}
 }
 
 func checkRole(role string) error {
@@ -280,7 +280,7 @@ func (v *View) appendPlace(a *Append) (*place, error) {
 		if !ok {
 			return nil, &fault.Error{
 				Code:    fault.NotFound,
-				Message: "there is no head: nothing says where the message goes",
+				Message: "the head is not set, so the message has no parent",
 				Next:    fault.Do(fault.NameSession),
 			}
 		}

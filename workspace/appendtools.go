@@ -35,19 +35,19 @@ func (a *Append) checkTools() error {
 	wrong := func(message string) error { return &fault.Error{Code: fault.Usage, Message: message} }
 	switch {
 	case len(a.Calls) > 0 && a.Role != "assistant":
-		return wrong("calls belong to a message of the assistant")
+		return wrong("only an assistant's message can have calls")
 	case (a.CallID != "" || a.Tool != "") && a.Role != "tool":
-		return wrong("the result of a call is a message of a tool")
+		return wrong("only a tool's message can be the result of a call")
 	case a.Tool != "" && a.CallID == "":
-		return wrong("the result of a call names the call")
+		return wrong("the result of a call needs the id of the call")
 	}
 	seen := map[string]bool{}
 	for _, c := range a.Calls {
 		switch {
 		case c.ID == "" || c.Name == "":
-			return wrong("a call has an id and a name")
+			return wrong("a call needs an id and a name")
 		case seen[c.ID]:
-			return wrong(fmt.Sprintf("two calls have the id %q", c.ID))
+			return wrong(fmt.Sprintf("duplicate call id %q", c.ID))
 		}
 		seen[c.ID] = true
 		if err := checkUTF8("call", c.ID+c.Name+c.Arguments); err != nil {
@@ -60,7 +60,7 @@ func (a *Append) checkTools() error {
 func (a *Append) checkContent() error {
 	switch {
 	case a.Content == nil && len(a.Calls) == 0 && a.CallID == "" && strings.TrimSpace(a.Text) == "":
-		return &fault.Error{Code: fault.Usage, Message: "there is no text to append", Hint: "give it as an argument or on standard input"}
+		return &fault.Error{Code: fault.Usage, Message: "no text to append", Hint: "give it as an argument or on standard input"}
 	case a.Content == nil:
 		return checkUTF8("text", a.Text)
 	case a.Text != "":

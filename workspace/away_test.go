@@ -58,12 +58,12 @@ func TestEventsMovedAway(t *testing.T) {
 			place := filepath.Join(dir, part)
 			for range 2 {
 				move(place, dir+".away")
-				note("is gone; events resume when it is back")
+				note("is missing; events resume when it is restored")
 				if _, err := os.Stat(place); !os.IsNotExist(err) {
 					t.Errorf("the folder exists again: %v", err)
 				}
 				move(dir+".away", place)
-				note("is back")
+				note("was restored; events resume")
 			}
 			if got := s.read(operation.Path); got != log {
 				t.Errorf("the log is now\n%s", got)

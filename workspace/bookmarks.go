@@ -87,7 +87,7 @@ func withBookmark(f *bookmark.File, b *bookmark.Bookmark, o BookmarkOptions) ([]
 	case !o.Move:
 		return nil, &fault.Error{
 			Code:    fault.Refused,
-			Message: fmt.Sprintf("%q is on %s@%s already", b.Label, f.Bookmarks[taken[0]].Session, f.Bookmarks[taken[0]].Message),
+			Message: fmt.Sprintf("the label %q is already used, at %s@%s", b.Label, f.Bookmarks[taken[0]].Session, f.Bookmarks[taken[0]].Message),
 			Next:    fault.Do(fault.MoveBookmark),
 		}
 	}
@@ -112,9 +112,9 @@ func checkLabel(label string) error {
 	case isHeadName(label):
 		wrong = fmt.Sprintf("%q is reserved for the head and cannot be a label", label)
 	case len(label) > maxLabel:
-		wrong = fmt.Sprintf("the label has %d bytes, and %d is the most", len(label), maxLabel)
+		wrong = fmt.Sprintf("the label has %d bytes; at most %d are allowed", len(label), maxLabel)
 	case strings.ContainsFunc(label, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
-		wrong = "the label is more than one line of text"
+		wrong = "the label must be one line of text"
 	default:
 		return checkUTF8("label", label)
 	}
@@ -130,7 +130,7 @@ func (o BookmarkOptions) check() error {
 		}
 		return e
 	case len(o.Summary) > maxSummary:
-		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("the summary has %d bytes, and %d is the most", len(o.Summary), maxSummary)}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("the summary has %d bytes; at most %d are allowed", len(o.Summary), maxSummary)}
 	}
 	return checkUTF8("summary", o.Summary)
 }
@@ -141,7 +141,7 @@ func (v *View) noteOtherMeaning(label string) {
 	_, isSession := v.byID(label)
 	titled, _ := v.titled(label)
 	if isSession || len(titled) > 0 {
-		v.store.opts.Note(fmt.Sprintf("as a REF %q means a session, not this bookmark", label))
+		v.store.opts.Note(fmt.Sprintf("as a REF, %q refers to a session, not to this bookmark", label))
 	}
 }
 
@@ -173,7 +173,7 @@ func (v *View) bookmarks() (f *bookmark.File, data []byte, err error) {
 func (v *View) bookmarksIfAny() *bookmark.File {
 	f, _, err := v.bookmarks()
 	if err != nil {
-		v.store.opts.Note("the bookmarks do not count: " + err.Error())
+		v.store.opts.Note("the bookmarks are ignored: " + err.Error())
 		return &bookmark.File{}
 	}
 	return f
@@ -206,7 +206,7 @@ func (v *View) placeLabelled(label string, partial bool) (*place, error) {
 	if !v.has(b.Session) {
 		return nil, &fault.Error{
 			Code:    fault.NotFound,
-			Message: fmt.Sprintf("%q is a bookmark in %s, which is gone", label, b.Session),
+			Message: fmt.Sprintf("%q is a bookmark in %s, which does not exist", label, b.Session),
 			Next:    fault.Do(fault.ListTrash),
 		}
 	}

@@ -52,7 +52,7 @@ func (v *View) newIDAt(at time.Time) (string, error) {
 			return id, err
 		}
 	}
-	return "", fmt.Errorf("%d new session ids were all taken", tries)
+	return "", fmt.Errorf("%d generated session ids were all in use", tries)
 }
 
 // create stages a new session file and adds it to the index.
@@ -185,7 +185,7 @@ func (tx *Tx) commit() error {
 	if err == nil && later != nil && slices.ContainsFunc(tx.prepared(), tx.View.restoresFromTrash) {
 		return later // an incomplete undo is reported; the next writer completes it
 	}
-	tx.View.follow("not all that goes with it is written", later)
+	tx.View.follow("files that follow from the change were not all written", later)
 	return err
 }
 

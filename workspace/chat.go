@@ -28,7 +28,7 @@ import (
 // and [Agent.Retry] asks for another answer.
 func (ag Agent) Chat(ctx context.Context, p agents.Prompt, o agents.TurnOptions) (*agents.ChatResult, error) {
 	if strings.TrimSpace(p.Text) == "" {
-		return nil, &fault.Error{Code: fault.Usage, Message: "there is no prompt", Hint: "give it as an argument or on standard input"}
+		return nil, &fault.Error{Code: fault.Usage, Message: "the prompt is empty", Hint: "give it as an argument or on standard input"}
 	}
 	if err := checkUTF8("prompt", p.Text); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (d *driver) answer() (*agents.ChatResult, error) {
 }
 
 // promptKept is the hint for a turn that failed.
-const promptKept = "what was said is kept"
+const promptKept = "the messages are kept"
 
 // retryStep returns the step that the user can take after a failed turn.
 func (d *driver) retryStep() fault.Step {
@@ -139,7 +139,7 @@ func (d *driver) retry(ctx context.Context) error {
 		}
 		acts, err := t.Step(q, d.rules, turn.Event{Kind: turn.OnRetry, ID: at})
 		if errors.Is(err, turn.ErrNoRetry) {
-			return nil, &fault.Error{Code: fault.Refused, Message: a.Name + " left nothing without an answer", Next: fault.Do(fault.ChatWithAgent, a.Name)}
+			return nil, &fault.Error{Code: fault.Refused, Message: a.Name + " has answered the last message", Next: fault.Do(fault.ChatWithAgent, a.Name)}
 		}
 		return acts, err
 	})

@@ -75,7 +75,7 @@ func checkSize(what string, object json.RawMessage) error {
 	}
 	return &fault.Error{
 		Code:    fault.Refused,
-		Message: fmt.Sprintf("the %s would have %d bytes, and %d is the most", what, len(object), maxOwn),
+		Message: fmt.Sprintf("the %s would have %d bytes; at most %d are allowed", what, len(object), maxOwn),
 		Hint:    "null removes a member",
 		Err:     ErrTooLarge,
 	}
@@ -126,7 +126,7 @@ func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) 
 			return nil, err
 		}
 		if len(events) >= maxEvents {
-			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s has %d events already", first.ID, len(events))}
+			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s already has %d events", first.ID, len(events))}
 		}
 		e := &lines.Event{Type: kind, Data: data, CreatedAt: tx.View.now(nil)}
 		if n := len(events); n > 0 && !e.CreatedAt.After(events[n-1].CreatedAt) {
@@ -175,7 +175,7 @@ func eventsIn(first *session.Outline) (list []lines.Event, err error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, &fault.Error{Code: fault.Refused, Message: "metadata.bough.events of " + first.ID + " are no events: " + err.Error(), Err: err}
+		return nil, &fault.Error{Code: fault.Refused, Message: "metadata.bough.events of " + first.ID + " are malformed: " + err.Error(), Err: err}
 	}
 	return list, nil
 }
@@ -190,7 +190,7 @@ func checkObject(what string, data json.RawMessage) error {
 		_, err = rawjson.Members(data, rawjson.Root(data))
 	}
 	if err != nil || !json.Valid(data) || data[rawjson.Root(data).Start] != '{' {
-		return &fault.Error{Code: fault.Usage, Message: "the " + what + " are no JSON object", Err: err}
+		return &fault.Error{Code: fault.Usage, Message: "the " + what + " must be a JSON object", Err: err}
 	}
 	return nil
 }

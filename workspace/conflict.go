@@ -129,7 +129,7 @@ func (d *checkup) mergeCopies(id string, copies []session.ConflictCopy) (rows []
 	case changed:
 		var done bool
 		if done, err = d.overwrite(id, into.Bytes(), seen); err == nil && !done {
-			err = &fault.Error{Code: fault.Busy, Message: "another program writes " + name, Hint: "try again when it has finished"}
+			err = &fault.Error{Code: fault.Busy, Message: "another program is writing " + name, Hint: "try again when it has finished"}
 		}
 	}
 	if err != nil {
@@ -161,7 +161,7 @@ func (d *checkup) readCopy(c session.ConflictCopy) (*session.Session, error) {
 		damage.Path = c.Path
 		return nil, damage
 	case err == nil && s.OwnID != "" && s.OwnID != c.ID:
-		return nil, fmt.Errorf("the file says that it is the session %q", s.OwnID)
+		return nil, fmt.Errorf("the file has the session id %q", s.OwnID)
 	}
 	return s, err
 }
@@ -196,7 +196,7 @@ func (d *checkup) conflictCopies() error {
 		return err
 	}
 	for _, c := range copies {
-		d.found(doctor.ConflictCopy, c.Path, "a program that synchronises folders made this copy of "+c.ID+"; --merge-copies adds its messages to that", false)
+		d.found(doctor.ConflictCopy, c.Path, "a file-synchronization program made this copy of "+c.ID+"; --merge-copies merges it", false)
 	}
 	return nil
 }

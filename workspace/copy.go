@@ -26,7 +26,7 @@ func (ln Line) Copy(ctx context.Context, most int) (*lines.Entry, error) {
 		if most > 0 && p.Len() > most {
 			return nil, &fault.Error{
 				Code:    fault.Refused,
-				Message: fmt.Sprintf("%s has %d messages, and a copy takes at most %d", p.id(), p.Len(), most),
+				Message: fmt.Sprintf("%s has %d messages; at most %d can be copied", p.id(), p.Len(), most),
 				Next:    fault.Do(fault.BranchInstead),
 				Err:     ErrTooLarge,
 			}

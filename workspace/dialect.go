@@ -13,7 +13,7 @@ import (
 func (d *checkup) dialects() error {
 	if bough, penguin, mixed := d.v.index.Mixed(); !d.rewrite {
 		if mixed {
-			d.found(doctor.MixedDialects, session.Dir, fmt.Sprintf("%s has links as lists, %s as Penguin writes them; Penguin does not follow lists", bough, penguin), false)
+			d.found(doctor.MixedDialects, session.Dir, fmt.Sprintf("%s has links in bough's dialect, %s in Penguin's; Penguin does not follow the former", bough, penguin), false)
 		}
 		return nil
 	}
@@ -39,7 +39,7 @@ func (d *checkup) dialects() error {
 		n++
 	}
 	if n > 0 {
-		d.found(doctor.MixedDialects, session.Dir, fmt.Sprintf("%s had links that %s writes otherwise", plural.Of(n, "session"), d.dialect), true)
+		d.found(doctor.MixedDialects, session.Dir, fmt.Sprintf("%s had links in another dialect than %s", plural.Of(n, "session"), d.dialect), true)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -22,10 +23,10 @@ func dialectOf(o doctor.Options) (d session.Dialect, rewrite bool, err error) {
 	case session.Penguin.String():
 		d = session.Penguin
 	default:
-		return 0, false, &fault.Error{Code: fault.Usage, Message: "there is no dialect " + o.Dialect, Hint: "name bough or penguin"}
+		return 0, false, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("unknown dialect %q", o.Dialect), Hint: "dialects are bough, penguin"}
 	}
 	if !o.Fix {
-		return 0, false, &fault.Error{Code: fault.Usage, Message: "links are not rewritten without --fix"}
+		return 0, false, &fault.Error{Code: fault.Usage, Message: "--dialect requires --fix"}
 	}
 	return d, true, nil
 }

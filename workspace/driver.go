@@ -71,7 +71,7 @@ func (w *Workspace) newDriver(ctx context.Context, name string, o agents.TurnOpt
 	d.opts.NoCheckpoint = o.NoCheckpoint || a.NoCheckpoint
 	d.rules = turn.Rules{NewID: d.newID, Policy: cmp.Or(o.Policy, a.Policy), MaxAsks: o.MaxRequests, MaxCalls: o.MaxCalls, Again: o.Fallback != ""}
 	if _, ok := turn.ParseSteerPolicy(string(o.Policy)); !ok && o.Policy != "" {
-		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("there is no steer policy %q", o.Policy)}
+		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("unknown steer policy %q", o.Policy)}
 	}
 	if d.model, err = d.open(ctx, d.modelID); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (d *driver) open(ctx context.Context, id string) (model.Model, error) {
 		return nil, &fault.Error{Code: fault.Usage, Message: d.name + " has no model", Next: fault.Do(fault.SetModel)}
 	}
 	if d.opts.Models == nil {
-		return nil, &fault.Error{Code: fault.Usage, Message: "there is no model " + id}
+		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("unknown model %q", id)}
 	}
 	return d.opts.Models(ctx, id)
 }
@@ -188,7 +188,7 @@ func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err erro
 
 // fallBack switches to the fallback model and retries, after the model failed.
 func (d *driver) fallBack(ctx context.Context) error {
-	d.w.store.opts.Note(d.turn.Error + "; " + d.opts.Fallback + " is asked in its place")
+	d.w.store.opts.Note(d.turn.Error + "; " + d.opts.Fallback + " is used instead")
 	d.model, d.modelID, d.second, d.rules.Again = d.second, d.opts.Fallback, nil, false
 	return d.retry(ctx)
 }
@@ -373,7 +373,7 @@ func (d *driver) runTool(ctx context.Context, act turn.Action) {
 	}
 	switch {
 	case d.tool(act.Call) == nil:
-		failed("There is no tool of this name.")
+		failed("There is no tool with this name.")
 	case d.runs(act):
 		d.start(ctx, func(ctx context.Context) turn.Event {
 			result, err := d.tools.Call(ctx, act.Call)
@@ -403,6 +403,6 @@ func (d *driver) checkpoint(ctx context.Context, prompt string) {
 		_, err = d.w.Checkpoint(ctx, before, SnapshotOptions{Auto: true})
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		d.w.store.opts.Note("there is no automatic checkpoint before this turn: " + err.Error())
+		d.w.store.opts.Note("no automatic checkpoint was made before this turn: " + err.Error())
 	}
 }

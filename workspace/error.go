@@ -50,7 +50,7 @@ func Explain(err error) *fault.Error {
 	case errors.As(err, &damage):
 		return explain(fault.Damaged, "the other sessions can be used", fault.Do(fault.Examine))
 	case errors.As(err, &missing):
-		return explain(fault.Damaged, "bring the file back", fault.Do(fault.ReadPartial))
+		return explain(fault.Damaged, "restore the file", fault.Do(fault.ReadPartial))
 	case errors.As(err, &ring):
 		return explain(fault.Damaged, "the other sessions can be used", fault.Do(fault.Examine))
 	case errors.As(err, &cut):
@@ -80,13 +80,13 @@ func explained(err error) error {
 func cutHint(cut *checkpoint.ToolCutError) string {
 	switch {
 	case cut.Before == "" && cut.After == "":
-		return "no place before or after it leaves the call whole"
+		return "no other message of the path is possible"
 	case cut.Before == "":
-		return fmt.Sprintf("the nearest whole place is %s, after it", cut.After)
+		return fmt.Sprintf("the nearest possible message is %s, after it", cut.After)
 	case cut.After == "":
-		return fmt.Sprintf("the nearest whole place is %s, before it", cut.Before)
+		return fmt.Sprintf("the nearest possible message is %s, before it", cut.Before)
 	}
-	return fmt.Sprintf("the nearest whole places are %s before it and %s after it", cut.Before, cut.After)
+	return fmt.Sprintf("the nearest possible messages are %s before it and %s after it", cut.Before, cut.After)
 }
 
 func unknownHint(e *fault.UnknownError) string { return e.What + "s: " + strings.Join(e.Choices, ", ") }

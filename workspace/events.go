@@ -105,9 +105,9 @@ func (a *absence) look() bool {
 	gone := a.seen && errors.Is(err, fs.ErrNotExist)
 	switch {
 	case gone && !a.away:
-		a.w.opts.Note(dir + " is gone; events resume when it is back")
+		a.w.opts.Note(dir + " is missing; events resume when it is restored")
 	case a.away && !gone:
-		a.w.opts.Note(dir + " is back")
+		a.w.opts.Note(dir + " was restored; events resume")
 	}
 	a.seen, a.away = a.seen || err == nil, gone
 	return gone
@@ -257,7 +257,7 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 	if !r.same(log) {
 		if r.at = 0; !r.compacted(log) {
 			r.last = 0
-			r.w.opts.Note("the log of operations is another one; the events begin with its first")
+			r.w.opts.Note("the log of operations was replaced; events continue with its first operation")
 		}
 	}
 	for line, err := range log.From(r.at) {

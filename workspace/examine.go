@@ -140,7 +140,7 @@ func (d *checkup) access(name string, e fs.DirEntry) error {
 			return err
 		}
 	}
-	d.found(doctor.OpenToAll, name, "everybody on this machine may change it", d.repairs())
+	d.found(doctor.OpenToAll, name, "every user of this machine can change it", d.repairs())
 	return nil
 }
 
@@ -170,7 +170,7 @@ func (d *checkup) files() error {
 func (d *checkup) file(s *session.Outline) {
 	name := session.FileName(s.ID)
 	if own := s.OwnID; own != "" && own != s.ID {
-		d.found(doctor.ForeignID, name, fmt.Sprintf("the file gives itself the id %q; its name counts", own), false)
+		d.found(doctor.ForeignID, name, fmt.Sprintf("the file has another id, %q; its name is used", own), false)
 	}
 	if c := d.newerCopy(s); c.more > 0 {
 		d.found(doctor.BetterCopy, name, c.detail(), false)
@@ -201,7 +201,7 @@ func (d *checkup) reindex(s *session.Outline) {
 	if d.repairs() {
 		d.v.index.Correct(s.Summary())
 	}
-	d.found(doctor.StaleIndex, session.IndexPath, "it says something else of "+s.ID+" than the file does", d.repairs())
+	d.found(doctor.StaleIndex, session.IndexPath, "its entry of "+s.ID+" differs from the file", d.repairs())
 }
 
 // unusable reports why the file of a session cannot be used, unless the file
@@ -213,7 +213,7 @@ func (d *checkup) unusable(id string, err error) {
 		r := d.remedy(id)
 		detail := damageDetail(damage, r, false)
 		if d.repairs() && r.data != nil {
-			detail = damageDetail(damage, remedy{}, false) + "; another program is writing the file, so it stays as it is"
+			detail = damageDetail(damage, remedy{}, false) + "; another program is writing the file, so it was not changed"
 		}
 		d.found(doctor.DamagedSession, damage.Path, detail, false)
 	case !errors.Is(err, errGone):
@@ -225,10 +225,10 @@ func sealDetail(s *session.Outline) string {
 	sealed, now := s.Meta.Sealed.Messages, s.Len()
 	switch {
 	case now > sealed:
-		return fmt.Sprintf("another program added %d messages to this checkpoint of %d; the checkpoint is what was sealed, and a branch from %s@%s has all of it",
+		return fmt.Sprintf("another program added %d messages to this checkpoint of %d; the checkpoint has only the sealed ones, a branch from %s@%s has all",
 			now-sealed, sealed, s.ID, s.MessageID(now-1))
 	case now < sealed:
-		return fmt.Sprintf("of this checkpoint of %d messages %d are left", sealed, now)
+		return fmt.Sprintf("this checkpoint had %d messages, of which %d are left", sealed, now)
 	}
 	return fmt.Sprintf("another program changed this checkpoint of %d messages", sealed)
 }
@@ -291,7 +291,7 @@ func (d *checkup) messages(ids []string) {
 			d.found(doctor.OrphanMessage, file, fmt.Sprintf("the parent of message %q is missing; it is treated as a root", id), false)
 		}
 		if same := t.Find(id); len(same) > 1 && same[0] != n {
-			d.found(doctor.DuplicateID, file, fmt.Sprintf("%s has another message under the id %q", parts[t.Part(same[0])].ID, id), false)
+			d.found(doctor.DuplicateID, file, fmt.Sprintf("%s has a different message with the id %q", parts[t.Part(same[0])].ID, id), false)
 		}
 	}
 	for p, n := range notes {
@@ -309,13 +309,13 @@ type partNotes struct {
 // notesOf reports notes on a file, one of each kind.
 func (d *checkup) notesOf(file string, n partNotes) {
 	if len(n.orphans) > 0 {
-		d.note(doctor.OrphanMessage, file, "the transcript lacks the parent of "+countedIDs(n.orphans)+", read as a beginning of its own")
+		d.note(doctor.OrphanMessage, file, "the transcript lacks the parent of "+countedIDs(n.orphans)+"; treated as a root")
 	}
 	if len(n.joined) > 0 {
-		d.note(doctor.JoinedMessage, file, "the parent is missing of "+countedIDs(n.joined)+", shown after the message that file order names")
+		d.note(doctor.JoinedMessage, file, "parent missing: "+countedIDs(n.joined)+"; joined to the previous message in the file")
 	}
 	if len(n.cycles) > 0 {
-		d.note(doctor.JoinedMessage, file, "ignored the join of "+countedIDs(n.cycles)+", which would make a cycle")
+		d.note(doctor.JoinedMessage, file, "ignored the join of "+countedIDs(n.cycles)+", which would close a cycle")
 	}
 }
 
@@ -324,7 +324,7 @@ func countedIDs(ids []string) string {
 	if len(ids) == 1 {
 		return fmt.Sprintf("the message %q", ids[0])
 	}
-	return fmt.Sprintf("%d messages, the first of them %q", len(ids), ids[0])
+	return fmt.Sprintf("%d messages, the first is %q", len(ids), ids[0])
 }
 
 // imported reports whether the message at n was imported from a transcript of another
@@ -361,7 +361,7 @@ func (d *checkup) headPlace() error {
 			return err
 		}
 	}
-	d.found(doctor.LostHead, headFile, "nothing says where the next message goes: "+err.Error(), d.repairs())
+	d.found(doctor.LostHead, headFile, "the head refers to nothing: "+err.Error(), d.repairs())
 	return nil
 }
 
@@ -401,7 +401,7 @@ func (d *checkup) indexFile() {
 	case x.Trouble != "":
 		d.found(doctor.StaleIndex, session.IndexPath, x.Trouble, d.repairs())
 	case x.Old && x.Dialect() == session.Penguin:
-		d.found(doctor.StaleIndex, session.IndexPath, "it is older than a session file, so that Penguin would not use it", d.repairs())
+		d.found(doctor.StaleIndex, session.IndexPath, "it is older than a session file, so Penguin would ignore it", d.repairs())
 	}
 }
 

@@ -113,7 +113,7 @@ func (d *checkup) moveLost(a *agents.Agent, lost error) error {
 		}
 	}
 	mends := d.repairs() && l != nil
-	d.found(doctor.LostAgentHead, agent.Path(a.Name), "nothing says where its next message goes: "+lost.Error(), mends)
+	d.found(doctor.LostAgentHead, agent.Path(a.Name), "its head refers to nothing: "+lost.Error(), mends)
 	if !mends {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (d *checkup) explorations() error {
 		case !gjson.ValidBytes(data) || !gjson.ParseBytes(data).IsObject():
 			d.found(doctor.DamagedExploration, name, "not a JSON object", false)
 		case id != "" && gjson.GetBytes(data, "id").Str != id:
-			d.found(doctor.DamagedExploration, name, "it gives itself another id", false)
+			d.found(doctor.DamagedExploration, name, "it has another id than its name", false)
 		}
 	}
 	for _, id := range ids {

@@ -44,7 +44,7 @@ func (d *checkup) special(dir string, own func(name string) bool) {
 		switch {
 		case !own(name):
 		case isSpecial(e.Type()) && !d.isReported(name):
-			d.found(doctor.SpecialFile, name, durable.TypeName(e.Type())+" in the place of a file or folder", false)
+			d.found(doctor.SpecialFile, name, durable.TypeName(e.Type())+" instead of a file or folder", false)
 		case e.IsDir() && strings.HasPrefix(name, stateDir+"/"):
 			d.special(name, own)
 		}

@@ -20,7 +20,7 @@ func cancelFile(id string) string { return explorationLocks + "/" + id + "/cance
 func (x Exploration) Cancel(ctx context.Context) (err error) {
 	defer func() { err = explained(err) }()
 	if !sessionid.IsUUID(x.id) {
-		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no exploration can have the id %q", x.id)}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("invalid exploration id %q", x.id)}
 	}
 	root, err := x.w.store.open(ctx)
 	if err != nil {

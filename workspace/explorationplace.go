@@ -29,7 +29,7 @@ func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, er
 			return nil, err
 		}
 		if p.node < 0 {
-			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " is empty: there is nothing to begin at", Next: fault.Do(fault.AppendMessage)}
+			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " is empty: there is no message to explore", Next: fault.Do(fault.AppendMessage)}
 		}
 		if _, err := p.cut(checkpoint.CutOptions{Strict: true}); err != nil {
 			return nil, err

@@ -34,7 +34,7 @@ const explorationLocks = stateDir + "/explorations"
 // explore describes the content. Write is not logged and cannot be undone.
 func (x Exploration) Write(ctx context.Context, data []byte) error {
 	if !sessionid.IsUUID(x.id) {
-		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no exploration can have the id %q", x.id)}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("invalid exploration id %q", x.id)}
 	}
 	_, err := update(ctx, x.w.patient().store, operation.Operation{Verb: "explore"}, func(tx *Tx) (nothing, error) {
 		if err := durable.MakeDir(tx.View.root, explorationsDir); err != nil {
@@ -140,7 +140,7 @@ type Outcome struct {
 // that ID. The head does not move.
 func (w *Workspace) AddOutcome(ctx context.Context, o Outcome) error {
 	if !sessionid.IsUUID(o.ID) {
-		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no message can have the id %q", o.ID)}
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("invalid message id %q", o.ID)}
 	}
 	origin, err := json.Marshal(o.Origin)
 	if err != nil {

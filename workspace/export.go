@@ -69,11 +69,11 @@ type Export struct {
 // formats for reading it always ends at ref.
 func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*Export, error) {
 	if !o.Format.Writes() {
-		return nil, &fault.Error{Code: fault.Usage, Message: "bough reads " + o.Format.Name + ", and does not write it"}
+		return nil, &fault.Error{Code: fault.Usage, Message: "bough reads " + o.Format.Name + " but does not write it"}
 	}
 	if o.Tree && !o.Format.Branches {
 		return nil, &fault.Error{
-			Code: fault.Usage, Message: o.Format.Name + " holds one path, and no tree",
+			Code: fault.Usage, Message: o.Format.Name + " represents one path, not a tree",
 			Next: fault.Do(fault.NameBranch),
 		}
 	}
@@ -87,7 +87,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 			return nil, err
 		}
 		if p.node < 0 {
-			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " has no messages, and there is nothing to export"}
+			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " has no messages to export"}
 		}
 		e := &Export{
 			Format: o.Format.Name, Session: p.id(), Message: session.ID(p.messageID()), Adjustment: cut,
@@ -165,10 +165,10 @@ func (v *View) transcript(p *place, o ExportOptions, e *Export) (*transcript.Tra
 		missing += v.inline(list[i])
 	}
 	if named > 0 {
-		e.Lost = append(e.Lost, transcript.Loss{What: "contents of attachments, which are only named", Count: named})
+		e.Lost = append(e.Lost, transcript.Loss{What: "contents of attachments (only their names were written)", Count: named})
 	}
 	if missing > 0 {
-		e.Lost = append(e.Lost, transcript.Loss{What: "attachments that are not there", Count: missing})
+		e.Lost = append(e.Lost, transcript.Loss{What: "missing attachments", Count: missing})
 	}
 	e.Branches, _ = endsOf(ids, parents)
 	t := &transcript.Transcript{Format: o.Format.Name}
@@ -390,7 +390,7 @@ type Resumption struct {
 // current folder.
 func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine, o ExportOptions) (*Resumption, error) {
 	if !o.Format.Resumes() {
-		return nil, &fault.Error{Code: fault.Usage, Message: "bough does not know how " + o.Format.Name + " goes on with a conversation"}
+		return nil, &fault.Error{Code: fault.Usage, Message: "bough does not know how " + o.Format.Name + " continues a conversation"}
 	}
 	o.here, o.resumes = m.Dir, true
 	e, err := w.Export(ctx, ref, o)

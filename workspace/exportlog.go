@@ -42,7 +42,7 @@ func (w *base) recordExport(ctx context.Context, line, format string, written *c
 		return err
 	})
 	if err != nil {
-		w.opts.Note("the export is not recorded, so an import of it will make a new conversation: " + err.Error())
+		w.opts.Note("the export is not recorded, so importing it will create a new conversation: " + err.Error())
 	}
 }
 

@@ -134,7 +134,7 @@ func (v *View) forgettable(name string) ([]string, error) {
 	case err != nil && !v.has(id):
 		return nil, err
 	case v.isPenguin(id):
-		return nil, &fault.Error{Code: fault.ReadOnly, Message: id + " is a checkpoint that Penguin keeps; bough only reads it"}
+		return nil, &fault.Error{Code: fault.ReadOnly, Message: id + " is a checkpoint of Penguin, which bough only reads"}
 	}
 	ids, _ := v.wholeLine(id) // the files that can be read
 	if len(ids) == 0 {

@@ -50,7 +50,7 @@ func (v *View) head() (h storedHead, ok bool) {
 		return h, false
 	}
 	if err := json.Unmarshal(data, &h); err != nil || h.Session == "" {
-		v.store.opts.Note(headFile + " is damaged and does not count")
+		v.store.opts.Note(headFile + " is damaged and is ignored")
 		return storedHead{}, false
 	}
 	return h, true
@@ -114,10 +114,10 @@ func (v *View) headNamed(name string) (Head, error) {
 		at = *h.Previous
 	}
 	if !ok {
-		return Head{}, &fault.Error{Code: fault.NotFound, Message: "there is no head", Next: fault.Do(fault.SetHead)}
+		return Head{}, &fault.Error{Code: fault.NotFound, Message: "the head is not set", Next: fault.Do(fault.SetHead)}
 	}
 	if !v.has(at.Session) {
-		return Head{}, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s is in the session %q, which is gone", name, at.Session), Next: fault.Do(fault.SetHead)}
+		return Head{}, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s is in the session %q, which does not exist", name, at.Session), Next: fault.Do(fault.SetHead)}
 	}
 	return at, v.index.Err(at.Session)
 }
@@ -186,7 +186,7 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*Position, error)
 		if tx.View.kind(id) != session.Checkpoint {
 			return nil, &fault.Error{
 				Code:    fault.Refused,
-				Message: id + " is no checkpoint but a " + string(tx.View.kind(id)),
+				Message: id + " is not a checkpoint but a " + string(tx.View.kind(id)),
 				Next:    fault.Do(fault.SetHeadAnywhere),
 			}
 		}

@@ -51,7 +51,7 @@ func importAll(ctx context.Context, w *base, sources []imports.Source, o imports
 	for _, source := range sources {
 		for _, path := range source.Paths {
 			if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) {
-				return nil, &fault.Error{Code: fault.NotFound, Message: "there is no " + path, Hint: "name a file, a folder or an archive, or - for standard input", Err: err}
+				return nil, &fault.Error{Code: fault.NotFound, Message: "no such file or folder: " + path, Hint: "name a file, a folder or an archive, or - for standard input", Err: err}
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
 		return false
 	}
 	if i.skip.matches(abs) {
-		i.row(imports.Transcript{Path: i.name(path), Status: imports.Skipped, Detail: "a pattern keeps it out", Named: named})
+		i.row(imports.Transcript{Path: i.name(path), Status: imports.Skipped, Detail: "excluded by a pattern", Named: named})
 		return true
 	}
 	row := i.ledger.file(abs, durable.Identify(info), i.formatName(), named)
@@ -261,9 +261,9 @@ func (i *importer) isOut(row *convRow) bool {
 // whyOut returns the reason why a conversation is skipped.
 func (i *importer) whyOut(row *convRow) string {
 	if i.there[row.Conversation.Session] {
-		return "its import was undone here"
+		return "its import was undone"
 	}
-	return "it was removed here"
+	return "it was removed before"
 }
 
 // rest stores the remaining conversations.

@@ -171,12 +171,12 @@ func (r *intake) End(c *transcript.Conversation) error {
 	case len(s.messages) == 0:
 		skip("it has no messages")
 	case c.Side && !r.file.Named:
-		skip("it is what an assistant said to another; name the file to import it")
+		skip("it is a conversation between assistants; name the file to import it")
 	case r.i.skip.matches(c.Dir):
 		if s.row != nil {
 			s.row.void = true
 		}
-		skip("a pattern keeps its folder out")
+		skip("its folder is excluded by a pattern")
 	default:
 		if s.row != nil {
 			s.row.left++

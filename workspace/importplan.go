@@ -120,7 +120,7 @@ func (m *merging) breakCycles(p *plan) {
 		message := &m.s.messages[n]
 		if id := m.name(message.id); m.missing[id] && follows(id) {
 			parents[id], m.roots[message.id] = "", true
-			m.s.problem(transcript.Problem{What: fmt.Sprintf("the message %s follows itself; it is read as a root", id)})
+			m.s.problem(transcript.Problem{What: fmt.Sprintf("the message %s is its own ancestor; it is treated as a root", id)})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(corrected)) {

@@ -92,7 +92,7 @@ func newSkipList(patterns []string) (skipList, error) {
 		}
 		list[i] = strings.TrimPrefix(strings.TrimRight(list[i], "/"), "./")
 		if list[i] == "" || !doublestar.ValidatePattern(list[i]) {
-			return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is not a pattern", p), Hint: "examples: 'secret-*', '~/work/client', '/home/me/**/tmp'"}
+			return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("invalid pattern %q", p), Hint: "examples: 'secret-*', '~/work/client', '/home/me/**/tmp'"}
 		}
 		if strings.Contains(list[i], "/") && !path.IsAbs(list[i]) && !filepath.IsAbs(p) {
 			list[i] = "**/" + list[i]

@@ -326,7 +326,7 @@ func (i *importer) one(tx *Tx, s *spool) (r imports.Transcript, more bool, err e
 // transcript, which will grow, the first file up to its limit.
 func (i *importer) created(tx *Tx, s *spool) (row *imports.Transcript, more bool, err error) {
 	if f := s.conv.Fork; f != nil && f.Records > 0 {
-		s.problem(transcript.Problem{Note: true, What: fmt.Sprintf("it goes on from the conversation %s, which is not here: import that first", f.ID)})
+		s.problem(transcript.Problem{Note: true, What: fmt.Sprintf("it continues the conversation %s, which is missing: import that first", f.ID)})
 		s.messages = slices.Clone(s.messages)
 		for n := range s.messages {
 			if s.messages[n].parent == "" && s.messages[n].parentAt > 0 {

@@ -35,7 +35,7 @@ func (v *View) line(id string, partial bool) (*line, error) {
 		if !partial || len(ids) == 0 {
 			return nil, err
 		}
-		v.store.opts.Note(err.Error() + "; what is there is taken")
+		v.store.opts.Note(err.Error() + "; the remaining messages are used")
 	}
 	parts, err := v.outlineAll(ids)
 	if err != nil {
@@ -69,7 +69,7 @@ func (v *View) end(l *line, partial bool) (int, error) {
 		if !partial {
 			return -1, l.broken
 		}
-		v.store.opts.Note(l.broken.Error() + "; what is there is taken")
+		v.store.opts.Note(l.broken.Error() + "; the remaining messages are used")
 	}
 	return l.Newest(l.named), nil
 }

@@ -48,7 +48,7 @@ func (v *View) ownSession(name string) (*session.Outline, error) {
 	if v.isPenguin(id) {
 		return nil, &fault.Error{
 			Code:    fault.ReadOnly,
-			Message: id + " is a checkpoint that Penguin keeps; bough only reads it",
+			Message: id + " is a checkpoint of Penguin, which bough only reads",
 			Next:    fault.Do(fault.BranchSession, id),
 		}
 	}
@@ -156,7 +156,7 @@ func (v *View) mayRemove(ids []string, force bool) error {
 	case len(continued) > 0:
 		return refuse("is continued by", continued, "--line removes the whole line")
 	case len(copied) > 0 && !force:
-		return refuse("is where these come from:", copied, "--force removes it all the same; snapshots hold all they need")
+		return refuse("is the origin of", copied, "--force removes it anyway; checkpoints and branches do not need it")
 	}
 	return nil
 }

@@ -210,7 +210,7 @@ func remedyFor(id string, damaged, older []byte) remedy {
 	case err == nil && len(s.Messages) >= n:
 		return remedy{data: older, what: "Penguin's copy of it, with " + plural.Of(len(s.Messages), "message")}
 	case torn:
-		return remedy{data: rest, what: "what is whole of it, " + plural.Of(n, "message")}
+		return remedy{data: rest, what: "its intact part, " + plural.Of(n, "message")}
 	case err == nil:
 		return remedy{what: fmt.Sprintf("Penguin's copy of it, %s.bak, with %s of about %d", session.FileName(id), plural.Of(len(s.Messages), "message"), n)}
 	}
@@ -225,11 +225,11 @@ func damageDetail(damage *session.DamageError, r remedy, done bool) string {
 	case r.what == "":
 		return detail
 	case done:
-		return detail + "; the file is in the trash now, and in its place is " + r.what
+		return detail + "; the file was moved to the trash and replaced with " + r.what
 	case r.data != nil:
-		return detail + "; --fix puts in its place " + r.what
+		return detail + "; --fix replaces it with " + r.what
 	}
-	return detail + "; there is " + r.what + ", to be put in its place by hand"
+	return detail + "; you can replace it with " + r.what
 }
 
 // A spare is Penguin's copy of a session, from before the last change.
@@ -241,9 +241,9 @@ type spare struct {
 }
 
 func (c spare) detail() string {
-	detail := fmt.Sprintf("%s is newer and has %s that this session has not", c.name, plural.Of(c.more, "message"))
+	detail := fmt.Sprintf("%s is newer and has %s that this session lacks", c.name, plural.Of(c.more, "message"))
 	if !c.extends {
-		detail += ", but not all that it has; under another name it is a session too"
+		detail += ", but lacks some of this session's; renamed to .json, it is a session of its own"
 	}
 	return detail
 }

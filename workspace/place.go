@@ -75,7 +75,7 @@ func isUsage(err error) bool { return err != nil && Explain(err).Code == fault.U
 // noPlace returns the error for a REF that refers to nothing.
 func (v *View) noPlace(ref string) error {
 	if ref == "" {
-		return &fault.Error{Code: fault.NotFound, Message: "an empty REF names nothing", Hint: "leave it out for the head, or name a session or message"}
+		return &fault.Error{Code: fault.NotFound, Message: "the REF is empty", Hint: "omit it for the head, or give a session or message"}
 	}
 	e := v.noSession(ref)
 	if strings.HasPrefix(e.Message, "no session ") {
@@ -89,7 +89,7 @@ func (v *View) noPlace(ref string) error {
 // message.
 func (v *View) placeOfPair(f refForm, partial bool) (*place, error) {
 	if f.message == "" {
-		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q names no message after the %c", f.name+string(f.sep), f.sep)}
+		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q has no message after the %c", f.name+string(f.sep), f.sep)}
 	}
 	id, err := v.resolve(f.name)
 	if err != nil {

@@ -118,7 +118,7 @@ func (v *View) needed(id string, bookmarks []bookmark.Bookmark) string {
 		return "a bookmark is in it"
 	}
 	if v.mayRemove([]string{id}, true) != nil || len(v.penguinBelow(id)) > 0 {
-		return "another session goes on from it"
+		return "another session continues it"
 	}
 	if o, err := v.outline(id); err != nil || !o.FitsSeal {
 		return "another program wrote to it"

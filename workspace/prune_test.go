@@ -132,7 +132,7 @@ func TestPruneKeeps(t *testing.T) {
 		"newest":    "true it is the newest",
 		"plain":     "false older than 30 days",
 		"written":   "true another program wrote to it",
-		"continued": "true another session goes on from it",
+		"continued": "true another session continues it",
 		"headed":    "true the head is in it",
 		"marked":    "true a bookmark is in it",
 	}

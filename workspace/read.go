@@ -158,7 +158,7 @@ func (w *Workspace) Lineage(ctx context.Context, name string, o session.ReadOpti
 		}
 		ids, err := v.lineage(id)
 		if err != nil && o.Partial && len(ids) > 0 {
-			v.store.opts.Note(err.Error() + "; what is known is taken")
+			v.store.opts.Note(err.Error() + "; the known part is used")
 			err = nil
 		}
 		return &Lineage{ids}, err

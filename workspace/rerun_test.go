@@ -28,7 +28,7 @@ func TestExportRerun(t *testing.T) {
 
 	notes := 0
 	w, err := workspace.Open(t.Context(), s.Dir(), &workspace.Options{Note: func(note string) {
-		if !strings.HasSuffix(note, "what is there is taken") {
+		if !strings.HasSuffix(note, "the remaining messages are used") {
 			return
 		}
 		if notes++; notes == 1 {
@@ -52,7 +52,7 @@ func TestExportRerun(t *testing.T) {
 	if !strings.Contains(string(e.Data), `"c2"`) {
 		t.Fatalf("the export did not start again: %s", e.Data)
 	}
-	want := []transcript.Loss{{What: "contents of attachments, which are only named", Count: 1}}
+	want := []transcript.Loss{{What: "contents of attachments (only their names were written)", Count: 1}}
 	if !slices.Equal(e.Lost, want) {
 		t.Errorf("lost %v, want %v", e.Lost, want)
 	}

@@ -36,7 +36,7 @@ func (ag Agent) Say(ctx context.Context, s agents.Message, o agents.TurnOptions)
 	case turn.FollowUp:
 		verb = "follow-up"
 	default:
-		return nil, nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("nothing is said %q to an agent at work", s.Mode), Hint: "it is a steer or a follow-up"}
+		return nil, nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("unknown delivery mode %q", s.Mode), Hint: "modes are steer, follow_up"}
 	}
 	e := turn.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == turn.Steer}
 	return ag.w.enqueueOrRun(ctx, operation.Operation{Verb: verb}, ag.name, o, func(tx *Tx, a *agents.Agent) (err error) {

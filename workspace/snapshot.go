@@ -127,7 +127,7 @@ func (v *View) madeBranch(id string, p *place) (*Snapshot, error) {
 	}
 	e := v.index.Entry(id)
 	if e.Kind() != session.Branch || e.BranchPoint != p.messageID() {
-		return nil, &fault.Error{Code: fault.Refused, Message: "the session " + id + " is there already, and no branch of this message"}
+		return nil, &fault.Error{Code: fault.Refused, Message: "the session " + id + " already exists and is not a branch of this message"}
 	}
 	return v.snapshotOf(id), nil
 }
@@ -201,7 +201,7 @@ func (v *View) spec(p *place, spec checkpoint.Spec) (checkpoint.Spec, error) {
 	if spec.ID == "" {
 		spec.ID, err = v.newID()
 	} else if !sessionid.Valid(spec.ID) {
-		err = &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("no session can have the id %q", spec.ID)}
+		err = &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("invalid session id %q", spec.ID)}
 	}
 	if err != nil {
 		return spec, err
@@ -236,7 +236,7 @@ func (l *line) unique(nodes []int) error {
 			return &session.DamageError{
 				Path:    session.FileName(l.Parts[l.Part(n)].ID),
 				Offset:  l.Offset(n),
-				Problem: fmt.Sprintf("the message id %q stands in %s too, with different content", id, session.FileName(l.Parts[l.Part(first)].ID)),
+				Problem: fmt.Sprintf("%[2]s also has a message %[1]q, with different content", id, session.FileName(l.Parts[l.Part(first)].ID)),
 			}
 		}
 		seen[id] = n

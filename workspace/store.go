@@ -170,7 +170,7 @@ func (v *View) storePlace(name, parent string) (*place, error) {
 	if frozen := v.frozen(p); frozen != "" {
 		return nil, &fault.Error{
 			Code:    fault.ReadOnly,
-			Message: frozen + " is a checkpoint and does not change",
+			Message: frozen + " is a checkpoint, which is read-only",
 			Next:    fault.Do(fault.BranchToContinue, frozen),
 		}
 	}
@@ -221,7 +221,7 @@ func checkContent(c *lines.Content) error {
 	}
 	for _, value := range values {
 		if err := rawjson.Check(value); err != nil {
-			return &fault.Error{Code: fault.Usage, Message: "what the message holds is no JSON: " + err.Error(), Err: err}
+			return &fault.Error{Code: fault.Usage, Message: "the content of the message is not JSON: " + err.Error(), Err: err}
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func (w *base) look(root *os.Root, f func(*task.Log)) error {
 	damaged, err := t.update(root)
 	t.mu.Unlock()
 	if damaged > 0 {
-		w.opts.Note(fmt.Sprintf("%s of %s cannot be read; the others count", plural.Of(damaged, "line"), task.Path))
+		w.opts.Note(fmt.Sprintf("%s of %s cannot be read and are ignored", plural.Of(damaged, "line"), task.Path))
 	}
 	if err != nil {
 		return err

@@ -146,7 +146,7 @@ func (w *Workspace) RecordTasks(ctx context.Context, r task.Record) (*task.Recor
 			return err
 		}
 		if done != "" {
-			return &fault.Error{Code: fault.Refused, Message: "another program has looked for tasks in the message " + done + " meanwhile"}
+			return &fault.Error{Code: fault.Refused, Message: "another program has already tracked the message " + done + " meanwhile"}
 		}
 		if err := w.store.complete(&r, order); err != nil {
 			return err

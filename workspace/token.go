@@ -56,7 +56,7 @@ func (w *base) readToken(root *os.Root) (string, error) {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return "", &fault.Error{Code: fault.Refused, Message: tokenFile + " is no file", Hint: "bough follows no link to a secret; remove it, and bough makes a new one"}
+		return "", &fault.Error{Code: fault.Refused, Message: tokenFile + " is no file", Hint: "bough does not follow a link to a secret; remove it, and bough creates a new token"}
 	}
 	data, err := durable.ReadFile(root, tokenFile)
 	if err != nil {
@@ -67,10 +67,10 @@ func (w *base) readToken(root *os.Root) (string, error) {
 	case tokenTorn(token):
 		return "", nil
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", &fault.Error{Code: fault.Damaged, Message: tokenFile + " holds no token", Hint: "put a line of ASCII without spaces there, or remove it, and bough makes a new one"}
+		return "", &fault.Error{Code: fault.Damaged, Message: tokenFile + " has no valid token", Hint: "write a line of ASCII without spaces to it, or remove it, and bough creates a new one"}
 	}
 	if info.Mode()&0o044 != 0 && runtime.GOOS != "windows" {
-		w.opts.Note(tokenFile + " can be read by others on this machine; only its owner should")
+		w.opts.Note(tokenFile + " can be read by other users of this machine")
 	}
 	return token, nil
 }

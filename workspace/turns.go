@@ -62,7 +62,7 @@ func (w *base) hold(ctx context.Context, dir, name, verb string) (unlock func(),
 func working(name string, held *writelock.HeldError) error {
 	e := &fault.Error{
 		Code:    fault.Busy,
-		Message: name + " is at work on another prompt",
+		Message: name + " is already running a turn",
 		Next:    fault.Do(fault.SpeakMeanwhile, name),
 		Err:     held,
 	}
@@ -103,7 +103,7 @@ func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 func (w *Workspace) settleIdle(ctx context.Context, name string) error {
 	err := w.settle(ctx, name, false)
 	if err != nil && Explain(err).Code == fault.Damaged {
-		w.store.opts.Note("an interrupted turn of " + name + " is left as it is: " + err.Error())
+		w.store.opts.Note("an interrupted turn of " + name + " was not completed: " + err.Error())
 		return nil
 	}
 	return err
@@ -128,7 +128,7 @@ func (tx *Tx) settleOne(a *agents.Agent) error {
 		case err == nil:
 			a.Queue.Drop(n.ID)
 		case e.Code == fault.NotFound:
-			tx.View.store.opts.Note(fmt.Sprintf("what was left of a turn of %s is given up: %s", a.Name, e.Message))
+			tx.View.store.opts.Note(fmt.Sprintf("the remaining messages of a turn of %s are dropped: %s", a.Name, e.Message))
 			a.Turn.Unwritten = nil
 		default:
 			return err

@@ -156,7 +156,7 @@ func redo(ctx context.Context, w *base, o UndoOptions) (*Operations, error) {
 }
 
 func nothingTo(do string) error {
-	return &fault.Error{Code: fault.Refused, Message: "there is nothing to " + do, Next: fault.Do(fault.ListOperations)}
+	return &fault.Error{Code: fault.Refused, Message: "nothing to " + do, Next: fault.Do(fault.ListOperations)}
 }
 
 // lost returns whether a session or agent that an operation created no longer
@@ -243,7 +243,7 @@ func (tx *Tx) revertOne(c operation.Change, alone bool, op *operation.Operation)
 		if c.Link {
 			return nil
 		}
-		return newer(op, "%s is gone", c.File)
+		return newer(op, "%s does not exist", c.File)
 	}
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func (tx *Tx) revertOne(c operation.Change, alone bool, op *operation.Operation)
 func (tx *Tx) revertWhole(c operation.Change, op *operation.Operation) error {
 	before, err := durable.ReadFile(tx.View.root, c.Kept)
 	if err != nil || !stateOfBytes(before, nil).Same(c.Was) {
-		return newer(op, "%s is not what it was", c.Kept)
+		return newer(op, "%s was changed", c.Kept)
 	}
 	is, err := tx.View.stateNow(c.File)
 	if err != nil || !is.Same(c.Is) {
@@ -315,11 +315,11 @@ func (tx *Tx) revertMove(c operation.Change, op *operation.Operation) error {
 	case c.File == headFile && tx.View.isThere(c.File): // the head was moved since and stays
 		return nil
 	case tx.View.isThere(c.File):
-		return newer(op, "there is another %s now", c.File)
+		return newer(op, "%s exists again", c.File)
 	}
 	if id := sessionOf(c.File); id != "" {
 		if other, ok := tx.View.byUUID(sessionid.UUID(id)); ok && other != id {
-			return newer(op, "%s goes by the UUID of %s now", other, id)
+			return newer(op, "%s now has the UUID of %s", other, id)
 		}
 	}
 	if is, err := tx.View.stateNow(tx.View.heldBy(c)); err != nil || !is.Same(c.Was) {
@@ -331,7 +331,7 @@ func (tx *Tx) revertMove(c operation.Change, op *operation.Operation) error {
 			return err
 		}
 		if !tx.View.hasTrees(c.File, data) {
-			return newer(op, "a tree of %s is gone", c.File)
+			return newer(op, "a tree of %s does not exist", c.File)
 		}
 	}
 	if err := tx.bringBack(c); err != nil {
@@ -408,11 +408,11 @@ func (tx *Tx) revertSmall(c operation.Change, alone bool, op *operation.Operatio
 		tx.op.Changes[len(tx.op.Changes)-1].Before = string(data)
 		return nil
 	case !stateOfBytes([]byte(c.Before), nil).Same(c.Was): // the content was not text
-		return newer(op, "what %s held before is not known", c.File)
+		return newer(op, "the previous content of %s is unknown", c.File)
 	case isAgent(c.File) && !overIn(c.File, []byte(c.Before)): // the turn must not continue
 		return tx.revertAgent(c, data, op)
 	case isAgent(c.File) && !tx.View.hasTrees(c.File, []byte(c.Before)):
-		return newer(op, "a tree of %s is gone", c.File)
+		return newer(op, "a tree of %s does not exist", c.File)
 	case c.File == headFile && tx.View.pointsNowhere([]byte(c.Before), ""):
 		return tx.discard(c.File)
 	}
@@ -441,7 +441,7 @@ func (tx *Tx) revertAgent(c operation.Change, now []byte, op *operation.Operatio
 	case !ok:
 		return newer(op, "%s was changed since", c.File)
 	case !tx.View.hasTrees(c.File, data):
-		return newer(op, "a tree of %s is gone", c.File)
+		return newer(op, "a tree of %s does not exist", c.File)
 	}
 	return tx.replaceSmall(c.File, now, data)
 }

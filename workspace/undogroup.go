@@ -90,7 +90,7 @@ func (t *takingBack) advance(tx *Tx) error {
 	t.seq, t.group = tx.seq, tx.group
 	about := t.originals(len(prepared))
 	t.about = append(t.about, about...)
-	tx.View.follow("not all that goes with it is written", tx.afterUndo(about, t.verb == operation.Undo))
+	tx.View.follow("files that follow from the change were not all written", tx.afterUndo(about, t.verb == operation.Undo))
 	t.targets = t.targets[len(prepared):]
 	return err
 }

@@ -210,7 +210,7 @@ func isChanged(err error) bool {
 
 // errGone is wrapped by the error for a session that the index has but that
 // does not exist.
-var errGone = errors.New("gone since the index was read")
+var errGone = errors.New("removed since the index was read")
 
 // open opens the folder. A missing folder is read as an empty one.
 func (w *base) open(ctx context.Context) (*os.Root, error) {
@@ -230,7 +230,7 @@ func (w *base) open(ctx context.Context) (*os.Root, error) {
 func noWorkspace(dir string) error {
 	return &fault.Error{
 		Code:    fault.NotFound,
-		Message: "there is no workspace in " + dir,
+		Message: "no workspace in " + dir,
 		Next:    fault.Do(fault.ChooseWorkspace),
 	}
 }

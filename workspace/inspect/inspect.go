@@ -109,7 +109,7 @@ func File(ctx context.Context, path string, stdin io.Reader) ([]Result, error) {
 	if path != "-" {
 		switch info, err := os.Stat(path); {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, &fault.Error{Code: fault.NotFound, Message: "no file " + path, Err: err}
+			return nil, &fault.Error{Code: fault.NotFound, Message: "no such file: " + path, Err: err}
 		case err != nil:
 			return nil, err
 		case !info.Mode().IsRegular():

@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// storeOptions are those of the front door, which documents them.
+// storeOptions are the fields of [Options] that the store needs.
 type storeOptions struct {
 	Limit          int
 	Wait           time.Duration
@@ -36,7 +36,7 @@ type base struct {
 	live   *live
 	turn   chan struct{} // is full while a goroutine writes
 
-	completeForget func(*Tx) error // carries out the plan of an interrupted forget
+	completeForget func(*Tx) error // executes the plan of an interrupted forget
 }
 
 const (
@@ -45,7 +45,7 @@ const (
 	headFile = "head.json"
 )
 
-// newBase returns the store of the workspace in the folder dir, an absolute path. The
+// newBase returns the store of the workspace in dir, an absolute path. The
 // recovery calls completeForget if a forget was interrupted.
 func newBase(dir string, o storeOptions, completeForget func(*Tx) error) *base {
 	if o.Limit <= 0 {

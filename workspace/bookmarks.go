@@ -96,7 +96,8 @@ func withBookmark(f *bookmark.File, b *bookmark.Bookmark, o BookmarkOptions) ([]
 	return f.Replace(taken[0], *b), nil
 }
 
-// ambiguousBookmarks returns the error for a name of several bookmarks, by their indexes.
+// ambiguousBookmarks returns the error for a name of several bookmarks, whose
+// indexes are list.
 func ambiguousBookmarks(name string, f *bookmark.File, list []int) error {
 	return lookup.Ambiguous("bookmark", name, list, func(i int) fault.Candidate {
 		b := f.Bookmarks[i]

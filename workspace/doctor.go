@@ -37,7 +37,8 @@ func (w *Workspace) Doctor(ctx context.Context, o doctor.Options) (*doctor.Repor
 	return diagnose(ctx, w.store, o)
 }
 
-// diagnose looks at every file of a workspace, and repairs what it can if o says so.
+// diagnose checks every file of a workspace and, if o.Fix is set, repairs what
+// can be repaired.
 func diagnose(ctx context.Context, w *base, o doctor.Options) (*doctor.Report, error) {
 	quiet := *w
 	quiet.opts.Note = func(string) {}

@@ -41,8 +41,8 @@ type TreeEntry struct {
 	Children []TreeEntry `json:"children"` // oldest first
 }
 
-// An overview is what lists, searches and errors say about a session or one of Penguin's
-// checkpoints.
+// An overview has what lists, searches and errors show of a session or of one
+// of Penguin's checkpoints.
 type overview struct {
 	kind            session.Kind
 	title           string // see [View.title]
@@ -51,7 +51,7 @@ type overview struct {
 	setting         session.Setting
 }
 
-// overview returns the overview of a session, the zero overview if there is none. It reads
+// overview returns the overview of a session, zero if there is none. It reads
 // no file.
 func (v *View) overview(id string) overview {
 	switch e := v.index.Entry(id); {
@@ -65,7 +65,7 @@ func (v *View) overview(id string) overview {
 	return overview{}
 }
 
-// lastActive returns when any of the sessions with these ids was last active.
+// lastActive returns when any of the sessions was last active.
 func (v *View) lastActive(ids ...string) (last time.Time) {
 	for _, id := range ids {
 		var at time.Time

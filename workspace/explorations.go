@@ -27,7 +27,7 @@ import (
 // explorationsDir has a file for each exploration.
 const explorationsDir = "explorations"
 
-// explorationLocks holds a folder for each exploration for each running.
+// explorationLocks has a folder for each running exploration.
 const explorationLocks = stateDir + "/explorations"
 
 // Write replaces the file of an exploration, whose id must be a UUID. Package

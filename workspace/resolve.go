@@ -109,8 +109,8 @@ func (v *View) conversations(ids []string) []string {
 	return firsts
 }
 
-// abbreviated returns the sessions whose shown abbreviates, by the rule of package lookup.
-// If prefix was the id of a session, it returns none.
+// abbreviated returns the sessions that prefix abbreviates, as defined in
+// package lookup. If prefix was the id of a session, it returns none.
 func (v *View) abbreviated(prefix string) ([]string, error) {
 	if !lookup.IsPrefix(prefix) || strings.HasPrefix(prefix, urn) {
 		return nil, nil

@@ -43,7 +43,7 @@ func (w *Workspace) Undo(ctx context.Context, o UndoOptions) (*Operations, error
 	return undoAll(ctx, w.store, o)
 }
 
-// undoAll reverts as many operations as o says, the newest first.
+// undoAll reverts as many operations as o says, newest first.
 func undoAll(ctx context.Context, w *base, o UndoOptions) (*Operations, error) {
 	if o.Count <= 1 && o.To == 0 {
 		return w.undoOne(ctx, o)
@@ -159,9 +159,10 @@ func nothingTo(do string) error {
 	return &fault.Error{Code: fault.Refused, Message: "nothing to " + do, Next: fault.Do(fault.ListOperations)}
 }
 
-// lost returns whether a session or agent that an operation created no longer
-// gone in v, so that undo skips the operation. Undo does not skip, but refuses, an
-// operation whose files were purged from the trash; see purged.
+// lost returns a function that reports whether a session or agent that an
+// operation created no longer exists in v, so that undo skips the operation.
+// Undo does not skip, but refuses, an operation whose files were purged from
+// the trash; see purged.
 func lost(v *View) func(*operation.Operation) bool {
 	return func(op *operation.Operation) bool {
 		return slices.ContainsFunc(op.Changes, func(c operation.Change) bool {

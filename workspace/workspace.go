@@ -17,10 +17,13 @@
 // A session is one JSON file of messages. A session that is full is continued in
 // another file; a session with its continuations is a line, which users see as
 // one conversation. Checkpoints and branches are sessions too: each has a copy of
-// the messages on a path. Parameters called name or session are a session's id,
-// UUID or title, or a unique prefix of its id. Parameters called ref are a REF: a
-// session, a message, a bookmark, or an expression such as SESSION@MESSAGE or
-// HEAD~2, as described in docs/format.md.
+// the messages on a path.
+//
+// Parameters called name or session are a session's id, UUID or title, or a unique
+// prefix of its id. Parameters called ref are a REF: a session, for the path to its
+// newest message; SESSION@MESSAGE, also @first and @last; the id of a message; the
+// label of a bookmark; HEAD or @ for the head, and - for the previous one. REF~3 is
+// three messages before REF, and REF^ one.
 //
 // The session files are the source of truth: the index is rebuilt from them, and
 // without .bough every session still opens. Methods that read take no lock and

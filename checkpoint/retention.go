@@ -120,7 +120,7 @@ func (r Retention) judge(t Taken, at time.Time, newest, newestOfLine bool) (keep
 	case older(r.MaxAge):
 		return false, "older than " + span(r.MaxAge)
 	case r.KeepAll < 0 || r.EveryNth < 2:
-		return true, "none is thinned out"
+		return true, "all are kept"
 	case !older(r.KeepAll):
 		return true, "not older than " + span(r.KeepAll)
 	case newestOfLine:

@@ -49,13 +49,13 @@ func TestRetention(t *testing.T) {
 		}},
 		{"no limit", checkpoint.Retention{KeepAll: -1, MaxAge: -1, Limit: -1}, []string{
 			named,
-			"+ none is thinned out", "+ none is thinned out", "+ none is thinned out", "+ none is thinned out", "+ none is thinned out", "+ none is thinned out",
+			"+ all are kept", "+ all are kept", "+ all are kept", "+ all are kept", "+ all are kept", "+ all are kept",
 			newest,
 		}},
 		{"all of them", checkpoint.Retention{EveryNth: 1, MaxAge: 36 * time.Hour}, []string{
 			named,
 			"- older than 36 hours", "- older than 36 hours", "- older than 36 hours", "- older than 36 hours",
-			"+ none is thinned out", "+ none is thinned out",
+			"+ all are kept", "+ all are kept",
 			newest,
 		}},
 		{"few", checkpoint.Retention{Limit: 3}, []string{

@@ -29,7 +29,7 @@ var Formats = []*Format{
 	{
 		Name:     "penguin",
 		Aliases:  []string{"bough", "session"},
-		About:    "a session file, as bough and the Penguin assistant write it",
+		About:    "a session file of bough or of the Penguin assistant",
 		Ext:      ".json",
 		Branches: true,
 		Sessions: true,
@@ -75,7 +75,7 @@ var Formats = []*Format{
 	{
 		Name:     "gemini",
 		Aliases:  []string{"gemini-cli"},
-		About:    "a chat of the Gemini command",
+		About:    "a chat of Gemini CLI",
 		Ext:      ".jsonl",
 		Branches: true,
 		detect:   gemini.Detect,
@@ -98,7 +98,7 @@ var Formats = []*Format{
 	{
 		Name:     "chatgpt",
 		Aliases:  []string{"chat-gpt"},
-		About:    "conversations.json of an export of ChatGPT",
+		About:    "conversations.json in an export of ChatGPT",
 		Ext:      ".json",
 		Branches: true,
 		detect:   chatgpt.Detect,
@@ -108,7 +108,7 @@ var Formats = []*Format{
 	{
 		Name:     "claude-ai",
 		Aliases:  []string{"claudeai", "claude.ai"},
-		About:    "conversations.json of an export of Claude's web service",
+		About:    "conversations.json in an export of claude.ai",
 		Ext:      ".json",
 		Branches: true,
 		detect:   claudeai.Detect,
@@ -127,7 +127,7 @@ var Formats = []*Format{
 	},
 	{
 		Name:   "anthropic",
-		About:  "the messages of a request to Anthropic's messages",
+		About:  "the messages of a request to Anthropic's Messages API",
 		Ext:    ".json",
 		detect: anthropic.Detect,
 		read:   anthropic.Read,
@@ -135,7 +135,7 @@ var Formats = []*Format{
 	},
 	{
 		Name:   "openai",
-		About:  "the messages of a request to OpenAI's chat completions",
+		About:  "the messages of a request to OpenAI's Chat Completions API",
 		Ext:    ".json",
 		detect: openai.Detect,
 		read:   openai.Read,
@@ -144,7 +144,7 @@ var Formats = []*Format{
 	{
 		Name:     "markdown",
 		Aliases:  []string{"md"},
-		About:    "a document for people",
+		About:    "a Markdown document",
 		Ext:      ".md",
 		Branches: true,
 		write:    markdown.Write,

@@ -55,17 +55,17 @@ func TestNativeLosses(t *testing.T) {
 		{"signed thinking of Claude's", nativeChain(nativeUser(hi), nativeModel("claude-opus-4-5", content.Thinking("Hm.", "c2ln"), hi)), "", "", `"c2ln"`},
 		{"signed thinking of another", nativeChain(nativeUser(hi), nativeModel("gpt-5", content.Thinking("Hm.", "c2ln"), hi)), "thinking 1", "signatures of thinking 1", `"Hi"`},
 		{"thinking without a signature", nativeChain(nativeUser(hi), nativeModel("claude-opus-4-5", content.Thinking("Hm.", ""), hi)), "thinking 1", "", `"Hi"`},
-		{"nothing but thinking", nativeChain(nativeUser(hi), nativeModel("", content.Thinking("Hm.", "")), nativeUser(content.Text("Go on"))), "thinking 1; messages of which nothing is left 1", "", `"Go on"`},
+		{"nothing but thinking", nativeChain(nativeUser(hi), nativeModel("", content.Thinking("Hm.", "")), nativeUser(content.Text("Go on"))), "thinking 1; messages without remaining content 1", "", `"Go on"`},
 		{"hidden thinking", nativeChain(nativeUser(hi), nativeModel("gpt-5", hidden, hi)), "hidden thinking 1", "hidden thinking 1", `"Hi"`},
-		{"a call without a result", nativeChain(nativeUser(hi), nativeModel("m", call), nativeUser(hi)), "tool calls, which are text now 1", "tool calls, which are text now 1", `[called read] {\"path\":\"a\"}`},
+		{"a call without a result", nativeChain(nativeUser(hi), nativeModel("m", call), nativeUser(hi)), "tool calls, converted to text 1", "tool calls, converted to text 1", `[called read] {\"path\":\"a\"}`},
 		{"an open call at the end", nativeChain(nativeUser(hi), nativeModel("m", call)), "", "", `"a"}`},
-		{"a result without a call", nativeChain(nativeUser(result)), "tool results, which are text now 1", "tool results, which are text now 1", `[the tool said] A`},
+		{"a result without a call", nativeChain(nativeUser(result)), "tool results, converted to text 1", "tool results, converted to text 1", `[the tool said] A`},
 		{"a call and its result", nativeChain(nativeModel("m", call), nativeUser(result)), "", "", `"A"`},
-		{"a system message", nativeChain(system), "system messages, which are the user's now 1", "system messages, which are the user's now 1", `Be brief.`},
+		{"a system message", nativeChain(system), "system messages, converted to messages of the user 1", "system messages, converted to messages of the user 1", `Be brief.`},
 		{"a name", nativeChain(named), "names of speakers 1", "names of speakers 1", `"Hi"`},
 		{"a summary of a branch", nativeChain(nativeUser(hi), summary), "marks of summaries 1", "", `"Elsewhere."`},
 		{"audio", nativeChain(nativeUser(hi, content.Part{Type: content.TypeAudio, Meta: []byte(`{"data":"AA==","format":"wav"}`)})), "audio 1", "audio 1", `"Hi"`},
-		{"an image elsewhere", nativeChain(nativeUser(content.ImageURL("https://example.org/a.png"))), "", "images that stand elsewhere 1", `https://example.org/a.png`},
+		{"an image elsewhere", nativeChain(nativeUser(content.ImageURL("https://example.org/a.png"))), "", "images stored elsewhere 1", `https://example.org/a.png`},
 	} {
 		for i, name := range []string{"claude-code", "pi"} {
 			f := nativeFormat(t, name)
@@ -89,7 +89,7 @@ func TestNativeLosses(t *testing.T) {
 	tr.Messages[0].Parent = "nowhere"
 	for _, name := range []string{"claude-code", "pi"} {
 		out, lost := nativeWrite(t, nativeFormat(t, name), tr, nativeID)
-		if len(lost) != 1 || lost[0].What != "links to messages that are not there" || bytes.Contains(out, []byte("nowhere")) {
+		if len(lost) != 1 || lost[0].What != "links to missing messages" || bytes.Contains(out, []byte("nowhere")) {
 			t.Errorf("an orphan in %s: lost %v of\n%s", name, lost, out)
 		}
 	}

@@ -153,7 +153,7 @@ func features() []feature {
 			}), false},
 		{"branches", fork(""), []string{"[Branch 2](#branch-2)"},
 			func(t *transcript.Transcript) bool { return len(tree.NewOutline(t).Children[firstID(t)]) == 2 }, true},
-		{"the active branch", fork(probeID(3)), []string{"where the conversation goes on"},
+		{"the active branch", fork(probeID(3)), []string{"where the conversation continues"},
 			func(t *transcript.Transcript) bool {
 				for _, m := range t.Messages {
 					if m.ID == t.Leaf {

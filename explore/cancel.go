@@ -36,7 +36,7 @@ func (x *Explorer) Cancel(ctx context.Context, name string) (*Exploration, error
 		}
 		if err != nil && ctx.Err() != nil {
 			return nil, problem(NotStopped, id, &fault.Error{
-				Code: fault.Busy, Message: "the exploration " + id + " was asked to stop and has not stopped yet", Err: context.Cause(ctx),
+				Code: fault.Busy, Message: "the exploration " + id + " has not stopped yet", Err: context.Cause(ctx),
 			})
 		}
 	}

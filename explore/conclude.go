@@ -32,7 +32,7 @@ func (x *Explorer) conclude(ctx context.Context, e *Exploration, method Method, 
 			Messages: []model.Message{{ID: e.ID, Role: "user", Content: text, Metadata: json.RawMessage("{}")}},
 		}, func(string) {})
 		if err != nil {
-			return fmt.Errorf("the model made no synthesis: %w", err)
+			return fmt.Errorf("synthesis by the model: %w", err)
 		}
 		v = v.synthesized(e.Runner.Model, reply.Text)
 	}

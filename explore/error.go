@@ -39,7 +39,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func problem(p Problem, id string, err *fault.Error) *Error { return &Error{p, id, err} }
 
 func notOver(e *Exploration) error {
-	return problem(NotOver, e.ID, &fault.Error{Code: fault.Refused, Message: "the exploration " + e.ID + " is not over"})
+	return problem(NotOver, e.ID, &fault.Error{Code: fault.Refused, Message: "the exploration " + e.ID + " has not ended"})
 }
 
 func notEvaluated(e *Exploration, err error) error {

@@ -104,18 +104,18 @@ func (e *Evaluation) voices(branches []Branch, c Config) []voice {
 		value, said := confidence(b.Confidence)
 		switch {
 		case b.Status != Completed:
-			e.say("%s does not count: it is %s%s", called(b), b.Status, because(b.Reason))
+			e.say("%s is ignored: it is %s%s", called(b), b.Status, because(b.Reason))
 			continue
 		case value < c.Prune:
-			e.say("%s does not count: its confidence %s is below %s", called(b), figure(value), figure(c.Prune))
+			e.say("%s is ignored: its confidence %s is below %s", called(b), figure(value), figure(c.Prune))
 			continue
 		case b.Pruned:
-			e.say("%s does not count: it was pruned", called(b))
+			e.say("%s is ignored: it was pruned", called(b))
 			continue
 		case b.Confidence == nil:
-			e.say("%s said no confidence, which counts as %s", called(b), figure(neutral))
+			e.say("%s gave no confidence and is rated %s", called(b), figure(neutral))
 		case !said:
-			e.say("%s said the confidence %v, which is not from 0 to 1 and counts as %s", called(b), *b.Confidence, figure(neutral))
+			e.say("%s gave the confidence %v, which is not from 0 to 1, and is rated %s", called(b), *b.Confidence, figure(neutral))
 		}
 		list = append(list, voice{Branch: b, confidence: value})
 	}
@@ -129,7 +129,7 @@ func (e *Evaluation) voices(branches []Branch, c Config) []voice {
 
 func (e *Evaluation) best(voices []voice) {
 	if len(voices) == 0 {
-		e.say("no branch has a result that counts")
+		e.say("no branch has a result that can be evaluated")
 		return
 	}
 	first := voices[0]
@@ -140,9 +140,9 @@ func (e *Evaluation) best(voices []voice) {
 	}
 	switch {
 	case len(voices) == 1:
-		e.say("%s is the only one that counts, with confidence %s", called(first.Branch), figure(first.confidence))
+		e.say("%s is the only one evaluated, with confidence %s", called(first.Branch), figure(first.confidence))
 	case voices[1].rating == first.rating:
-		e.say("%s has the highest %s %s, and is the first of those that have it", called(first.Branch), what, figure(first.rating))
+		e.say("%s is the first with the highest %s %s", called(first.Branch), what, figure(first.rating))
 	default:
 		e.say("%s has the highest %s %s", called(first.Branch), what, figure(first.rating))
 	}
@@ -166,7 +166,7 @@ func (e *Evaluation) consensus(voices []voice) bool {
 		votes, claims = append(votes, v), append(claims, claimOf(v.Result))
 	}
 	if len(votes) == 0 {
-		e.say("there is no vote")
+		e.say("no branch has a vote")
 		return false
 	}
 	camps := camps(claims)
@@ -179,7 +179,7 @@ func (e *Evaluation) consensus(voices []voice) bool {
 	}
 	most := camps[0]
 	if len(most) < 2 || 2*len(most) <= len(votes) {
-		e.say("no answer has two votes or more and more than half of %d, so the best is taken", len(votes))
+		e.say("no answer has at least two votes and more than half of %d; falling back to the best", len(votes))
 		return false
 	}
 	var with []voice
@@ -189,7 +189,7 @@ func (e *Evaluation) consensus(voices []voice) bool {
 	e.take(with[0], with)
 	mean := meanOf(with)
 	e.Confidence = &mean
-	e.say("%d of %d agree; %s is the best rated of them", len(with), len(votes), called(with[0].Branch))
+	e.say("%d of %d agree; %s is rated best of these", len(with), len(votes), called(with[0].Branch))
 	return true
 }
 
@@ -234,7 +234,7 @@ func camps(claims []claim) [][]int {
 func (e *Evaluation) synthesis(voices []voice, c Config) bool {
 	parts := partsOf(voices, c)
 	if len(parts) < 2 {
-		e.say("%s with a result at or above %s, and a synthesis needs two, so the best is taken", plural.Of(len(parts), "branch"), figure(c.Synthesize))
+		e.say("%s with a confidence of at least %s, but a synthesis needs two; falling back to the best", plural.Of(len(parts), "branch"), figure(c.Synthesize))
 		return false
 	}
 	e.take(voice{}, parts)
@@ -244,7 +244,7 @@ func (e *Evaluation) synthesis(voices []voice, c Config) bool {
 		e.say("%s is a part, with confidence %s", called(p.Branch), figure(p.confidence))
 	}
 	e.Result = strings.Join(text, "\n\n")
-	e.say("the parts are joined, each under its name")
+	e.say("the parts are joined under their names")
 	return true
 }
 
@@ -283,12 +283,12 @@ func (e Evaluation) synthesized(model, text string) Evaluation {
 	e.Reasons = slices.Clone(e.Reasons)
 	switch {
 	case e.Strategy != Synthesis || e.Fallback != "" || len(e.From) < 2:
-		e.say("there are no parts of which %s could make one result", model)
+		e.say("there are no parts that %s could combine", model)
 	case strings.TrimSpace(text) == "":
-		e.say("%s made nothing of the parts", model)
+		e.say("%s returned no text for the parts", model)
 	default:
 		e.Result = text
-		e.say("%s made one result of the parts", model)
+		e.say("%s combined the parts", model)
 	}
 	return e
 }

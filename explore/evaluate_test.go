@@ -49,19 +49,19 @@ func TestEvaluate(t *testing.T) {
 		reason      string // one of them has it
 	}{
 		{"highest", explore.Best, []float64{0.5, 0.9, 0.7}, nil, "b1", "b1", "", "highest confidence 0.9"},
-		{"tie", explore.Best, []float64{0.5, 0.9, 0.9}, nil, "b1", "b1", "", "the first of those"},
-		{"all failed", explore.Best, []float64{failed, failed}, nil, "", "", "", "no branch has a result that counts"},
-		{"none", explore.Best, nil, nil, "", "", "", "no branch has a result that counts"},
+		{"tie", explore.Best, []float64{0.5, 0.9, 0.9}, nil, "b1", "b1", "", "is the first with the highest"},
+		{"all failed", explore.Best, []float64{failed, failed}, nil, "", "", "", "no branch has a result that can be evaluated"},
+		{"none", explore.Best, nil, nil, "", "", "", "no branch has a result that can be evaluated"},
 		{"one survivor", explore.Best, []float64{failed, 0.4, failed}, nil, "b1", "b1", "", "the only one"},
 		{"why it failed", explore.Best, []float64{failed, 0.4}, nil, "b1", "b1", "", "it is failed, it took longer than 30s"},
 		{"below prune", explore.Best, []float64{0.29}, nil, "", "", "", "0.29 is below 0.3"},
 		{"just below prune", explore.Best, []float64{math.Nextafter(0.3, 0)}, nil, "", "", "", "is below"},
 		{"at prune", explore.Best, []float64{0.30}, nil, "b0", "b0", "", ""},
-		{"none said", explore.Best, []float64{0.49, none, 0.5}, nil, "b1", "b1", "", "said no confidence, which counts as 0.5"},
+		{"none said", explore.Best, []float64{0.49, none, 0.5}, nil, "b1", "b1", "", "gave no confidence and is rated 0.5"},
 		{"NaN", explore.Best, []float64{0.49, math.NaN()}, nil, "b1", "b1", "", "NaN, which is not from 0 to 1"},
 		{"a percentage", explore.Best, []float64{0.6, 85}, nil, "b0", "b0", "", "85, which is not from 0 to 1"},
 
-		{"votes", explore.Consensus, []float64{0.9, 0.4, 0.5}, []string{"41", "42.", "The answer is"}, "b0", "b0", explore.Best, "no answer has two votes"},
+		{"votes", explore.Consensus, []float64{0.9, 0.4, 0.5}, []string{"41", "42.", "The answer is"}, "b0", "b0", explore.Best, "no answer has at least two votes"},
 		{"majority", explore.Consensus, []float64{0.9, 0.4, 0.5}, []string{"41", " 42.0 ", "42"}, "b2", "b2 b1", "", "2 of 3 agree"},
 		{"half is no majority", explore.Consensus, []float64{0.9, 0.4, 0.5, 0.5}, []string{"x", "y", "x", "y"}, "b0", "b0", explore.Best, "more than half of 4"},
 		{"punctuation", explore.Consensus, []float64{0.4, 0.6}, []string{"Use a **mutex**!", "use  a mutex"}, "b1", "b1 b0", "", "2 of 2"},
@@ -72,17 +72,17 @@ func TestEvaluate(t *testing.T) {
 		{"thousands", explore.Consensus, []float64{0.6, 0.4}, []string{"1,000", "1000.0"}, "b0", "b0 b1", "", "2 of 2"},
 		{"a sign", explore.Consensus, []float64{0.6, 0.4}, []string{"-1", "1"}, "b0", "b0", explore.Best, ""},
 		{"operators", explore.Consensus, []float64{0.6, 0.4}, []string{"return a + b", "return a - b"}, "b0", "b0", explore.Best, ""},
-		{"one vote", explore.Consensus, []float64{0.6, failed}, nil, "b0", "b0", explore.Best, "two votes or more"},
+		{"one vote", explore.Consensus, []float64{0.6, failed}, nil, "b0", "b0", explore.Best, "at least two votes"},
 		{"empty is no vote", explore.Consensus, []float64{0.6, 0.9, 0.9}, []string{"x", "", " "}, "b1", "b1", explore.Best, "has no vote"},
 		{"the pruned have no vote", explore.Consensus, []float64{0.6, 0.1, 0.1}, []string{"x", "y", "y"}, "b0", "b0", explore.Best, "below 0.3"},
-		{"no votes", explore.Consensus, nil, nil, "", "", explore.Best, "there is no vote"},
+		{"no votes", explore.Consensus, nil, nil, "", "", explore.Best, "no branch has a vote"},
 
 		{"parts", explore.Synthesis, []float64{0.70, 0.69, 0.8}, nil, "", "b2 b0", "", "are joined"},
-		{"one part", explore.Synthesis, []float64{0.70, 0.69, 0.60}, nil, "b0", "b0", explore.Best, "1 branch with a result at or above 0.7"},
+		{"one part", explore.Synthesis, []float64{0.70, 0.69, 0.60}, nil, "b0", "b0", explore.Best, "1 branch with a confidence of at least 0.7"},
 		{"no part", explore.Synthesis, []float64{0.59, 0.60}, nil, "b1", "b1", explore.Best, "0 branches"},
 		{"none said is no part", explore.Synthesis, []float64{none, none}, nil, "b0", "b0", explore.Best, "0 branches"},
 		{"empty parts", explore.Synthesis, []float64{0.9, 0.8}, []string{"", "x"}, "b0", "b0", explore.Best, "1 branch"},
-		{"all failed", explore.Synthesis, []float64{failed, failed}, nil, "", "", explore.Best, "no branch has a result that counts"},
+		{"all failed", explore.Synthesis, []float64{failed, failed}, nil, "", "", explore.Best, "no branch has a result that can be evaluated"},
 	} {
 		t.Run(string(c.method)+"/"+c.name, func(t *testing.T) {
 			list := branches(c.confidences, c.results...)

@@ -110,7 +110,7 @@ func (x *Explorer) Resume(ctx context.Context, name string) (*Exploration, error
 		}
 		if e.Runner.Command != "" && !e.Done() {
 			if x.Approve == nil {
-				return &fault.Error{Code: fault.Refused, Message: "the exploration stores a command, which nothing approves"}
+				return &fault.Error{Code: fault.Refused, Message: "the exploration stores a command that is not approved"}
 			}
 			if err := x.Approve(ctx, e.Runner); err != nil {
 				return err

@@ -311,11 +311,11 @@ func TestPlan(t *testing.T) {
 	}
 	settings(`{"enabled": false}`)
 	p, err = x.Plan(ctx, explore.Request{Ref: l.tree, Strategies: ways})
-	if err != nil || p.Explores || !strings.Contains(p.Reason, "switched off") {
+	if err != nil || p.Explores || !strings.Contains(p.Reason, "disabled") {
 		t.Errorf("Plan = %+v, %v", p, err)
 	}
 	if _, err := x.Run(ctx, p); !errors.Is(err, fault.Refused) {
-		t.Errorf("switched off: %v", err)
+		t.Errorf("disabled: %v", err)
 	}
 	settings(`{"max_dept": 1}`)
 	if _, err := x.Plan(ctx, explore.Request{Ref: l.tree, Strategies: ways}); !errors.Is(err, fault.Damaged) {

@@ -226,7 +226,7 @@ func TestAgainst(t *testing.T) {
 	for s := range told {
 		t.Error(s)
 	}
-	if b := e.Branches[0]; b.Status != explore.Completed || b.Result != "s1" || !strings.Contains(b.Reason, "in no conversation") {
+	if b := e.Branches[0]; b.Status != explore.Completed || b.Result != "s1" || !strings.Contains(b.Reason, "not added to its conversation") {
 		t.Errorf("without its conversation it is %+v", b)
 	}
 

@@ -156,7 +156,7 @@ func (p *Plan) given(strategies []Strategy) {
 	}
 }
 
-const switchedOff = "explorations are switched off"
+const switchedOff = "explorations are disabled"
 
 // offered plans the strategies that a reply offers, if it offers a choice.
 func (p *Plan) offered(found []recognize.Offer, sure float64) {
@@ -167,7 +167,7 @@ func (p *Plan) offered(found []recognize.Offer, sure float64) {
 	case len(found) < 2:
 		p.Reason = "it does not offer several ways"
 	case sure < p.Config.MinConfidence:
-		p.Reason = fmt.Sprintf("that it offers several ways has the confidence %s, below %s", figure(sure), figure(p.Config.MinConfidence))
+		p.Reason = fmt.Sprintf("the confidence that it offers several ways, %s, is below %s", figure(sure), figure(p.Config.MinConfidence))
 	}
 	p.Explores = p.Reason == ""
 }
@@ -187,7 +187,7 @@ func (x *Explorer) recognize(ctx context.Context, id, reply string, c Config) ([
 		if err == nil || ctx.Err() != nil {
 			return found, sure, err
 		}
-		x.note("what the reply names is found by rules, not by the model: " + err.Error())
+		x.note("strategies are recognized by rules instead of the model: " + err.Error())
 	}
 	found, sure := recognize.Reply(reply)
 	return found, sure, nil

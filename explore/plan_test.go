@@ -31,7 +31,7 @@ func TestPlanFor(t *testing.T) {
 		reason string
 	}{
 		{threeWays, c, ""},
-		{threeWays, off, "switched off"},
+		{threeWays, off, "disabled"},
 		{threeWays, unsure, "below 1"},
 		{"It is done.", c, "several ways"},
 		{"", c, "several ways"},

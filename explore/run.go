@@ -234,7 +234,7 @@ func (r *run) record(ctx context.Context, x ended) {
 	r.e.note(x.id, x.notes)
 	r.e.endBranch(x.id, x.outcome, uuid.NewString, now())
 	if b := r.e.Branch(x.id); err != nil {
-		b.Reason = cmp.Or(b.Reason, "its result is in no conversation: "+err.Error())
+		b.Reason = cmp.Or(b.Reason, "its result was not added to its conversation: "+err.Error())
 	}
 }
 
@@ -285,7 +285,7 @@ func (r *run) insist(ctx context.Context, write func(context.Context) error) err
 			return err
 		}
 		if first {
-			r.x.note("the exploration waits until it can be written: " + err.Error())
+			r.x.note("the exploration cannot be written, retrying: " + err.Error())
 		}
 		select {
 		case <-ctx.Done():

@@ -29,9 +29,9 @@ func (e *Exploration) add(parent string, depth int, strategies []Strategy, newID
 		case depth > c.MaxDepth:
 			b.fail(fmt.Sprintf("not tried: depth %d is beyond the limit of %d", depth, c.MaxDepth), now)
 		case depth > 1 && !c.AllowRecursiveBranching:
-			b.fail("not tried: a branch must not branch again here", now)
+			b.fail("not tried: branches may not propose branches", now)
 		case len(e.Branches) >= c.MaxBranches:
-			b.fail(fmt.Sprintf("not tried: there are %d branches already, the most that are allowed", c.MaxBranches), now)
+			b.fail(fmt.Sprintf("not tried: the limit of %d branches is reached", c.MaxBranches), now)
 		}
 		e.Branches = append(e.Branches, b)
 	}

@@ -86,7 +86,7 @@ b2 b 1 failed pruned:false it exited with 1
 b3 c 1 completed pruned:true its confidence 0.29 is below 0.3
 b4 a1 2 completed pruned:false
 b5 a2 2 completed pruned:false
-b6 a3 2 failed pruned:false not tried: there are 5 branches already, the most that are allowed
+b6 a3 2 failed pruned:false not tried: the limit of 5 branches is reached
 b7 a1 3 failed pruned:false not tried: depth 3 is beyond the limit of 2
 b8 a2 3 failed pruned:false not tried: depth 3 is beyond the limit of 2
 b9 a3 3 failed pruned:false not tried: depth 3 is beyond the limit of 2`
@@ -141,7 +141,7 @@ func TestStateStops(t *testing.T) {
 	deeper := sure(1, "x")
 	deeper.Strategies = strategies("deeper")
 	r.ends("b1", 3, deeper)
-	if !r.Done() || r.Branches[1].Reason != "cancelled" || !strings.Contains(r.Branches[2].Reason, "must not branch again") {
+	if !r.Done() || r.Branches[1].Reason != "cancelled" || !strings.Contains(r.Branches[2].Reason, "may not propose branches") {
 		t.Errorf("cancelled it is %+v", r.Branches)
 	}
 }

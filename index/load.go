@@ -174,7 +174,7 @@ func (x *Index) compareKeys(stored map[string]*Entry, unlisted []*Entry) {
 		x.Foreign.Removed = append(x.Foreign.Removed, e.ID)
 	}
 	if len(gone) > 0 {
-		x.outOfDate("it lists " + gone[0].ID + ", which is gone")
+		x.outOfDate("it lists " + gone[0].ID + ", which does not exist")
 	}
 	slices.SortFunc(unlisted, byAge)
 	for _, e := range unlisted {

@@ -183,7 +183,7 @@ func expand(s string, env []string) (_ string, used []string, err error) {
 	out := variable.ReplaceAllStringFunc(s, func(match string) string {
 		m := variableName.FindStringSubmatch(match[2 : len(match)-1])
 		if m == nil {
-			err = fmt.Errorf("%s is not understood; there are ${NAME} and ${NAME:-TEXT}", match)
+			err = fmt.Errorf("invalid variable %s; use ${NAME} or ${NAME:-TEXT}", match)
 			return ""
 		}
 		name, otherwise := m[1], m[2]

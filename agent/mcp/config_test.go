@@ -69,7 +69,7 @@ func TestExpand(t *testing.T) {
 		{"${env:A}${A}", "twotwo", ""},
 		{"${EMPTY}${EMPTY:-x}${NONE:-}${NONE:-y:-z}", "xy:-z", ""},
 		{"${NONE}", "", "the environment variable NONE is not set"},
-		{"${input:token}", "", "${input:token} is not understood; there are ${NAME} and ${NAME:-TEXT}"},
+		{"${input:token}", "", "invalid variable ${input:token}; use ${NAME} or ${NAME:-TEXT}"},
 		{"${A", "${A", ""},
 	} {
 		got, _, err := expand(c.in, env)

@@ -192,7 +192,7 @@ func (t *Tools) Call(ctx context.Context, c model.Call) (model.Result, error) {
 	}
 	s := text(r)
 	if n := len(s); n > t.options.MaxResult {
-		return model.Result{}, fmt.Errorf("the result of %q has %d bytes, which is too much; it may have %d", c.Name, n, t.options.MaxResult)
+		return model.Result{}, fmt.Errorf("the result of %q has %d bytes; at most %d are allowed", c.Name, n, t.options.MaxResult)
 	}
 	return model.Result{Text: s, Failed: r.IsError}, nil
 }

@@ -231,7 +231,7 @@ func TestOpenErrors(t *testing.T) {
 	}{
 		{nil, []Server{missing}, []string{`the MCP server "none" cannot be started`}},
 		{nil, []Server{unset}, []string{`the MCP server "unset"`, "BOUGH_TEST_UNSET is not set"}},
-		{nil, []Server{program("good"), program("a", "die", "no configuration")}, []string{`the MCP server "a" cannot be started: it ended with exit status 3`, `"no configuration"`}},
+		{nil, []Server{program("good"), program("a", "die", "no configuration")}, []string{`the MCP server "a" cannot be started: it exited with exit status 3`, `"no configuration"`}},
 		{late, []Server{program("a", "hang"), program("b", "hang")}, []string{`"a" did not start within 200ms`, `"b" did not start within 200ms`}},
 	} {
 		tools, err := Open(t.Context(), &Config{Servers: c.servers}, c.options)

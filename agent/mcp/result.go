@@ -46,7 +46,7 @@ func text(r *sdk.CallToolResult) string {
 			parts = append(parts, resource(c.Resource))
 			texts = texts || c.Resource != nil && c.Resource.Text != ""
 		default:
-			parts = append(parts, fmt.Sprintf("[content that bough does not know: %T]", c))
+			parts = append(parts, fmt.Sprintf("[unsupported content: %T]", c))
 		}
 	}
 	if !texts && r.StructuredContent != nil {

@@ -275,9 +275,9 @@ func (s *server) call(ctx context.Context, tool string, args json.RawMessage) (*
 		return nil, s.errorf("refused the call of %q: %s", tool, strings.ToValidUTF8(refused.Message, "\uFFFD"))
 	case l.goesNow():
 		l.stop(s.options.Grace)
-		return nil, s.errorf("is gone since the call of %q: %s%s", tool, l.explain(l.why), s.said(l))
+		return nil, s.errorf("stopped after the call of %q: %s%s", tool, l.explain(l.why), s.said(l))
 	}
-	return nil, s.errorf("could not be asked to call %q: %s", tool, err)
+	return nil, s.errorf("could not be called for %q: %s", tool, err)
 }
 
 // close ends the server. It may still be starting.
@@ -343,7 +343,7 @@ func (l *live) stop(grace time.Duration) {
 func (l *live) explain(err error) string {
 	if l.process != nil {
 		if failure := l.process.Failure(); failure != "" {
-			return "it ended with " + failure
+			return "it exited with " + failure
 		}
 	}
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {

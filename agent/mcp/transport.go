@@ -77,7 +77,7 @@ func (f *filter) keep(b []byte) int {
 func httpClient(s *Server) *http.Client {
 	u, err := url.Parse(s.URL)
 	if err != nil {
-		panic("mcp: a URL that was not looked at") // expand has
+		panic("mcp: unexpected URL") // expand has
 	}
 	return &http.Client{Transport: &headers{to: u, headers: s.Headers}}
 }

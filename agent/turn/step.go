@@ -170,7 +170,7 @@ func invalidReply(e Event, limit int) string {
 		case c.ID == "":
 			return fmt.Sprintf("the model called %q without an id", c.Name)
 		case c.Name == "":
-			return fmt.Sprintf("the model made the call %q of no tool", c.ID)
+			return fmt.Sprintf("the model made the call %q without the name of a tool", c.ID)
 		case seen[c.ID]:
 			return fmt.Sprintf("the model made two calls with the id %q", c.ID)
 		}

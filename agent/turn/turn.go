@@ -208,4 +208,4 @@ type Action struct {
 var ErrRunning = errors.New("a turn is running")
 
 // ErrNoRetry is the error for a retry without an unanswered message.
-var ErrNoRetry = errors.New("no message without an answer")
+var ErrNoRetry = errors.New("no unanswered message")

@@ -416,7 +416,7 @@ reply Good day.
   write n3 assistant after n2: Good day.
   chat_complete n3 finished
 retry
-  refused: no message without an answer
+  refused: no unanswered message
 `, queue: "f1 held"},
 		{name: "a model that talks nonsense", state: turn.Idle, script: `
 prompt p1 Hello

@@ -9,7 +9,7 @@ import (
 
 // Format returns the page as a write-only format of package convert.
 func Format() *convert.Format {
-	f := convert.NewPage("html", "one page for a browser, with all that it needs", ".html", writeTranscript)
+	f := convert.NewPage("html", "one self-contained page for a browser", ".html", writeTranscript)
 	f.Aliases = []string{"htm"}
 	return f
 }

@@ -120,7 +120,7 @@ func (b *Buffer) looked(l *line, ends []string, list []lines.Pending, err error)
 	defer b.mu.Unlock()
 	if err != nil && !b.closed {
 		if workspace.Explain(err).Code != fault.NotFound { // it was deleted
-			b.o.Note("what is pending in " + l.name + " is not known: " + err.Error())
+			b.o.Note("what is pending in " + l.name + " is unknown: " + err.Error())
 		}
 		l.drop(err)
 	}

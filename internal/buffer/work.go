@@ -52,7 +52,7 @@ func (b *Buffer) workOn(name string, s start) (messages []string, err error) {
 		return nil, nil // it was deleted
 	case err != nil:
 		if b.ctx.Err() == nil {
-			b.o.Note("what is pending in " + name + " is not known: " + err.Error())
+			b.o.Note("what is pending in " + name + " is unknown: " + err.Error())
 		}
 		return []string{s.first}, err
 	case batch == nil || batch.New[0] != s.first:
@@ -79,7 +79,7 @@ func (b *Buffer) workWith(batch *lines.Batch) error {
 		return nil // another program was faster
 	}
 	if err != nil {
-		b.o.Note("what the processor found is lost, and it will be asked again: " + err.Error())
+		b.o.Note("the result of the processor is lost; it will run again: " + err.Error())
 		return err
 	}
 	return failure

@@ -70,7 +70,7 @@ func New(line string, o Options) *Model {
 // Ask implements [model.Model].
 func (m *Model) Ask(ctx context.Context, r *model.Request, stream func(text string)) (*model.Reply, error) {
 	if strings.TrimSpace(m.line) == "" {
-		return nil, errors.New("no command is given that is to be the model")
+		return nil, errors.New("the command of the model is empty")
 	}
 	if m.o.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -99,7 +99,7 @@ func (m *Model) Ask(ctx context.Context, r *model.Request, stream func(text stri
 	case text.Broken:
 		return nil, errNotUTF8
 	case strings.TrimSpace(said) == "":
-		return nil, errors.New("the model's command said nothing")
+		return nil, errors.New("the model's command printed nothing")
 	}
 	return &model.Reply{Text: said}, nil
 }

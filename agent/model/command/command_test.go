@@ -86,8 +86,8 @@ func TestAsk(t *testing.T) {
 	}{
 		{"pieces", "  größöer\r\n\n😀✓ end", ""},
 		{"talk", "Yes.", ""},
-		{"nothing", "", "the model's command said nothing"},
-		{"blank", "", "the model's command said nothing"},
+		{"nothing", "", "the model's command printed nothing"},
+		{"blank", "", "the model's command printed nothing"},
 		{"fail", "", "the model's command failed with exit status 3: …"},
 		{"silent", "", "the model's command failed with exit status 4, without an error message"},
 		{"flood", "", "the model's command said more than 100000 bytes"},
@@ -163,7 +163,7 @@ func TestInput(t *testing.T) {
 // TestNoCommand: an empty command line and a missing program are errors.
 func TestNoCommand(t *testing.T) {
 	for line, want := range map[string]string{
-		" ":                                "no command is given",
+		" ":                                "the command of the model is empty",
 		"bough-is-no-command-of-this-name": "the model's command failed with exit status",
 	} {
 		if _, err := command.New(line, command.Options{}).Ask(t.Context(), request(), nil); err == nil || !strings.HasPrefix(err.Error(), want) {

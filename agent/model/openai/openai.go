@@ -193,7 +193,7 @@ func (d *decoder) End() (calls []model.Call, stopped bool, err error) {
 	case "":
 		return nil, false, nil
 	case "error":
-		return nil, false, errors.New("it says that there was an error")
+		return nil, false, errors.New("it reports an error without a message")
 	case "length":
 		return nil, true, wire.TokenLimit(name, d.request.MaxTokens)
 	case "content_filter":

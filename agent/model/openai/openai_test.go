@@ -45,7 +45,7 @@ func TestModel(t *testing.T) {
 		{Name: "another's length", Reply: testmodel.Reply{Text: []string{"So"}, Stop: "length"}, Options: wire.Options{}, Want: "m-1 stopped at its limit of tokens, before the end of its message"},
 		{Name: "filter", Reply: testmodel.Reply{Text: []string{"So"}, Stop: "content_filter"}, Options: wire.Options{}, Want: "a content filter stopped the reply of m-1"},
 		{Name: "refusal", Reply: testmodel.Reply{Refuse: "I can't."}, Options: wire.Options{}, Want: "m-1 refuses to answer: I can't."},
-		{Name: "nothing there", Reply: testmodel.Reply{Status: 404, Raw: "404 page not found"}, Options: wire.Options{}, Want: "the server at HOST has nothing at /v1/ (404): is the base URL right?"},
+		{Name: "nothing there", Reply: testmodel.Reply{Status: 404, Raw: "404 page not found"}, Options: wire.Options{}, Want: "the server at HOST has no endpoint at /v1/ (404): is the base URL right?"},
 		{Name: "too long", Reply: testmodel.Reply{Status: 400, Kind: "context_length_exceeded", Error: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. Please reduce the length of the messages."},
 			Options: wire.Options{}, Want: "the conversation is 809 tokens too long for m-1 (9001 of at most 8192)"},
 		{Name: "too long, nobody knows", Reply: testmodel.Reply{Status: 400, Kind: "context_length_exceeded", Error: "Your input exceeds the context window of this model."},

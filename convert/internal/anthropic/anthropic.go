@@ -1,4 +1,4 @@
-// Package anthropic reads and writes the messages of a request to Anthropic's messages. The
+// Package anthropic reads and writes the messages of a request to Anthropic's Messages API. The
 // member system is the first message. It is detected by that member, by a model whose name
 // begins with claude, or by blocks that only Anthropic has.
 package anthropic

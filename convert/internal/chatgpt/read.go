@@ -1,4 +1,4 @@
-// Package chatgpt reads and writes conversations.json of an export of ChatGPT: an array of
+// Package chatgpt reads and writes conversations.json in an export of ChatGPT: an array of
 // conversations, or a single one. Each has a tree of nodes, mapping, by their keys;
 // current_node is the leaf.
 //

@@ -303,7 +303,7 @@ func (w *writer) preserved(m *transcript.Message) (uuids []string) {
 	list := compaction.Kept(m, w.in)
 	for _, k := range list {
 		if w.children[k.ID] > 1 {
-			w.lost.Add("messages that a compaction kept in sight")
+			w.lost.Add("messages that a compaction kept")
 			return nil
 		}
 		if !w.Has(k) {
@@ -424,7 +424,7 @@ func (w *writer) end() error {
 		}
 		w.Row(id, rawjson.Compact(row{
 			Parent: &uuid, UserType: "external", Cwd: w.t.WorkDir(), Session: w.o.ID, Version: version,
-			Type: "system", Subtype: "informational", Content: "The conversation goes on from here.", Level: "info",
+			Type: "system", Subtype: "informational", Content: "The conversation continues here.", Level: "info",
 			UUID: id, Time: times.ISO(w.o.Now),
 		}))
 		uuid = id

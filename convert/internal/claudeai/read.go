@@ -65,7 +65,7 @@ func Read(in io.Reader, to transcript.Sink) error {
 			if first, ok := places[ids[i]]; !ok {
 				places[ids[i]] = i
 			} else if !bytes.Equal(item.Raw, e.Items[first].Raw) {
-				to.Problem(transcript.Problem{What: "two messages have one id; the second has another one now: " + ids[i]})
+				to.Problem(transcript.Problem{What: "duplicate message id; the second message gets a new one: " + ids[i]})
 				ids[i] = transcript.ChainID(ids[i], item.Raw)
 			}
 		}

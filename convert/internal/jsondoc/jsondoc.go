@@ -54,7 +54,7 @@ func Damage(err error) string {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "it ends too early"
+		return "unexpected end"
 	case errors.Is(err, errLarge), errors.As(err, &syntax):
 		return err.Error()
 	}
@@ -107,7 +107,7 @@ func WalkAll(in io.Reader, into func(path []string) bool, f func(Visit) error) e
 	case errors.Is(err, io.EOF):
 		return io.ErrUnexpectedEOF
 	case errors.As(err, &syntax):
-		return fmt.Errorf("it is no JSON at offset %d: %w", syntax.Offset, err)
+		return fmt.Errorf("invalid JSON at offset %d: %w", syntax.Offset, err)
 	}
 	return err
 }

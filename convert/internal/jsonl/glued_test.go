@@ -47,9 +47,9 @@ func TestGluedRecords(t *testing.T) {
 		{"torn before a value", `{"t":1,"u":"x"}` + "\n" + `{"t":1,"u":{"t":2,"u":[]}` + "\n", `0:{"t":1,"u":"x"} 27:{"t":2,"u":[]}`, "2:16: " + torn},
 		{"torn before a value, two follow", `{"t":1,"u":"x"}` + "\n" + `{"t":1,"u":{"t":2,"u":[]}{"t":3}` + "\n", `0:{"t":1,"u":"x"} 27:{"t":2,"u":[]} 41:{"t":3}`, "2:16: " + torn},
 		{"zeros between", "{\"t\":1,\"u\":2}\n{\"t\":\"\x00\x00\x00\x00{\"t\":2,\"u\":3}\n", `0:{"t":1,"u":2} 24:{"t":2,"u":3}`, "2:14: " + torn},
-		{"a part of a torn record", `{"t":1,"u":"x"}` + "\n" + `{"t":1,"m":{"v":2}` + "\n", `0:{"t":1,"u":"x"}`, "2:16: it is no JSON: byte 18: the file ends in the middle"},
-		{"a record inside the last one, which may grow", `{"t":1,"u":"x"}` + "\n" + `{"t":1,"u":{"t":2,"u":[]}`, `0:{"t":1,"u":"x"}`, "2:16: it is torn"},
-		{"no object", "[{\"a\":1}]\n", "", "1:0: it is no object"},
+		{"a part of a torn record", `{"t":1,"u":"x"}` + "\n" + `{"t":1,"m":{"v":2}` + "\n", `0:{"t":1,"u":"x"}`, "2:16: invalid JSON: byte 18: the file ends in the middle"},
+		{"a record inside the last one, which may grow", `{"t":1,"u":"x"}` + "\n" + `{"t":1,"u":{"t":2,"u":[]}`, `0:{"t":1,"u":"x"}`, "2:16: truncated"},
+		{"no object", "[{\"a\":1}]\n", "", "1:0: not a JSON object"},
 		{"a mark at the beginning", "\xef\xbb\xbf{\"a\":1}{\"b\":2}", `3:{"a":1} 10:{"b":2}`, ""},
 	} {
 		records, problems := readLines(t, c.in)

@@ -112,11 +112,11 @@ func (l *Line) check(torn bool) string {
 	case err == nil && l.Raw[0] == '{':
 		return ""
 	case err == nil:
-		return "it is no object"
+		return "not a JSON object"
 	case torn:
-		return "it is torn"
+		return "truncated"
 	case errors.As(err, &wrong):
-		return fmt.Sprintf("it is no JSON: %v", err)
+		return fmt.Sprintf("invalid JSON: %v", err)
 	default:
 		return err.Error()
 	}

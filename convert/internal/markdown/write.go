@@ -1,4 +1,4 @@
-// Package markdown writes a conversation as a document for people. It cannot be read
+// Package markdown writes a conversation as a Markdown document. It cannot be read
 // again.
 //
 // The path to the leaf is first. Each other branch has a section with the messages
@@ -110,7 +110,7 @@ func Write(w io.Writer, t *transcript.Transcript, _ transcript.Options, lost *re
 			}
 			mark := ""
 			if i == 0 {
-				mark = ", where the conversation goes on"
+				mark = ", where the conversation continues"
 			}
 			fmt.Fprintf(&d.b, "- [Branch %d](#branch-%d)%s: %s\n", i+1, i+1, mark, first)
 		}
@@ -122,7 +122,7 @@ func Write(w io.Writer, t *transcript.Transcript, _ transcript.Options, lost *re
 			case l.from != nil:
 				fmt.Fprintf(&d.b, "\nIt begins after [%s](#message-%d).\n", gist(l.from), d.numbers[l.from])
 			case i > 0:
-				fmt.Fprint(&d.b, "\nIt is a beginning of its own.\n")
+				fmt.Fprint(&d.b, "\nIt has a root of its own.\n")
 			}
 		}
 		for _, m := range l.path {

@@ -1,4 +1,4 @@
-// Package openai reads and writes the messages of a request to OpenAI's chat completions.
+// Package openai reads and writes the messages of a request to OpenAI's Chat Completions API.
 package openai
 
 import (

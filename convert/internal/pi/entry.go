@@ -246,7 +246,7 @@ func textBlock(s string) block { return block{Type: "text", Text: &s} }
 func (w *writer) image(p *content.Part) (block, bool) {
 	mime, data, url := p.File()
 	if data == "" {
-		w.lost.Add("images that stand elsewhere")
+		w.lost.Add("images stored elsewhere")
 		return textBlock("[image " + url + "]"), url != ""
 	}
 	return block{Type: "image", Data: data, MIME: cmp.Or(mime, "image/png")}, true

@@ -20,13 +20,13 @@ const (
 	LostTimes        = "times"
 	LostSummaries    = "marks of summaries"
 	LostNames        = "names of speakers"
-	LostSystem       = "system messages, which are the user's now"
+	LostSystem       = "system messages, converted to messages of the user"
 	LostSignatures   = "signatures of thinking"
 	LostFailures     = "marks of tools that failed"
 	LostResultImages = "images in results"
-	lostExtras       = "what tools gave beside text and images"
-	LostMessages     = "messages of which nothing is left"
-	LostLinks        = "links to messages that are not there"
+	lostExtras       = "output of tools other than text and images"
+	LostMessages     = "messages without remaining content"
+	LostLinks        = "links to missing messages"
 )
 
 // A Report collects the losses of writing a transcript.
@@ -97,12 +97,12 @@ func (l *Report) Extras(p *content.Part) {
 func (l *Report) Part(p *content.Part) {
 	switch p.Type {
 	case content.TypeToolCall:
-		l.Add("tool calls, which are text now")
+		l.Add("tool calls, converted to text")
 	case content.TypeToolResult:
-		l.Add("tool results, which are text now")
+		l.Add("tool results, converted to text")
 		l.Extras(p)
 	case content.TypeThinking:
-		l.Add("thinking, which is text now")
+		l.Add("thinking, converted to text")
 	case content.TypeRedacted:
 		l.Add("hidden thinking")
 	case content.TypeData:

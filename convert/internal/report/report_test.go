@@ -14,10 +14,10 @@ func TestLossesOfParts(t *testing.T) {
 		part       content.Part
 		what, text string
 	}{
-		{content.ToolCall(content.Call{ID: "c", Name: "look", Arguments: `{"n":1}`}), "tool calls, which are text now", `[called look] {"n":1}`},
-		{content.ToolResult(content.Call{ID: "c", Name: "look"}, "A"), "tool results, which are text now", "[the tool said] A"},
-		{content.ToolResult(failed, "A"), "tool results, which are text now", "[the tool failed] A"},
-		{content.Thinking("Hm.", ""), "thinking, which is text now", "Hm."},
+		{content.ToolCall(content.Call{ID: "c", Name: "look", Arguments: `{"n":1}`}), "tool calls, converted to text", `[called look] {"n":1}`},
+		{content.ToolResult(content.Call{ID: "c", Name: "look"}, "A"), "tool results, converted to text", "[the tool said] A"},
+		{content.ToolResult(failed, "A"), "tool results, converted to text", "[the tool failed] A"},
+		{content.Thinking("Hm.", ""), "thinking, converted to text", "Hm."},
 		{content.Part{Type: content.TypeRedacted, Meta: []byte(`{"data":"x"}`)}, "hidden thinking", ""},
 		{content.Part{Type: content.TypeData, Text: "seen"}, "data of other programs", "seen"},
 		{content.Image("image/png", "aGk="), "images", "[image]"},

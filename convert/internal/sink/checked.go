@@ -41,7 +41,7 @@ func (c *checker) Message(m *transcript.Message) error {
 			m.ID = transcript.ChainID(m.ID, fmt.Appendf(nil, "%s%d", bytes.Join(toBytes(m.Records), nil), n))
 			_, taken = c.digests[m.ID]
 		}
-		c.Problem(transcript.Problem{What: "two messages have one id; the second has another one now: " + m.ID})
+		c.Problem(transcript.Problem{What: "duplicate message id; the second message gets a new one: " + m.ID})
 	}
 	if m.Parent == m.ID {
 		m.Parent = ""

@@ -124,33 +124,33 @@ func replies(t *testing.T, p *Provider) {
 func failures(t *testing.T, p *Provider) {
 	for _, c := range append([]Failure{
 		{"half", testmodel.Reply{Text: []string{"So"}, End: testmodel.Half}, wire.Options{}, "the server at HOST broke off its reply: unexpected EOF"},
-		{"early", testmodel.Reply{Text: []string{"So"}, End: testmodel.Early}, wire.Options{}, "the server at HOST broke off its reply: it ended before the message did"},
-		{"hang", testmodel.Reply{Text: []string{"So"}, End: testmodel.Hang}, wire.Options{Next: 50 * time.Millisecond}, "the server at HOST broke off its reply: nothing came for 50ms"},
-		{"mute", testmodel.Reply{End: testmodel.Mute}, wire.Options{First: 50 * time.Millisecond}, "the server at HOST said nothing for 50ms"},
-		{"other JSON", testmodel.Reply{Raw: "data: {\"a\":1}\n\n"}, wire.Options{}, "the server at HOST broke off its reply: it ended before the message did"},
+		{"early", testmodel.Reply{Text: []string{"So"}, End: testmodel.Early}, wire.Options{}, "the server at HOST broke off its reply before the end of the message"},
+		{"hang", testmodel.Reply{Text: []string{"So"}, End: testmodel.Hang}, wire.Options{Next: 50 * time.Millisecond}, "the server at HOST broke off its reply: no data for 50ms"},
+		{"mute", testmodel.Reply{End: testmodel.Mute}, wire.Options{First: 50 * time.Millisecond}, "the server at HOST did not respond for 50ms"},
+		{"other JSON", testmodel.Reply{Raw: "data: {\"a\":1}\n\n"}, wire.Options{}, "the server at HOST broke off its reply before the end of the message"},
 		{"no stream and garbage", testmodel.Reply{Raw: "{so", Media: "application/json"}, wire.Options{}, "the server at HOST sent an invalid reply: invalid character 's'"},
-		{"no stream and an error", testmodel.Reply{Raw: `{"error":"out of memory"}`, Media: "application/json"}, wire.Options{}, "the server at HOST refuses the request (200): out of memory"},
+		{"no stream and an error", testmodel.Reply{Raw: `{"error":"out of memory"}`, Media: "application/json"}, wire.Options{}, "the server at HOST rejects the request (200): out of memory"},
 		{"half a message", testmodel.Reply{Raw: `{"id":"x",`, Media: "application/json", End: testmodel.Half}, wire.Options{}, "the server at HOST broke off its reply: unexpected EOF"},
-		{"a null error", testmodel.Reply{Raw: "data: {\"error\":null}\n\ndata:\n\n"}, wire.Options{}, "the server at HOST broke off its reply: it ended before the message did"},
+		{"a null error", testmodel.Reply{Raw: "data: {\"error\":null}\n\ndata:\n\n"}, wire.Options{}, "the server at HOST broke off its reply before the end of the message"},
 		{"an error without an end", testmodel.Reply{Raw: "data: {\"error\":{\"message\":\"out of memory\"}}\n\n", End: testmodel.Hang}, wire.Options{}, "the server at HOST broke off its reply: out of memory"},
 		{"a page", testmodel.Reply{Raw: "<html>", Media: "text/html"}, wire.Options{}, "the server at HOST answers with a web page: is the base URL right?"},
-		{"nothing", testmodel.Reply{}, wire.Options{}, "m-1 said nothing"},
-		{"blank", testmodel.Reply{Text: []string{" \n"}}, wire.Options{}, "m-1 said nothing"},
+		{"nothing", testmodel.Reply{}, wire.Options{}, "m-1 returned an empty reply"},
+		{"blank", testmodel.Reply{Text: []string{" \n"}}, wire.Options{}, "m-1 returned an empty reply"},
 		{"an error in the stream", testmodel.Reply{Text: []string{"So"}, Error: "The server had an error\nwhile it " + key}, wire.Options{},
 			"the server at HOST broke off its reply: The server had an error while it (the key)"},
 		{"no tool", testmodel.Reply{Calls: []testmodel.Call{{ID: "a"}}}, wire.Options{}, "the model made a call without the name of a tool"},
 		{"one id", testmodel.Reply{Calls: []testmodel.Call{{ID: "a", Name: "ls"}, {ID: "a", Name: "ls"}}}, wire.Options{}, `the model made two calls with the id "a"`},
-		{"400", testmodel.Reply{Status: 400, Error: "max_tokens: 16384 > 4096"}, wire.Options{}, "the server at HOST refuses the request (400): max_tokens: 16384 > 4096"},
-		{"401", testmodel.Reply{Status: 401, Error: "Incorrect API key provided: " + key}, wire.Options{}, "the server at HOST does not accept the key (401): look at the variable " + p.KeyVar},
-		{"403", testmodel.Reply{Status: 403, Error: "Not in your country"}, wire.Options{}, "the server at HOST does not allow this with this key (403): Not in your country"},
-		{"404", testmodel.Reply{Status: 404, Kind: "model_not_found", Error: "There is none."}, wire.Options{}, `the server at HOST knows no model "m-1" (404): There is none.`},
-		{"413", testmodel.Reply{Status: 413, Error: "Request exceeds the maximum size"}, wire.Options{}, "the conversation is larger than the server at HOST takes (413)"},
-		{"429", testmodel.Reply{Status: 429, Error: "You exceeded your current quota"}, wire.Options{Retries: -1}, "the server at HOST takes no more requests for now (429): You exceeded your current quota"},
-		{"429 for long", testmodel.Reply{Status: 429, RetryAfter: "86400"}, wire.Options{}, "the server at HOST takes no more requests for now (429)"},
-		{"429 until a day", testmodel.Reply{Status: 429, RetryAfter: "Fri, 31 Dec 2199 23:59:59 GMT"}, wire.Options{}, "the server at HOST takes no more requests for now (429)"},
-		{"500", testmodel.Reply{Status: 500, Error: key}, wire.Options{Retries: -1}, "the server at HOST is in trouble (500): (the key)"},
-		{"529", testmodel.Reply{Status: 529, Error: key}, wire.Options{Retries: -1}, "the server at HOST is in trouble (529): (the key)"},
-		{"elsewhere", testmodel.Reply{Status: 307, Location: "http://other.example/v1", Raw: "x"}, wire.Options{}, "the server at HOST sends requests on to other.example, and the key does not go along: correct the base URL"},
+		{"400", testmodel.Reply{Status: 400, Error: "max_tokens: 16384 > 4096"}, wire.Options{}, "the server at HOST rejects the request (400): max_tokens: 16384 > 4096"},
+		{"401", testmodel.Reply{Status: 401, Error: "Incorrect API key provided: " + key}, wire.Options{}, "the server at HOST rejects the key (401): check the variable " + p.KeyVar},
+		{"403", testmodel.Reply{Status: 403, Error: "Not in your country"}, wire.Options{}, "the server at HOST denies the request with this key (403): Not in your country"},
+		{"404", testmodel.Reply{Status: 404, Kind: "model_not_found", Error: "There is none."}, wire.Options{}, `the server at HOST has no model "m-1" (404): There is none.`},
+		{"413", testmodel.Reply{Status: 413, Error: "Request exceeds the maximum size"}, wire.Options{}, "the conversation is larger than the server at HOST accepts (413)"},
+		{"429", testmodel.Reply{Status: 429, Error: "You exceeded your current quota"}, wire.Options{Retries: -1}, "the server at HOST accepts no more requests for now (429): You exceeded your current quota"},
+		{"429 for long", testmodel.Reply{Status: 429, RetryAfter: "86400"}, wire.Options{}, "the server at HOST accepts no more requests for now (429)"},
+		{"429 until a day", testmodel.Reply{Status: 429, RetryAfter: "Fri, 31 Dec 2199 23:59:59 GMT"}, wire.Options{}, "the server at HOST accepts no more requests for now (429)"},
+		{"500", testmodel.Reply{Status: 500, Error: key}, wire.Options{Retries: -1}, "the server at HOST failed (500): (the key)"},
+		{"529", testmodel.Reply{Status: 529, Error: key}, wire.Options{Retries: -1}, "the server at HOST failed (529): (the key)"},
+		{"elsewhere", testmodel.Reply{Status: 307, Location: "http://other.example/v1", Raw: "x"}, wire.Options{}, "the server at HOST redirects to other.example, where the key is not sent: correct the base URL"},
 	}, p.Failures...) {
 		t.Run(c.Name, func(t *testing.T) {
 			s := p.Server(t, c.Reply)
@@ -187,12 +187,12 @@ func retries(t *testing.T, p *Provider) {
 		fails   string
 	}{
 		{[]testmodel.Reply{limited, busy, hello}, 0, 3, ""},
-		{[]testmodel.Reply{limited, limited, limited, hello}, 0, 3, "takes no more requests for now (429)"},
+		{[]testmodel.Reply{limited, limited, limited, hello}, 0, 3, "accepts no more requests for now (429)"},
 		{[]testmodel.Reply{limited, limited, limited, hello}, 3, 4, ""},
-		{[]testmodel.Reply{limited, hello}, -1, 1, "takes no more requests for now (429)"},
+		{[]testmodel.Reply{limited, hello}, -1, 1, "accepts no more requests for now (429)"},
 		{[]testmodel.Reply{{Status: 408, RetryAfter: "0"}, {Status: 409, RetryAfter: "0"}, hello}, 0, 3, ""},
 		{[]testmodel.Reply{{End: testmodel.Early, Text: []string{"So"}}, hello}, 5, 1, "broke off"},
-		{[]testmodel.Reply{{Status: 400}, hello}, 5, 1, "refuses"},
+		{[]testmodel.Reply{{Status: 400}, hello}, 5, 1, "rejects"},
 	} {
 		s := p.Server(t, c.script...)
 		reply, err := p.Model(t, s, wire.Options{Retries: c.retries}).Ask(t.Context(), Hello(), nil)
@@ -254,10 +254,10 @@ func news(t *testing.T, p *Provider) {
 		o    wire.Options
 		want string
 	}{
-		{wire.Options{}, "there is no key for " + p.Name + ": put it into the variable " + p.KeyVar},
-		{wire.Options{BaseURL: p.URL}, "there is no key for " + p.Name},
+		{wire.Options{}, "no key for " + p.Name + ": set the variable " + p.KeyVar},
+		{wire.Options{BaseURL: p.URL}, "no key for " + p.Name},
 		{wire.Options{Key: " " + key + "\n"}, ""},
-		{wire.Options{Key: key + "\nsecret"}, "the key for " + p.Name + " holds characters that no key has"},
+		{wire.Options{Key: key + "\nsecret"}, "the key for " + p.Name + " has invalid characters"},
 		{wire.Options{BaseURL: "localhost:11434"}, "the base URL for " + p.Name + " is not an http or https address"},
 		{wire.Options{BaseURL: "http://:secret"}, "the base URL for " + p.Name + " is not an http or https address"},
 		{wire.Options{BaseURL: "http://localhost:11434/v1"}, ""},
@@ -279,7 +279,7 @@ func news(t *testing.T, p *Provider) {
 	}
 	r := Hello()
 	r.ModelID = ""
-	if _, err := m.Ask(t.Context(), r, nil); err == nil || err.Error() != "no model of "+p.Name+" is chosen" {
+	if _, err := m.Ask(t.Context(), r, nil); err == nil || err.Error() != "no model of "+p.Name+" was selected" {
 		t.Errorf("no model: %v", err)
 	}
 }

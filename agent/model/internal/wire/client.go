@@ -45,10 +45,10 @@ func NewAPI(name, keyVar, key, base, own string) (*API, error) {
 	first, _ := url.Parse(own)
 	a.Hosted = a.Base.Host == first.Host
 	if a.Hosted && a.Key == "" {
-		return nil, fmt.Errorf("there is no key for %s: put it into the variable %s", name, keyVar)
+		return nil, fmt.Errorf("no key for %s: set the variable %s", name, keyVar)
 	}
 	if strings.ContainsFunc(a.Key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return nil, fmt.Errorf("the key for %s holds characters that no key has: look at the variable %s", name, keyVar)
+		return nil, fmt.Errorf("the key for %s has invalid characters: check the variable %s", name, keyVar)
 	}
 	a.transport = http.DefaultTransport
 	if t, ok := a.transport.(*http.Transport); ok {
@@ -186,7 +186,7 @@ type patience struct {
 
 func (p *patience) RoundTrip(r *http.Request) (*http.Response, error) {
 	timer := time.AfterFunc(p.First, func() {
-		p.cancel(fmt.Errorf("%s said nothing for %v", p.who(), p.First))
+		p.cancel(fmt.Errorf("%s did not respond for %v", p.who(), p.First))
 	})
 	res, err := p.transport.RoundTrip(r)
 	if err != nil {
@@ -208,7 +208,7 @@ type body struct {
 func (b *body) Read(data []byte) (int, error) {
 	if b.timer == nil {
 		b.timer = time.AfterFunc(b.p.Next, func() {
-			b.p.cancel(fmt.Errorf("%s broke off its reply: nothing came for %v", b.p.who(), b.p.Next))
+			b.p.cancel(fmt.Errorf("%s broke off its reply: no data for %v", b.p.who(), b.p.Next))
 		})
 	}
 	n, err := b.ReadCloser.Read(data)
@@ -247,7 +247,7 @@ func (a *API) media(ctx context.Context, res *http.Response, err error, model st
 		if at, err := res.Location(); err == nil && at.Host != "" {
 			to = "to " + at.Host
 		}
-		return "", fmt.Errorf("%s sends requests on %s, and the key does not go along: correct the base URL", a.who(), Line(to, 200, false))
+		return "", fmt.Errorf("%s redirects %s, where the key is not sent: correct the base URL", a.who(), Line(to, 200, false))
 	}
 	media, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	media = strings.ToLower(strings.TrimSpace(media))

@@ -25,25 +25,25 @@ func (a *API) Refusal(status int, said []byte, model string) error {
 	switch status {
 	case http.StatusUnauthorized: // the response may quote a part of the key
 		if a.Key == "" {
-			return fmt.Errorf("%s wants a key (401): put it into the variable %s", a.who(), a.KeyVar)
+			return fmt.Errorf("%s requires a key (401): set the variable %s", a.who(), a.KeyVar)
 		}
-		return fmt.Errorf("%s does not accept the key (401): look at the variable %s", a.who(), a.KeyVar)
+		return fmt.Errorf("%s rejects the key (401): check the variable %s", a.who(), a.KeyVar)
 	case http.StatusForbidden:
-		return fmt.Errorf("%s does not allow this with this key (403)%s", a.who(), tail)
+		return fmt.Errorf("%s denies the request with this key (403)%s", a.who(), tail)
 	case http.StatusNotFound:
 		if !gjson.ValidBytes(said) || kind == "" && why == "" {
-			return fmt.Errorf("%s has nothing at %s (404): is the base URL right?", a.who(), a.Base.EscapedPath())
+			return fmt.Errorf("%s has no endpoint at %s (404): is the base URL right?", a.who(), a.Base.EscapedPath())
 		}
-		return fmt.Errorf("%s knows no model %q (404)%s", a.who(), model, tail)
+		return fmt.Errorf("%s has no model %q (404)%s", a.who(), model, tail)
 	case http.StatusRequestEntityTooLarge:
-		return fmt.Errorf("the conversation is larger than %s takes (413)%s", a.who(), tail)
+		return fmt.Errorf("the conversation is larger than %s accepts (413)%s", a.who(), tail)
 	case http.StatusTooManyRequests:
-		return fmt.Errorf("%s takes no more requests for now (429)%s", a.who(), tail)
+		return fmt.Errorf("%s accepts no more requests for now (429)%s", a.who(), tail)
 	}
 	if status >= 500 {
-		return fmt.Errorf("%s is in trouble (%d)%s", a.who(), status, tail)
+		return fmt.Errorf("%s failed (%d)%s", a.who(), status, tail)
 	}
-	return fmt.Errorf("%s refuses the request (%d)%s", a.who(), status, tail)
+	return fmt.Errorf("%s rejects the request (%d)%s", a.who(), status, tail)
 }
 
 // Broken returns the error for a stream that did not come to its end: err is the error
@@ -64,7 +64,7 @@ func (a *API) Broken(ctx context.Context, err error, event []byte, model string)
 		}
 		return fmt.Errorf("%s broke off its reply: %s", a.who(), why)
 	case err == nil:
-		return fmt.Errorf("%s broke off its reply: it ended before the message did", a.who())
+		return fmt.Errorf("%s broke off its reply before the end of the message", a.who())
 	case errors.As(err, &syntax), errors.As(err, &kind):
 		return a.clean(fmt.Errorf("%s sent an invalid part of a reply: %w", a.who(), err))
 	}

@@ -38,7 +38,7 @@ func TestHosted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := a.Refusal(500, []byte("sk-1"), "m").Error(); !a.Hosted || got != "OpenAI is in trouble (500): (the key)" {
+	if got := a.Refusal(500, []byte("sk-1"), "m").Error(); !a.Hosted || got != "OpenAI failed (500): (the key)" {
 		t.Errorf("the error is %s", got)
 	}
 }

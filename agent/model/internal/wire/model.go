@@ -101,7 +101,7 @@ func NewModel(o Options, p *Provider) (model.Model, error) {
 func (m *client) Ask(ctx context.Context, r *model.Request, stream func(text string)) (*model.Reply, error) {
 	name := cmp.Or(m.o.Name, r.ModelID)
 	if name == "" {
-		return nil, fmt.Errorf("no model of %s is chosen", m.api.Name)
+		return nil, fmt.Errorf("no model of %s was selected", m.api.Name)
 	}
 	prompt, err := Compose(r, m.provider.Format)
 	if err != nil {
@@ -208,7 +208,7 @@ func (m *client) reply(ctx context.Context, q *Request, d Decoder) (*model.Reply
 		return nil, err
 	}
 	if len(calls) == 0 && strings.TrimSpace(text) == "" {
-		return nil, fmt.Errorf("%s said nothing", q.Model)
+		return nil, fmt.Errorf("%s returned an empty reply", q.Model)
 	}
 	return &model.Reply{Text: text, Calls: calls}, nil
 }

@@ -88,7 +88,7 @@ func (c *composer) tool(t model.Tool) error {
 	name := c.name(t.Name)
 	for n := 2; c.prompt.names[name] != ""; n++ {
 		if c.prompt.names[name] == t.Name {
-			return fmt.Errorf("there are two tools with the name %q", t.Name)
+			return fmt.Errorf("duplicate tool name %q", t.Name)
 		}
 		end := fmt.Sprintf("_%d", n)
 		name = name[:min(len(name), longestName-len(end))] + end

@@ -60,7 +60,7 @@ func Compose(r *model.Request, f content.Format) (*Prompt, error) {
 	}
 	c.finish()
 	if !slices.ContainsFunc(c.out, func(m *content.Message) bool { return m.Own.Role != "system" }) {
-		return nil, errors.New("there is no message to answer")
+		return nil, errors.New("no message to answer")
 	}
 	if c.out[len(c.out)-1].Role == assistant {
 		return nil, errors.New("the last message with text is the model's own, so there is nothing to answer")

@@ -115,7 +115,7 @@ func TestCompose(t *testing.T) {
 			`{"type":"file","filename":"a.pdf","asset":{"bucket":"","s3_key":"k","etag":"","sha256":"00","mime":"application/pdf","size_b":1}}]`, "")},
 			`{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://a.example/b.png"}},{"type":"text","text":"(Here is a file that cannot be shown: image.)"},{"type":"text","text":"(Here is a file that cannot be shown: file, \"a.pdf\".)"}]}`,
 			`{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://a.example/b.png"}},{"type":"text","text":"(Here is a file that cannot be shown: image.)"},{"type":"text","text":"(Here is a file that cannot be shown: file, \"a.pdf\".)"}]}`},
-		{"nothing", []model.Message{stored("user", `" "`, ""), stored("system", `"Be kind."`, "")}, "there is no message to answer", "there is no message to answer"},
+		{"nothing", []model.Message{stored("user", `" "`, ""), stored("system", `"Be kind."`, "")}, "no message to answer", "no message to answer"},
 		{"its own", []model.Message{hello, stored("assistant", `"Hi"`, ""), stored("user", `""`, "")},
 			"the last message with text is the model's own, so there is nothing to answer", "the last message with text is the model's own, so there is nothing to answer"},
 	} {
@@ -226,7 +226,7 @@ func TestTools(t *testing.T) {
 	}{
 		{[]model.Tool{{Name: "a"}, {Name: "a.b"}, {Name: "a/b"}, {Name: long + "1"}, {Name: long + "2"}},
 			"a a_b a_b_2 " + long[:64] + " " + long[:62] + "_2"},
-		{[]model.Tool{{Name: "a"}, {Name: "a"}}, `there are two tools with the name "a"`},
+		{[]model.Tool{{Name: "a"}, {Name: "a"}}, `duplicate tool name "a"`},
 		{[]model.Tool{{}}, "a tool has no name"},
 		{[]model.Tool{{Name: "a", Schema: json.RawMessage(`{`)}}, `the schema of the tool "a" is not a JSON object`},
 		{[]model.Tool{{Name: "a", Schema: json.RawMessage(`[]`)}}, `the schema of the tool "a" is not a JSON object`},

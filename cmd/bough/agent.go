@@ -15,10 +15,10 @@ func (p *program) agentVerb() verb {
 		name:  "agent",
 		args:  "VERB",
 		short: "manage agents: many conversations, one head",
-		long: `An agent has a name, a model, instructions, and any number of trees: conversations of its
-own, which 'bough ls' and the other verbs list as sessions. Its head is always at exactly one
-message of one of them. AGENT is a name, an id, or a unique part of either. TREE is the name of
-a tree, its id, or a unique part of that.`,
+		long: `An agent has a name, a model, instructions, and any number of trees: conversations of its own,
+which 'bough ls' and the other verbs list as sessions. It has exactly one head, at a message of
+one of its trees. AGENT is a name, an id, or a unique part of either. TREE is the name of a tree,
+its id, or a unique part of that.`,
 		example: `bough agent create ada --system "You plan trips."
 bough agent trees ada`,
 		subs: []verb{

@@ -22,7 +22,7 @@ unless it is also an id or a title. --rm removes the bookmark and keeps the mess
 bough show "before the budget"
 bough bookmark --rm "before the budget"`,
 		flags: []cli.Flag{
-			&cli.StringFlag{Name: "summary", Usage: "a description, in `WORDS`"},
+			&cli.StringFlag{Name: "summary", Usage: "describe the bookmark with `WORDS`"},
 			&cli.StringFlag{Name: "scope", DefaultText: "message", Usage: "the `SCOPE` of the bookmark: message, branch (the path to the message) or subtree"},
 			&cli.BoolFlag{Name: "move", DisableDefaultText: true, Usage: "move the label if another message has it"},
 			&cli.BoolFlag{Name: "rm", DisableDefaultText: true, Usage: "remove the bookmark LABEL"},

@@ -19,8 +19,8 @@ func (p *program) branchesVerb() verb {
 		short: "list the branches inside a conversation",
 		long: `Prints the last message of each branch, oldest first, over all files of the conversation: its
 short id, the number of messages on the path to it, its time, and its first words. '*' marks the
-head, 'newest' the message that the next one answers if the head is elsewhere, [LABEL] a bookmark,
-and 'joins' the number of messages on the path whose parent is missing.
+head, 'newest' the default parent of the next message if the head is elsewhere, [LABEL] a
+bookmark, and 'joins' the number of messages on the path whose parent is missing.
 'bough show SESSION@MESSAGE' prints the path to a message.`,
 		example: `bough branches "Plan the trip"
 bough show "Plan the trip@4f2a90aa"`,

@@ -21,8 +21,8 @@ The shell runs CMD in a folder for the branch: a copy of --dir, or a worktree if
 repository. CMD reads JSON, {exploration_id, branch_id, strategy, depth, dir, bindings, messages,
 learnings}, and prints the result as text, or as JSON: {result, confidence, success, metrics,
 insights, strategies}. Each of strategies is tried next, below its branch, in a copy of the folder
-as that branch left it. Without --run the model M answers, by default that of the agent of the
-conversation.
+as that branch left it. Without --run the model M answers, by default the model of the agent that
+owns the conversation.
 
 After an interrupt, 'bough explore resume ID' continues the exploration. Outcomes are recorded
 ('bough learnings') and rank the strategies of similar explorations. Flags override the member
@@ -47,7 +47,7 @@ bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --
 			&cli.Float64Flag{Name: "prune", DefaultText: "0.3", Usage: "ignore results with a confidence below `C`"},
 			&cli.Float64Flag{Name: "synthesize", DefaultText: "0.7", Usage: "use results with a confidence of at least `C` in a synthesis"},
 			&cli.StringFlag{Name: "dir", Usage: "give each branch a copy of the folder `D`"},
-			&cli.GenericFlag{Name: "metric", Value: &words{}, Usage: "evaluate by the metric `NAME=higher`, lower or ignore; repeatable"},
+			&cli.GenericFlag{Name: "metric", Value: &words{}, Usage: "evaluate by the metric in `NAME=DIRECTION`: higher, lower or ignore; repeatable"},
 			&cli.GenericFlag{Name: "bind", Value: &words{}, Usage: "set the variable `K=V` for each branch, and store it in the exploration's file; repeatable"},
 			&cli.BoolFlag{Name: "share", DisableDefaultText: true, Usage: "let branches read each other's notes"},
 			&cli.BoolFlag{Name: "keep", DisableDefaultText: true, Usage: "keep the folders of the branches"},

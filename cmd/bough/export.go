@@ -46,7 +46,7 @@ Formats:
 bough export "Plan the trip" --open
 bough export "Plan the trip@849dde0b" --to html --tree --redact -o trip.html`,
 		flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the `FORMAT`", DefaultText: "by the extension of FILE"},
+			&cli.StringFlag{Name: "to", Usage: "write `FORMAT`", DefaultText: "by the extension of FILE"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`"},
 			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "replace FILE if it exists"},
 			&cli.BoolFlag{Name: "open", DisableDefaultText: true, Usage: "open the file"},
@@ -202,14 +202,14 @@ that continues it there. --exec runs the command.
 The conversation continues in its own folder, if that exists, else in the current one; --dir names
 another. 'bough import --from TOOL' later adds the new messages to the same conversation.
 
-opencode keeps no files: it imports one from .bough in the workspace. The printed command, or
---exec, removes that file afterwards.
+opencode keeps no session files: it imports one from .bough in the workspace. The printed command,
+or --exec, removes that file afterwards.
 
 Tools: ` + strings.Join(formatNames("in"), ", "),
 		example: `bough resume "Fix the parser@849dde0b" --in claude-code
 bough resume "Fix the parser" --in codex --exec`,
 		flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "in", Usage: "the `TOOL`"},
+			&cli.StringFlag{Name: "in", Usage: "continue in `TOOL`"},
 			&cli.StringFlag{Name: "dir", Usage: "continue in this `FOLDER`"},
 			&cli.BoolFlag{Name: "exec", DisableDefaultText: true, Usage: "run the command"},
 			redactFlag(),

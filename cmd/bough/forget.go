@@ -16,7 +16,7 @@ func (p *program) forgetVerb() verb {
 	return verb{
 		name:  "forget",
 		args:  "SESSION [--copies] [--dry-run] [--yes ID]",
-		short: "delete a conversation for good",
+		short: "delete a conversation permanently",
 		long: `Deletes all files of a conversation, also from the trash, and its text from the log, bookmarks,
 explorations, learnings, tasks and the records of imports and exports. This cannot be undone. The id
 of the conversation and those of its sources are kept, so that no import restores it. Other
@@ -56,7 +56,7 @@ terminal, forget asks twice; otherwise --yes must repeat the id of the conversat
 			for _, id := range f.Sessions {
 				fmt.Fprintln(p.stdout, clean(id))
 			}
-			fmt.Fprintf(p.stderr, "%s %s for good\n", did, count(len(f.Sessions), "session file"))
+			fmt.Fprintf(p.stderr, "%s %s permanently\n", did, count(len(f.Sessions), "session file"))
 			p.forgetCopies(f, "still contain its messages; --copies deletes them too")
 			return nil
 		},
@@ -96,7 +96,7 @@ func (p *program) confirmForget(f *workspace.ForgetResult, given bool, yes strin
 	}
 	in, ok := p.stdin.(*os.File)
 	if !ok || p.screen == nil || !term.IsTerminal(int(in.Fd())) {
-		return usageError("no terminal to confirm on; '--yes %s' deletes it for good", f.Session)
+		return usageError("no terminal to confirm on; '--yes %s' deletes it permanently", f.Session)
 	}
 	lines := bufio.NewScanner(in)
 	ask := func(question string) string {
@@ -105,7 +105,7 @@ func (p *program) confirmForget(f *workspace.ForgetResult, given bool, yes strin
 		return strings.TrimSpace(lines.Text())
 	}
 	p.forgetCopies(f, "contain its messages and are kept; --copies deletes them too")
-	switch strings.ToLower(ask(fmt.Sprintf("Delete %q (%s) for good? This cannot be undone. [y/N] ", line(f.Title), count(len(f.Sessions), "session file")))) {
+	switch strings.ToLower(ask(fmt.Sprintf("Delete %q (%s) permanently? This cannot be undone. [y/N] ", line(f.Title), count(len(f.Sessions), "session file")))) {
 	case "y", "yes":
 	default:
 		return errNotForgotten

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -79,7 +80,7 @@ Flags, anywhere on the line:
   -w FOLDER                 the workspace; by default $BOUGH_WORKSPACE, else the
                             nearest workspace at or above the current folder,
                             if it belongs to you, else your data folder
-  --json                    print one JSON document, also for errors
+  --json                    print one JSON document, including errors
   --no-pager                do not use a pager
   --wait TIME               how long to wait for another process that writes (30s)
   --help                    show the help of bough or of the verb
@@ -88,8 +89,9 @@ Flags, anywhere on the line:
 A SESSION is an id, a title, or at least 4 characters from the beginning of an id or of
 its printed short form. A REF is a SESSION, SESSION@MESSAGE (also @first, @last) for the
 path to that message, the id of a message, or the label of a bookmark. HEAD or @ is the
-position of the next message, and - the previous head. REF~3 is three messages before REF,
-REF^ one. '-' in place of a text or a file means standard input.
+head, the message to which 'bough append' adds the next one; - is the previous head. REF~3
+is three messages before REF, REF^ one. '-' instead of a text or a file means standard
+input.
 
 Getting started:
   bough demo                show the main verbs on a built-in conversation
@@ -110,15 +112,13 @@ func (v verb) help(text *strings.Builder) {
 		fmt.Fprintf(text, "\n'bough help %s VERB' shows the help of each.\n", v.full())
 	}
 	fmt.Fprintf(text, "\nExample:\n  %s\n", strings.ReplaceAll(v.example, "\n", "\n  "))
-	if len(v.flags) == 0 {
+	visible := slices.DeleteFunc(slices.Clone(v.flags), isHidden)
+	if len(visible) == 0 {
 		return
 	}
 	fmt.Fprint(text, "\nFlags:\n")
 	columns := tabwriter.NewWriter(text, 1, 8, 2, ' ', 0)
-	for _, f := range v.flags {
-		if isHidden(f) {
-			continue
-		}
+	for _, f := range visible {
 		fmt.Fprintf(columns, "  %s\n", f)
 	}
 	columns.Flush()

@@ -48,7 +48,7 @@ bough import --from claude-code --from codex
 bough import --from codex --skip '~/work/client'`,
 		flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "from", Usage: "import the conversations that `TOOL` keeps on this machine or, with a PATH, at that path; repeatable"},
-			&cli.StringFlag{Name: "format", DefaultText: "detected", Usage: "the `FORMAT` of all files"},
+			&cli.StringFlag{Name: "format", DefaultText: "detected", Usage: "read all files as `FORMAT`"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "skip files and folders that match `PATTERN`, in addition to the setting import.skip; repeatable"},
 			&cli.BoolFlag{Name: "again", DisableDefaultText: true, Usage: "also import conversations that were removed or whose import was undone"},
 			&cli.BoolFlag{Name: "live", DisableDefaultText: true, Usage: "for programs that import while a conversation is active: undo skips it"},

@@ -14,7 +14,7 @@ func (p *program) steerVerb() verb {
 	return verb{
 		name:  "steer",
 		args:  "AGENT [TEXT] [--cut] " + turnWords,
-		short: "send a message to a working agent, to read now",
+		short: "interrupt a running agent with a message",
 		long: `The agent reads TEXT as soon as the running tool has returned, and skips the remaining calls, also
 one that waits for the user's approval. If no tool runs, it reads TEXT after the message that is
 being written. Without TEXT, or if it is '-', the text is read from standard input. Prints the
@@ -33,7 +33,7 @@ func (p *program) followUpVerb() verb {
 	return verb{
 		name:  "follow-up",
 		args:  "AGENT [TEXT] " + turnWords,
-		short: "send a message to a working agent, to read after its turn",
+		short: "queue a message for an agent, to be read after its turn",
 		long: `The agent reads TEXT after its turn, one such message per turn. Without TEXT, or if it is '-', the
 text is read from standard input. Prints the queue. If the agent is idle, TEXT is a prompt as for
 'bough agent chat', with the same flags.`,

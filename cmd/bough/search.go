@@ -21,9 +21,9 @@ for the shell as one argument. After --, a hyphen is an ordinary character: 'bou
 --no-telemetry' finds that word. Without TEXT, all messages that match the flags are found.
 
 Prints the conversations, last active first, with at most five messages of each: those of the user
-first, then those of the assistant, then those of tools. Every verb takes the printed REFs. A
-message is printed once, at its origin; --json lists the checkpoints and branches that repeat it.
-A TIME is a date or an age: 2026-02-03, 2026-02, yesterday, 7d, '2 weeks ago'.`,
+first, then those of the assistant, then those of tools. Every verb accepts the printed REFs. A
+message is printed once, in the conversation where it began; --json lists the copies of it. A TIME
+is a date or an age: 2026-02-03, 2026-02, yesterday, 7d, '2 weeks ago'.`,
 		example: `bough search lisbon hotel
 bough search '"by the sea" -rain' --role user --since 30d
 bough search -l hotel --since 2026-02

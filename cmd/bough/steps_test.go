@@ -90,7 +90,7 @@ func TestHint(t *testing.T) {
 		{fault.Error{Hint: "a fact"}, "a fact"},
 		{fault.Error{Next: fault.Do(fault.ListAgents)}, "'bough agent ls' lists them"},
 		{fault.Error{Hint: "a fact", Next: fault.Do(fault.ListTrees, "ada")}, "a fact; 'bough agent trees ada --all' lists them"},
-		{fault.Error{Next: fault.Do(fault.RetryTurnOrQueue, "ada", "2 messages")}, "'bough agent chat ada --retry' asks again; 'bough queue ada --resume' delivers what waits: 2 messages"},
+		{fault.Error{Next: fault.Do(fault.RetryTurnOrQueue, "ada", "2 messages")}, "'bough agent chat ada --retry' repeats the turn; 'bough queue ada --resume' delivers 2 messages"},
 	} {
 		if got := hint(&c.e); got != c.want {
 			t.Errorf("hint of %+v is %q, want %q", c.e, got, c.want)

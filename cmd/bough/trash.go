@@ -16,7 +16,7 @@ func (p *program) trashVerb() verb {
 		args:  "[--purge [--older TIME]]",
 		short: "list the files in the trash, or delete them",
 		long: `Lists the files that 'bough rm', 'bough undo', 'bough prune' and 'bough doctor --fix' moved to the
-trash, newest first. --purge deletes them for good: 'bough undo' cannot restore them after that.`,
+trash, newest first. --purge deletes them permanently: 'bough undo' cannot restore them after that.`,
 		example: `bough trash --purge --older 30d`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "purge", DisableDefaultText: true, Usage: "delete the files"},

@@ -90,9 +90,9 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestLeftOut: a candidate that is not installed is named once, the others run, and the run
+// TestMissingCandidate: a candidate that is not installed is named once, the others run, and the run
 // leaves no files.
-func TestLeftOut(t *testing.T) {
+func TestMissingCandidate(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	dir := t.TempDir()
 	var out, talk bytes.Buffer

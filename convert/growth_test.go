@@ -200,9 +200,9 @@ func TestSystemFirst(t *testing.T) {
 	}
 }
 
-// TestToldTime: a message of Codex has the time of its event for the user, with or without
+// TestCodexEventTime: a message of Codex has the time of its event for the user, with or without
 // the item for the model.
-func TestToldTime(t *testing.T) {
+func TestCodexEventTime(t *testing.T) {
 	const told = `{"type":"session_meta","payload":{"id":"s"}}` + "\n" +
 		`{"timestamp":"2026-01-01T00:00:01Z","type":"event_msg","payload":{"type":"agent_message","message":"One"}}` + "\n"
 	const item = `{"timestamp":"2026-01-01T00:00:02Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"One"}]}}` + "\n"

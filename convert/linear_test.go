@@ -330,9 +330,9 @@ func paths(t *transcript.Transcript) (list []string) {
 	return list
 }
 
-// TestLinearFromElsewhere writes trees of messages without records and reads them again:
+// TestLinearWithoutRecords writes trees of messages without records and reads them again:
 // each path is the same, and so is the active one.
-func TestLinearFromElsewhere(t *testing.T) {
+func TestLinearWithoutRecords(t *testing.T) {
 	for seed := range 300 {
 		random := rand.New(rand.NewPCG(uint64(seed), 9))
 		tr := testtranscript.Tree(random)
@@ -436,9 +436,9 @@ func TestCodexCopies(t *testing.T) {
 // sha256Hex returns the SHA-256 of a text in hexadecimal digits.
 func sha256Hex(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
 
-// TestLinearHomes: each program keeps its transcripts in its folder, and continues them
+// TestLinearFolders: each program keeps its transcripts in its folder, and continues them
 // with its command.
-func TestLinearHomes(t *testing.T) {
+func TestLinearFolders(t *testing.T) {
 	home := filepath.FromSlash("/home/ada")
 	m := transcript.Machine{
 		Home: home,

@@ -149,9 +149,9 @@ func TestNativeAnswers(t *testing.T) {
 	}
 }
 
-// TestNativeKept: messages that one program keeps in the context at a compaction stay in
+// TestNativeCompaction: messages that one program keeps in the context at a compaction stay in
 // the context in the other program.
-func TestNativeKept(t *testing.T) {
+func TestNativeCompaction(t *testing.T) {
 	claude, piFormat := nativeFormat(t, "claude-code"), nativeFormat(t, "pi")
 	for _, c := range nativeCases(t, "pi") {
 		if c.name != "tree" {
@@ -233,9 +233,9 @@ func TestNativeVersions(t *testing.T) {
 	}
 }
 
-// TestNativeHomes: each program keeps its files in its folder, and continues them with its
+// TestNativeFolders: each program keeps its files in its folder, and continues them with its
 // command.
-func TestNativeHomes(t *testing.T) {
+func TestNativeFolders(t *testing.T) {
 	env := map[string]string{}
 	m := transcript.Machine{Home: "/home/ann", Env: func(name string) string { return env[name] }}
 	o := transcript.Options{ID: nativeID, Now: time.Date(2026, 4, 1, 10, 20, 30, 456e6, time.UTC)}

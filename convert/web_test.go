@@ -148,8 +148,8 @@ func TestWriteBranch(t *testing.T) {
 	}
 }
 
-// TestGoOn: messages added after an import are below it, with a new title and id.
-func TestGoOn(t *testing.T) {
+// TestAppendAfterImport: messages added after an import are below it, with a new title and id.
+func TestAppendAfterImport(t *testing.T) {
 	for _, c := range []struct {
 		f    *Format
 		file string
@@ -284,10 +284,10 @@ func FuzzWeb(f *testing.F) {
 	})
 }
 
-// TestWebFromElsewhere writes trees of messages without records, reads them, writes a path
+// TestWebWithoutRecords writes trees of messages without records, reads them, writes a path
 // of the result, which has records, and reads that: no text changes. The order of the nodes
 // of a mapping has no meaning.
-func TestWebFromElsewhere(t *testing.T) {
+func TestWebWithoutRecords(t *testing.T) {
 	for seed := range 300 {
 		random := rand.New(rand.NewPCG(uint64(seed), 7))
 		tr := testtranscript.Tree(random)

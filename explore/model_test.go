@@ -148,10 +148,10 @@ ln -s /etc/hosts $BOUGH_BRANCH/link; mkfifo $BOUGH_BRANCH/pipe; head -c 40000 /d
 	}
 }
 
-// TestAgainst: an exploration handles a lock that another process holds, the deletion of a
+// TestInterference: an exploration handles a lock that another process holds, the deletion of a
 // branch's conversation, and a parent that no longer exists; the head without a session
 // does not move.
-func TestAgainst(t *testing.T) {
+func TestInterference(t *testing.T) {
 	l := newLab(t)
 	c := explore.Defaults()
 	var err error

@@ -47,9 +47,9 @@ func TestPlanFor(t *testing.T) {
 	}
 }
 
-// TestOfAgent explores an agent's reply: the agent's head stays until a result is adopted,
+// TestAgentReply explores an agent's reply: the agent's head stays until a result is adopted,
 // and the agent continues below that.
-func TestOfAgent(t *testing.T) {
+func TestAgentReply(t *testing.T) {
 	l := newLab(t)
 	goroutines := runtime.NumGoroutine()
 	if _, err := l.w.Agent("ada").Create(t.Context(), agents.Options{Model: "m"}); err != nil {

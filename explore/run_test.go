@@ -118,9 +118,9 @@ func numbered(n int) (names []string) {
 	return names
 }
 
-// TestTwelve: at most five of twelve branches run at once, one that hangs ends at its own
+// TestConcurrency: at most five of twelve branches run at once, one that hangs ends at its own
 // timeout, and eleven results are kept.
-func TestTwelve(t *testing.T) {
+func TestConcurrency(t *testing.T) {
 	l := newLab(t)
 	log := filepath.Join(l.work, "log")
 	c := explore.Defaults()

@@ -70,7 +70,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-func TestRings(t *testing.T) {
+func TestCycles(t *testing.T) {
 	f := newFolder(t)
 	f.session("a", 1, `"continued_from":["c"]`)
 	f.session("b", 2, `"continued_from":["a"]`)

@@ -186,9 +186,9 @@ func TestDamagedTable(t *testing.T) {
 	x.Close()
 }
 
-// TestNoWay: if neither the cache nor the folder can be read, every method returns the
+// TestUnreadable: if neither the cache nor the folder can be read, every method returns the
 // error.
-func TestNoWay(t *testing.T) {
+func TestUnreadable(t *testing.T) {
 	f := worlds[0].remembered(t)
 	x := f.openAt(small)
 	defer x.Close()

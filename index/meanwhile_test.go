@@ -71,9 +71,9 @@ func TestMeanwhile(t *testing.T) {
 	}
 }
 
-// TestBehindOnesBack: a session that was changed in place, with the same size and
+// TestSameSizeAndTime: a session that was changed in place, with the same size and
 // time, is detected by a command that asks for it.
-func TestBehindOnesBack(t *testing.T) {
+func TestSameSizeAndTime(t *testing.T) {
 	for name, prepare := range map[string]func(f *folder){
 		"in the table": func(*folder) {},
 		"in the journal": func(f *folder) {

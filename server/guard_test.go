@@ -121,8 +121,8 @@ func TestPages(t *testing.T) {
 	s.do(r).want(403)
 }
 
-// TestNowhere: unknown paths are answered in JSON too.
-func TestNowhere(t *testing.T) {
+// TestUnknownPaths: unknown paths are answered in JSON too.
+func TestUnknownPaths(t *testing.T) {
 	s := newSite(t, server.Options{})
 	const id = "/api/v1/session/00000000-0000-4000-8000-000000000000"
 	for _, c := range []struct {

@@ -289,8 +289,8 @@ func TestNative(t *testing.T) {
 	}
 }
 
-// TestEventsAmong: a page of messages includes the events of the same time.
-func TestEventsAmong(t *testing.T) {
+// TestEventsInPage: a page of messages includes the events of the same time.
+func TestEventsInPage(t *testing.T) {
 	s := newSite(t, server.Options{})
 	id := s.create(nil).ID
 	note := func(name string) {

@@ -141,8 +141,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestTrouble: answers for a damaged or locked workspace.
-func TestTrouble(t *testing.T) {
+// TestDamagedOrLocked: answers for a damaged or locked workspace.
+func TestDamagedOrLocked(t *testing.T) {
 	s := newSiteOf(t, t.TempDir(), &workspace.Options{Wait: -1}, server.Options{})
 	good, bad := s.create(nil).ID, s.create(nil).ID
 	s.store(good, "x", "")

@@ -73,8 +73,8 @@ func newWatched(t *testing.T, o server.Options, p buffer.Processor) *site {
 	return newSiteOf(t, dir, nil, o)
 }
 
-// TestUnwatched: without a processor tracked messages stay pending.
-func TestUnwatched(t *testing.T) {
+// TestWithoutProcessor: without a processor tracked messages stay pending.
+func TestWithoutProcessor(t *testing.T) {
 	s := newSite(t, server.Options{})
 	tracked, untracked := s.create(nil).ID, s.create(`{"disable_task_tracking":true}`).ID
 	if m := s.store(tracked, "x", ""); m.Status != "pending" {
@@ -101,9 +101,9 @@ func TestUnwatched(t *testing.T) {
 	s.ask("GET", "/api/v1/session/"+tracked+"/task?leaf_id="+unknown, nil).fails(404, unknown)
 }
 
-// TestWatched: the tasks that a processor finds belong to the branch that it got,
+// TestProcessor: the tasks that a processor finds belong to the branch that it got,
 // and to no other branch.
-func TestWatched(t *testing.T) {
+func TestProcessor(t *testing.T) {
 	s := newWatched(t, server.Options{}, func(_ context.Context, c buffer.Context) (buffer.Result, error) {
 		var said []string
 		for _, m := range c.Messages {
@@ -193,8 +193,8 @@ func TestFlushFails(t *testing.T) {
 	}
 }
 
-// TestWatchedAtOnce: stored messages are processed without a request for it.
-func TestWatchedAtOnce(t *testing.T) {
+// TestProcessorAutomatic: stored messages are processed without a request for it.
+func TestProcessorAutomatic(t *testing.T) {
 	dir := t.TempDir()
 	w, err := workspace.Open(t.Context(), dir, nil)
 	if err != nil {

@@ -60,8 +60,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeTakes: unusual but valid data is accepted.
-func TestDecodeTakes(t *testing.T) {
+// TestDecodeAccepts: unusual but valid data is accepted.
+func TestDecodeAccepts(t *testing.T) {
 	for name, data := range map[string]string{
 		"only messages":              `{"messages":[]}`,
 		"null metadata":              `{"metadata":null,"messages":[]}`,

@@ -241,7 +241,7 @@ func TestTreeFrozen(t *testing.T) {
 	}
 }
 
-func TestTreeRings(t *testing.T) {
+func TestTreeCycles(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		parts []part

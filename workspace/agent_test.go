@@ -289,8 +289,8 @@ func TestAgentToolCut(t *testing.T) {
 	}
 }
 
-// TestAgentLeaves: removing a tree removes it from its agent, and undo adds it again.
-func TestAgentLeaves(t *testing.T) {
+// TestAgentTreeRemoved: removing a tree removes it from its agent, and undo adds it again.
+func TestAgentTreeRemoved(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	ctx := t.Context()
 	a := s.agent("ada")

@@ -340,9 +340,9 @@ func patient(t testing.TB) *space {
 	return s
 }
 
-// TestAilments: doctor finds every problem and repairs it without losing a byte. A second
+// TestProblems: doctor finds every problem and repairs it without losing a byte. A second
 // run finds exactly the problems that have no repair.
-func TestAilments(t *testing.T) {
+func TestProblems(t *testing.T) {
 	t.Parallel()
 	met := map[string]bool{doctor.SpecialFile: true} // see TestPipes
 	for _, c := range illnesses {

@@ -221,9 +221,9 @@ func TestBookmarkTwice(t *testing.T) {
 	}
 }
 
-// TestBookmarkGone: the bookmarks of a removed session come back with it, and are deleted
+// TestBookmarkOfRemoved: the bookmarks of a removed session come back with it, and are deleted
 // when it is deleted from the trash.
-func TestBookmarkGone(t *testing.T) {
+func TestBookmarkOfRemoved(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	s.say("a")

@@ -15,10 +15,10 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// TestLyingCache: a well-formed outline in the cache that has a file's identity but
+// TestWrongCache: a well-formed outline in the cache that has a file's identity but
 // describes another file costs only time: copied data is checked, and read again on a
 // mismatch.
-func TestLyingCache(t *testing.T) {
+func TestWrongCache(t *testing.T) {
 	t.Parallel()
 	if st := stat(t, t.TempDir()); st.Changed == 0 {
 		t.Skip("this system does not report ctime, without which no outlines are cached")
@@ -108,9 +108,9 @@ func stat(t testing.TB, dir string, id ...string) session.Stat {
 	return st
 }
 
-// TestReadersRemember: a reader writes the cache, so that the next reader need not parse
+// TestReadersCache: a reader writes the cache, so that the next reader need not parse
 // again, but creates no .bough in a folder that has none.
-func TestReadersRemember(t *testing.T) {
+func TestReadersCache(t *testing.T) {
 	if st := stat(t, t.TempDir()); st.Changed == 0 {
 		t.Skip("this system does not report ctime, without which no outlines are cached")
 	}

@@ -774,9 +774,9 @@ func TestRefusedTurns(t *testing.T) {
 	sameFiles(t, "what is refused", before, s.truth())
 }
 
-// TestMendAgent: doctor restores a torn agent file from the log, and DeleteTree with Force
+// TestRepairAgent: doctor restores a torn agent file from the log, and DeleteTree with Force
 // drops a tree whose session is gone.
-func TestMendAgent(t *testing.T) {
+func TestRepairAgent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	s.tell("ada", "hello", modelSaying("hi"))

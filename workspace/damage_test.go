@@ -105,9 +105,9 @@ func TestDamages(t *testing.T) {
 	t.Logf("of %d damages doctor finds %d", each, found)
 }
 
-// TestVectorsMended: doctor repairs every vector without losing a byte. Each session that
+// TestVectorsRepaired: doctor repairs every vector without losing a byte. Each session that
 // could be read before can be read after it, unchanged, and a second run repairs nothing.
-func TestVectorsMended(t *testing.T) {
+func TestVectorsRepaired(t *testing.T) {
 	t.Parallel()
 	all := func(*fixtures.Vector) bool { return true }
 	eachVector(t, all, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {

@@ -60,9 +60,9 @@ func TestExplorationPlace(t *testing.T) {
 	}
 }
 
-// TestCancelAsked: a request to cancel lasts until it is removed, and its path never leads
+// TestCancelRequest: a request to cancel lasts until it is removed, and its path never leads
 // out of the workspace.
-func TestCancelAsked(t *testing.T) {
+func TestCancelRequest(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 100)
 	s.new("Talk")
 	ctx, id := t.Context(), uuid.NewString()

@@ -283,8 +283,8 @@ func TestGroupEvents(t *testing.T) {
 		"session_removed "+two, "session_changed "+bread, "session_removed "+one)
 }
 
-// TestGroupLogMended: operations that are done stay done when doctor rewrites the log.
-func TestGroupLogMended(t *testing.T) {
+// TestGroupLogRepaired: operations that are done stay done when doctor rewrites the log.
+func TestGroupLogRepaired(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	flush := s.group(0, titled(3)...)
 	if err := os.WriteFile(filepath.Join(s.Dir(), operation.Path), []byte("none\n"+s.read(operation.Path)), 0o600); err != nil {
@@ -320,9 +320,9 @@ func (o *order) writeGroups(w *workspace.Workspace) error {
 	return nil
 }
 
-// TestGroupsBesides: if two processes make groups at the same time, each acknowledged
+// TestGroupsConcurrent: if two processes make groups at the same time, each acknowledged
 // operation exists once, in its group.
-func TestGroupsBesides(t *testing.T) {
+func TestGroupsConcurrent(t *testing.T) {
 	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	shared := []string{s.new("Bread"), s.new("Soup")}

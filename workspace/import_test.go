@@ -124,8 +124,8 @@ func TestImportSystemOnly(t *testing.T) {
 	want(writeFile(t, "b.json", `[{"role":"system","content":"Be brief."},{"role":"system","content":"Be long."}]`), false, imports.New)
 }
 
-// TestImportRing: an orphan whose parent is imported later and follows it makes no cycle.
-func TestImportRing(t *testing.T) {
+// TestImportOrphanCycle: an orphan whose parent is imported later and follows it makes no cycle.
+func TestImportOrphanCycle(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	const start, one, two, three = `{"uuid":"r","chat_messages":[`,
 		`{"uuid":"a","sender":"human","text":"1","parent_message_uuid":"c"}`,
@@ -159,8 +159,8 @@ func (d *during) Read(p []byte) (int, error) {
 	return d.Reader.Read(p)
 }
 
-// TestImportTwo: two imports at once both keep their conversations.
-func TestImportTwo(t *testing.T) {
+// TestImportConcurrent: two imports at once both keep their conversations.
+func TestImportConcurrent(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	other := openSpace(t, s.Dir(), 0)
 	list, err := s.Import(t.Context(), []string{"-"}, imports.Options{Stdin: &during{strings.NewReader(askedThrice), func() {
@@ -176,9 +176,9 @@ func TestImportTwo(t *testing.T) {
 	}
 }
 
-// TestImportStopped: the error of a cancelled import mentions that stored conversations are
+// TestImportCancelled: the error of a cancelled import mentions that stored conversations are
 // kept.
-func TestImportStopped(t *testing.T) {
+func TestImportCancelled(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	stop := &during{strings.NewReader(askedTwice), cancel}

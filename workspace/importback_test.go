@@ -28,9 +28,9 @@ func (s *space) exported(ref string, f *convert.Format) *workspace.Export {
 	return e
 }
 
-// TestCheckpointComesBack: an exported checkpoint is imported as one branch of it, however
+// TestCheckpointImportedAgain: an exported checkpoint is imported as one branch of it, however
 // often it is imported.
-func TestCheckpointComesBack(t *testing.T) {
+func TestCheckpointImportedAgain(t *testing.T) {
 	for _, f := range formatsBothWays(t) {
 		t.Run(f.Name, func(t *testing.T) {
 			s := openSpace(t, t.TempDir(), 0)
@@ -61,9 +61,9 @@ func TestCheckpointComesBack(t *testing.T) {
 	}
 }
 
-// TestCopyComesBack: a copy of an exported conversation by its program, recognizable by
+// TestCopyImportedAgain: a copy of an exported conversation by its program, recognizable by
 // message ids only, is imported as the exported conversation.
-func TestCopyComesBack(t *testing.T) {
+func TestCopyImportedAgain(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f, err := convert.Named(name)
 		if err != nil {

@@ -155,9 +155,9 @@ func TestImportPieces(t *testing.T) {
 	}
 }
 
-// TestImportStaysOut: a conversation that was removed, or whose import was undone, is not
+// TestImportRemoved: a conversation that was removed, or whose import was undone, is not
 // imported again when its source grows, until it is imported by name.
-func TestImportStaysOut(t *testing.T) {
+func TestImportRemoved(t *testing.T) {
 	for _, way := range []string{"removed", "undone", "update undone"} {
 		t.Run(way, func(t *testing.T) {
 			s := openSpace(t, t.TempDir(), 0)
@@ -268,9 +268,9 @@ func TestImportSkipConfig(t *testing.T) {
 	}
 }
 
-// TestImportPutBack: importing a copy of a removed conversation reports that it was
+// TestImportRestored: importing a copy of a removed conversation reports that it was
 // removed, and no longer when it is restored.
-func TestImportPutBack(t *testing.T) {
+func TestImportRestored(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	session := importOne(t, s, writeFile(t, "a.jsonl", claudeAsked), imports.Options{}).Session
 	if _, err := s.Remove(t.Context(), string(session), workspace.RemoveOptions{}); err != nil {
@@ -434,9 +434,9 @@ func TestImportCycle(t *testing.T) {
 	}
 }
 
-// TestImportStaysOutWithoutID: what was added to a conversation without an id stays out
+// TestImportRemovedWithoutID: what was added to a conversation without an id stays out
 // too.
-func TestImportStaysOutWithoutID(t *testing.T) {
+func TestImportRemovedWithoutID(t *testing.T) {
 	const begun = `[{"role":"user","content":"One?"},{"role":"assistant","content":"Two."}`
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "chat.json", "")

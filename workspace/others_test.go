@@ -189,8 +189,8 @@ func TestOthersStillWriting(t *testing.T) {
 	t.Error("the bytes of the editor are lost")
 }
 
-// TestUndoMend: a repair by doctor can be undone and redone.
-func TestUndoMend(t *testing.T) {
+// TestUndoRepair: a repair by doctor can be undone and redone.
+func TestUndoRepair(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	s.append(workspace.Append{Session: id, Text: "a"})

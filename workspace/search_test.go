@@ -199,9 +199,9 @@ func TestSearchGroups(t *testing.T) {
 	}
 }
 
-// TestSearchEnough: in a conversation with very many matches a fixed subset is counted, and
+// TestSearchManyMatches: in a conversation with very many matches a fixed subset is counted, and
 // the shown matches are the same as if all were counted.
-func TestSearchEnough(t *testing.T) {
+func TestSearchManyMatches(t *testing.T) {
 	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	files := testchat.Chat{Messages: 2000, PerFile: 100, Text: 300}.Files()
@@ -261,9 +261,9 @@ func TestSearchContext(t *testing.T) {
 	}
 }
 
-// TestSearchOnce: a message in several files is found in the file that wrote it first, and
+// TestSearchCopies: a message in several files is found in the file that wrote it first, and
 // in copies only on request.
-func TestSearchOnce(t *testing.T) {
+func TestSearchCopies(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Talk")
 	ids := s.say("otter 1", "otter 2", "otter 3") // in two files
@@ -382,8 +382,8 @@ func TestSearchLimit(t *testing.T) {
 	}
 }
 
-// TestSearchRemembered: the cache does not change the result.
-func TestSearchRemembered(t *testing.T) {
+// TestSearchCache: the cache does not change the result.
+func TestSearchCache(t *testing.T) {
 	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	files := testchat.Chat{Messages: 300, PerFile: 100, Text: 1530, Odd: true}.Files()

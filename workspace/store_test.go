@@ -278,9 +278,9 @@ func TestSetMessageMeta(t *testing.T) {
 	healthy(t, s)
 }
 
-// TestContentSeesThePath: a callback that makes the content of a message gets the message's
+// TestContentPath: a callback that makes the content of a message gets the message's
 // own path and no other message.
-func TestContentSeesThePath(t *testing.T) {
+func TestContentPath(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
 	ids := s.say("a", "b", "c")

@@ -142,9 +142,9 @@ func TestTaskLog(t *testing.T) {
 	}
 }
 
-// TestWorkedTogether: several processes that record at once lose no record, and a message
+// TestWorkedConcurrent: several processes that record at once lose no record, and a message
 // that two of them track counts once.
-func TestWorkedTogether(t *testing.T) {
+func TestWorkedConcurrent(t *testing.T) {
 	dir := t.TempDir()
 	s := openSpace(t, dir, 0)
 	var messages []string

@@ -105,8 +105,8 @@ func TestTokenLink(t *testing.T) {
 	}
 }
 
-// TestTokenAtOnce: several processes that create the token at once all get the same one.
-func TestTokenAtOnce(t *testing.T) {
+// TestTokenConcurrent: several processes that create the token at once all get the same one.
+func TestTokenConcurrent(t *testing.T) {
 	dir := t.TempDir()
 	tokens := make([]string, 8)
 	var all sync.WaitGroup

@@ -434,9 +434,9 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestUndoNothing: undo of an operation that changed no byte of a session's file leaves the
+// TestUndoUnchanged: undo of an operation that changed no byte of a session's file leaves the
 // session unchanged, in the index too.
-func TestUndoNothing(t *testing.T) {
+func TestUndoUnchanged(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Bread")
 	ids := s.say("a", "b", "c", "d", "e") // three files
@@ -461,9 +461,9 @@ func TestUndoNothing(t *testing.T) {
 	}
 }
 
-// TestUndoTwin: no two sessions have one UUID: a program may have begun another session
+// TestUndoDuplicateUUID: no two sessions have one UUID: a program may have begun another session
 // under the UUID of a removed one.
-func TestUndoTwin(t *testing.T) {
+func TestUndoDuplicateUUID(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Bread")
 	s.say("a", "b", "c")

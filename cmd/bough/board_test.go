@@ -105,9 +105,9 @@ func terminal(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestBoardElsewhere: off a terminal there is one line for each change, and no other
+// TestBoardWithoutTerminal: off a terminal there is one line for each change, and no other
 // output.
-func TestBoardElsewhere(t *testing.T) {
+func TestBoardWithoutTerminal(t *testing.T) {
 	var out bytes.Buffer
 	p := &program{stderr: &out}
 	e := explorationOf(explore.Completed, explore.Pending, explore.Pending)

@@ -191,9 +191,9 @@ func transcripts(t *testing.T) string {
 	return dir
 }
 
-// TestTellings: the vendors' own readers read the files that the other tests import as
+// TestReaderFixtures: the vendors' own readers read the files that the other tests import as
 // intended.
-func TestTellings(t *testing.T) {
+func TestReaderFixtures(t *testing.T) {
 	needReaders(t)
 	dir := transcripts(t)
 	for _, j := range judges() {

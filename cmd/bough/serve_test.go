@@ -121,8 +121,8 @@ func TestServeToken(t *testing.T) {
 	s.stop(t)
 }
 
-// TestServeEverywhere prints a warning, and accepts only requests for a name of this machine.
-func TestServeEverywhere(t *testing.T) {
+// TestServeAllAddresses prints a warning, and accepts only requests for a name of this machine.
+func TestServeAllAddresses(t *testing.T) {
 	s := startServe(t, "", "--addr", "0.0.0.0:0", "--host", "desk.example")
 	url := s.told.Get("url").String()
 	token := s.told.Get("token").String()

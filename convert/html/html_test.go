@@ -182,9 +182,9 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestTurned holds that code is displayed in its order, and that characters that change the
+// TestDirection holds that code is displayed in its order, and that characters that change the
 // direction of text affect nothing else.
-func TestTurned(t *testing.T) {
+func TestDirection(t *testing.T) {
 	s := "\u202eevil"
 	page := check(t, Page{Messages: []Message{{ID: "1", Role: "user", Parts: []content.Part{text("`" + s + "` " + s), text("```\n" + s + "\n```")}}}})
 	spelled := `<span class="turn">U+202E</span>evil`

@@ -202,8 +202,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestPlacesLeft holds that other text in such contexts is kept.
-func TestPlacesLeft(t *testing.T) {
+// TestContextKept holds that other text in such contexts is kept.
+func TestContextKept(t *testing.T) {
 	encode := b64.StdEncoding.EncodeToString
 	certificate := "-----BEGIN CERTIFICATE-----\n" + random(330, 64, letters64) + "\n" + random(331, 64, letters64) + "\n-----END CERTIFICATE-----\n"
 	r := New()

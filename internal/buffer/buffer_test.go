@@ -649,9 +649,9 @@ func TestCopies(t *testing.T) {
 	})
 }
 
-// TestInTheBatch: a late notification about a message that was already in the batch
+// TestLateNotification: a late notification about a message that was already in the batch
 // changes nothing.
-func TestInTheBatch(t *testing.T) {
+func TestLateNotification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{}, func(context.Context, buffer.Context) (buffer.Result, error) {
 			time.Sleep(20 * second)
@@ -675,9 +675,9 @@ func TestInTheBatch(t *testing.T) {
 	})
 }
 
-// TestFaster: messages that another program has processed meanwhile are skipped,
+// TestProcessedElsewhere: messages that another program has processed meanwhile are skipped,
 // and later ones are processed at once.
-func TestFaster(t *testing.T) {
+func TestProcessedElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
 		r := newRoom(t, buffer.Options{Most: 2}, g.process)

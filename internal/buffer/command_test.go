@@ -98,9 +98,9 @@ func TestCommandGroup(t *testing.T) {
 	}
 }
 
-// TestCommandLeaves: a process that a command leaves behind with its output is
+// TestCommandLeftProcess: a process that a command leaves behind with its output is
 // killed without waiting for it, and the output of the command counts.
-func TestCommandLeaves(t *testing.T) {
+func TestCommandLeftProcess(t *testing.T) {
 	t.Parallel()
 	needShell(t)
 	here := filepath.Join(t.TempDir(), "here")

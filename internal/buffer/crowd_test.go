@@ -149,9 +149,9 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestCrowd: 64 concurrent clients, on branches of their own and on a common one,
+// TestConcurrentClients: 64 concurrent clients, on branches of their own and on a common one,
 // lose nothing and mix nothing.
-func TestCrowd(t *testing.T) {
+func TestConcurrentClients(t *testing.T) {
 	r := newRoom(t, buffer.Options{Batch: 4, Idle: 50 * time.Millisecond}, nil)
 	w := newWatcher(r, 8)
 	r.answer = func(_ context.Context, c buffer.Context) (buffer.Result, error) {

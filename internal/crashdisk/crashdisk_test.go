@@ -113,9 +113,9 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestMost: if there are too many trees, the result includes: all lost, all kept,
+// TestLimit: if there are too many trees, the result includes: all lost, all kept,
 // and each single change kept or lost.
-func TestMost(t *testing.T) {
+func TestLimit(t *testing.T) {
 	var makes []string
 	for i := range 12 {
 		makes = append(makes, fmt.Sprintf("make %c", 'a'+i))

@@ -341,9 +341,9 @@ func TestOverflow(t *testing.T) {
 	s.wants("a file after it", true)
 }
 
-// TestNothingLeft: when the context ends, the channel is closed and all goroutines
+// TestCleanup: when the context ends, the channel is closed and all goroutines
 // end, whether wakes were received or not.
-func TestNothingLeft(t *testing.T) {
+func TestCleanup(t *testing.T) {
 	dir := t.TempDir()
 	for range 20 {
 		ctx, stop := context.WithCancel(t.Context())

@@ -147,8 +147,8 @@ func TestHeldHere(t *testing.T) {
 	lock(t, dir, 0)()
 }
 
-// TestNoWord: a holder without a description still holds the lock.
-func TestNoWord(t *testing.T) {
+// TestNoDescription: a holder without a description still holds the lock.
+func TestNoDescription(t *testing.T) {
 	dir := t.TempDir()
 	defer lock(t, dir, 0)()
 	if err := os.WriteFile(filepath.Join(dir, "lock.holder"), []byte("{\"pid\":"), 0o600); err != nil {

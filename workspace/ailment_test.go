@@ -22,17 +22,17 @@ import (
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
-// An illness damages a healthy workspace in one way and lists the problems that doctor must
+// A defect damages a healthy workspace in one way and lists the problems that doctor must
 // find.
-type illness struct {
-	name   string
-	infect func(*space)
-	kinds  string // problems: "fixed" repaired ones, "then" those that show afterwards, "once" those gone by then
+type defect struct {
+	name  string
+	apply func(*space)
+	kinds string // problems: "fixed" repaired ones, "then" those that show afterwards, "once" those gone by then
 }
 
-// illnesses change a workspace with a root a, its continuation b, and a checkpoint c of
+// defects change a workspace with a root a, its continuation b, and a checkpoint c of
 // both.
-var illnesses = []illness{
+var defects = []defect{
 	{"torn in a message", tear("b", -250), "damaged_session fixed"},
 	{"torn in the records", tear("b", -20), "damaged_session fixed"},
 	{"zeros at the end", func(s *space) { s.write("conversations/b.json", s.read("conversations/b.json")+"\x00\x00") }, "damaged_session fixed"},
@@ -309,9 +309,9 @@ func (s *space) mend() {
 	s.kinds(doctor.Options{Fix: true})
 }
 
-// patient returns a healthy workspace in Penguin's dialect: a root a, its continuation b,
+// intact returns a healthy workspace in Penguin's dialect: a root a, its continuation b,
 // and a checkpoint c of both.
-func patient(t testing.TB) *space {
+func intact(t testing.TB) *space {
 	s := openSpace(t, t.TempDir(), 0)
 	message := func(id, metadata string) session.Run {
 		return session.Run{Raw: fmt.Appendf(nil, `{"role": "user", "content": "text of %s", "id": %q, "metadata": {%s}}`, id, id, metadata)}
@@ -345,10 +345,10 @@ func patient(t testing.TB) *space {
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	met := map[string]bool{doctor.SpecialFile: true} // see TestPipes
-	for _, c := range illnesses {
+	for _, c := range defects {
 		t.Run(c.name, func(t *testing.T) {
-			s := patient(t)
-			c.infect(s)
+			s := intact(t)
+			c.apply(s)
 			var found, fixed, left []string
 			for _, kind := range strings.Split(c.kinds, ", ") {
 				if kind == "" {

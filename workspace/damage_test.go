@@ -18,7 +18,7 @@ import (
 
 // damages returns n ways to damage a single file of a workspace: truncated, or with one
 // byte changed, each at a different offset.
-func damages(files map[string]string, seed uint64, n int) (list []illness) {
+func damages(files map[string]string, seed uint64, n int) (list []defect) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var names []string
 	for name := range files {
@@ -36,7 +36,7 @@ func damages(files map[string]string, seed uint64, n int) (list []illness) {
 		if i%3 == 0 {
 			how, damaged = fmt.Sprintf("%s cut at %d", name, at), data[:at]
 		}
-		list = append(list, illness{how, func(s *space) { s.write(name, damaged) }, name})
+		list = append(list, defect{how, func(s *space) { s.write(name, damaged) }, name})
 	}
 	return list
 }
@@ -58,14 +58,14 @@ func TestDamages(t *testing.T) {
 	t.Parallel()
 	each := testsize.Of(12, 45, 45)
 	ids := []string{"a", "b", "c"}
-	well, found := patient(t), 0
+	well, found := intact(t), 0
 	for i, c := range damages(well.files(), 7, each) {
-		s := patient(t)
+		s := intact(t)
 		talks := map[string]string{}
 		for _, id := range ids {
 			talks[id] = s.talk(id)
 		}
-		c.infect(s)
+		c.apply(s)
 		before := s.files()
 		report, err := s.Doctor(t.Context(), doctor.Options{})
 		if err != nil {

@@ -360,7 +360,7 @@ func TestPendingForget(t *testing.T) {
 		}, doctor.StaleIndex},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := patient(t)
+			s := intact(t)
 			c.change(s)
 			s.write(".bough/forget.json", plan)
 			before := s.everything()

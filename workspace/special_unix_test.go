@@ -47,7 +47,7 @@ func TestPipes(t *testing.T) {
 	}
 	for _, place := range testsize.Sample(t, "places", places, testsize.Of(4, 12, len(places))) {
 		t.Run(place, func(t *testing.T) {
-			s := patient(t)
+			s := intact(t)
 			s.agent("ada")
 			s.pipe(place)
 			ctx := t.Context()

@@ -18,15 +18,15 @@ func TestRedact(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := redact.New()
-	folded := strings.NewReplacer("\u017f", "s", "\u212a", "k") // (?i) takes them, but nobody writes them
+	folded := strings.NewReplacer("\u017f", "s", "\u212a", "k") // (?i) matches them, but they do not occur in practice
 	found := 0
 	for id, rule := range gitleaks.Config.Rules {
 		if rule.Regex == nil || id == "hashicorp-tf-password" || len(rule.RequiredRules) > 0 || rule.SkipReport {
-			continue // package redact leaves it out
+			continue // package redact excludes it
 		}
 		g, err := reggen.NewGenerator(rule.Regex.String())
 		if err != nil {
-			continue // it generates from some syntax only
+			continue // it supports only some syntax
 		}
 		some := false
 		for seed := range int64(20) {
@@ -55,13 +55,13 @@ func TestRedact(t *testing.T) {
 // other reports whether package redact scans the text differently on purpose.
 func other(text string, f report.Finding) bool {
 	switch f.RuleID {
-	case "generic-api-key": // it knows ids and names
+	case "generic-api-key": // it excludes ids and names
 		return true
-	case "private-key": // between the marks has to be a key: package redact tests its own rule for that
+	case "private-key": // package redact requires a key between the marks, and tests its own rule
 		return true
-	case "jwt", "jwt-base64": // a backslash quotes something, and what ends with a point has no signature
+	case "jwt", "jwt-base64": // a backslash is an escape, and a token that ends with a point has no signature
 		return strings.Contains(text, `\`) || strings.HasSuffix(f.Secret, ".")
-	case "nytimes-access-token", "mailchimp-api-key": // no name has punctuation in it
+	case "nytimes-access-token", "mailchimp-api-key": // names have no punctuation
 		return strings.ContainsAny(text, "%,")
 	}
 	return false

@@ -71,7 +71,7 @@ func TestDetect(t *testing.T) {
 				}
 			}
 			for n := range min(len(head), 2000) {
-				Detect(head[:n]) // wherever it ends
+				Detect(head[:n]) // at any length
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		for _, path := range fixturesOf(t, f) {
 			if filepath.Ext(path) == ".txtar" {
-				continue // it says itself what becomes of it
+				continue // it tests its own result
 			}
 			if err := roundTrip(f, readFile(t, path)); err != nil {
 				t.Errorf("%s: %v", path, err)

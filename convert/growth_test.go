@@ -151,7 +151,7 @@ func TestOpen(t *testing.T) {
 	for _, c := range []struct {
 		f    *Format
 		in   string
-		open string // a letter for each message: o for an open one
+		open string // a letter for each message, o for an open one
 	}{
 		{codexFormat, meta + told, "o"},
 		{codexFormat, meta + told + item, "-"},

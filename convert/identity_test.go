@@ -61,7 +61,7 @@ func identified(f *Format, whole *transcript.Transcript) error {
 	}
 	list, _, err := f.ReadAll(bytes.NewReader(w.Data))
 	if err != nil {
-		return nil // nothing to be read
+		return nil // no reader
 	}
 	of := map[string]string{}
 	for _, s := range w.Same {

@@ -117,7 +117,7 @@ func rawClaude(data []byte) *rawCount {
 			fresh = fresh || strings.Contains(text, "<command-name>/clear<") ||
 				rawString(at, "data", "hookEvent") == "SessionStart" || rawString(at, "attachment", "hookEvent") == "SessionStart"
 			if above := rawClaudeUp(by, at); above == nil && at["parentUuid"] != nil {
-				fresh = true // its link leads out of the file
+				fresh = true // its parent is not in the file
 			} else {
 				r = at
 			}

@@ -132,12 +132,12 @@ var rawCounters = map[string]func([]byte) *rawCount{
 
 // A rawCount is the result of the second reader for a file.
 type rawCount struct {
-	messages, ends int // -1 where only the texts count
+	messages, ends int // -1 if only the texts count
 	texts          map[string]int
 	once           bool // texts count once
 	torn           bool
-	aside          map[string]bool   // the ids of messages whose ends do not count
-	derived        func(string) bool // texts that a reader may make of others, nil for none
+	aside          map[string]bool   // the ids of messages whose leaves do not count
+	derived        func(string) bool // texts that a reader may derive from others, nil for none
 }
 
 func newRawCount() *rawCount {

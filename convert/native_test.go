@@ -245,7 +245,7 @@ func TestNativeWhole(t *testing.T) {
 					if a, b := nativeSays(again.Messages), nativeSays(tr.Messages); a != b {
 						t.Errorf("read again\n%s\nwant\n%s", a, b)
 					}
-					gone := 1 // the line that is no record
+					gone := 1 // the line that is not a record
 					if name == "claude-code" {
 						gone++ // the second record with an id
 					}
@@ -472,7 +472,7 @@ func nativeLaw(t *testing.T, format *Format, in []byte) {
 	for line := range bytes.Lines(nativeRecords(list[0])) {
 		for _, v := range gjson.GetManyBytes(line, "id", "uuid") {
 			if v.Str != "" && ids[v.Str] {
-				return // what names it may mean either
+				return // a link to it may mean either
 			}
 			ids[v.Str] = true
 		}

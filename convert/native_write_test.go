@@ -323,7 +323,7 @@ func TestNativeBack(t *testing.T) {
 			tr, _ := nativeRead(t, f, c.in)
 			for _, m := range tr.Messages {
 				if c.name == "compacted" && m.ID == "a2" || c.name == "side" && m.ID == "a1" {
-					continue // what follows the kept tail follows the summary, and what follows a call its result
+					continue // messages after the kept tail follow the summary, and messages after a call its result
 				}
 				tr.Leaf = m.ID
 				out, lost := nativeWrite(t, f, tr, nativeID)

@@ -43,7 +43,7 @@ func TestUniqueIDs(t *testing.T) {
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%s, seed %d: %v", f.Name, seed, err)
 			}
-			parents := map[string]string{} // what comes before each text
+			parents := map[string]string{} // the text before each text
 			said := map[string]string{}
 			for _, m := range tree.Linked(list[0]).Messages {
 				said[m.ID] = m.Text()
@@ -81,7 +81,7 @@ func commonRecords(r *rand.Rand, f *Format) *transcript.Transcript {
 		rider, says = `{"type":"label",HEAD,"n":%d}`, `{"type":"message",HEAD,"message":{"role":"user","content":"says %d"}}`
 	}
 	tr := &transcript.Transcript{Format: f.Name}
-	tip := map[string]string{} // the record that a message is
+	tip := map[string]string{} // the record of the message itself
 	var ids []string           // of all records
 	for n := range 2 + r.IntN(8) {
 		m := nativeSaid(fmt.Sprintf("11111111-2222-4333-8444-%012d", n), fmt.Sprintf("says %d", n))

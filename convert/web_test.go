@@ -200,7 +200,7 @@ func TestAppendAfterImport(t *testing.T) {
 // message per line.
 func TestDeepTree(t *testing.T) {
 	var list []*transcript.Message
-	const deepTree = 400 // replies in one another, which a tree may have
+	const deepTree = 400 // the maximum depth of nested replies
 	for i := range deepTree + 1 {
 		m := &transcript.Message{}
 		m.Role, m.Parts = []string{"user", "assistant"}[i%2], []content.Part{content.Text(fmt.Sprint(i))}

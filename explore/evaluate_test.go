@@ -46,7 +46,7 @@ func TestEvaluate(t *testing.T) {
 		selected    string
 		from        string
 		fallback    explore.Method
-		reason      string // one of them has it
+		reason      string // only one of them has it
 	}{
 		{"highest", explore.Best, []float64{0.5, 0.9, 0.7}, nil, "b1", "b1", "", "highest confidence 0.9"},
 		{"tie", explore.Best, []float64{0.5, 0.9, 0.9}, nil, "b1", "b1", "", "is the first with the highest"},

@@ -56,7 +56,7 @@ func load(t *testing.T, w *workspace.Workspace, id string) *explore.Exploration 
 // twice or is left over.
 func TestKilled(t *testing.T) {
 	rounds := testsize.Of(4, 8, 20)
-	cut := 0 // rounds in which there was something to go on with
+	cut := 0 // rounds with an exploration to resume
 	for range rounds {
 		if killed(t) {
 			cut++
@@ -91,7 +91,7 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for { // until it is at work
+	for { // until it runs
 		if data, _ := os.ReadFile(log); len(data) > 0 {
 			break
 		}
@@ -100,7 +100,7 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 	time.Sleep(rand.N(180 * time.Millisecond))
 	program.Process.Kill()
 	program.Wait()
-	time.Sleep(30 * time.Millisecond) // the runners that it left end
+	time.Sleep(30 * time.Millisecond) // until its runners end
 
 	e = load(t, l.w, e.ID)
 	middle = !e.Done()
@@ -111,7 +111,7 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 		}
 		return strings.Count(string(data), id+"\n")
 	}
-	had := map[string]int{} // how often those that had ended were run
+	had := map[string]int{} // the number of runs of ended branches
 	for _, b := range e.Branches {
 		if b.Status == explore.Completed {
 			had[b.ID] = runs(b.ID)

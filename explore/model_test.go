@@ -73,7 +73,7 @@ func TestModel(t *testing.T) {
 			t.Errorf("asked is %+v", r)
 		}
 	}
-	e.Agent = "" // the conversation is nobody's
+	e.Agent = "" // the conversation has no agent
 	if err := l.explorer().Conclude(t.Context(), e, explore.Synthesis, m); err != nil || e.Evaluation.Result != "Both." {
 		t.Errorf("made one of them: %+v, %v", e.Evaluation, err)
 	}
@@ -164,7 +164,7 @@ func TestInterference(t *testing.T) {
 	}
 	stop := make(chan bool)
 	busy := make(chan error)
-	go func() { // another program that writes all the time
+	go func() { // another program that writes continuously
 		for {
 			select {
 			case <-stop:
@@ -192,7 +192,7 @@ func TestInterference(t *testing.T) {
 	if _, err := l.w.Rewind(t.Context(), l.tree+"@"+l.node, checkpoint.CutOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time, everything is there
+	for range 2 { // the second call finds everything
 		if err := l.explorer().Conclude(t.Context(), e, explore.Best, nil); err != nil {
 			t.Fatal(err)
 		}

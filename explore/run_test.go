@@ -295,7 +295,7 @@ func TestInterrupted(t *testing.T) {
 	c.MaxConcurrent = 2
 	e := l.explore(`echo $BOUGH_STRATEGY >> "$LOG"; [ $BOUGH_STRATEGY = s1 ] || [ -e "$LOG.go" ] || sleep 100; echo done`, c, numbered(4)...)
 	e.Runner.Bindings = map[string]string{"LOG": log}
-	again := l.interrupt(e, func() bool { // s1 has ended, s2 and s3 are at work
+	again := l.interrupt(e, func() bool { // s1 has ended, s2 and s3 are running
 		data, _ := os.ReadFile(log)
 		return strings.Count(string(data), "\n") == 3
 	})

@@ -27,7 +27,7 @@ import (
 type defect struct {
 	name  string
 	apply func(*space)
-	kinds string // problems: "fixed" repaired ones, "then" those that show afterwards, "once" those gone by then
+	kinds string // problems; "fixed" are repaired, "then" remain afterwards, "once" are gone afterwards
 }
 
 // defects change a workspace with a root a, its continuation b, and a checkpoint c of
@@ -112,7 +112,7 @@ var defects = []defect{
 				s.t.Fatal(err)
 			}
 		}
-		time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+		time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
 		s.mend()
 		s.lie("x", "y")
 	}, "stale_cache fixed"},
@@ -228,7 +228,7 @@ var defects = []defect{
 		s.write("agents/.ada.json"+durable.TempSuffix, "{")
 	}, "left_over once"},
 	{"a torn file of what is to be forgotten", func(s *space) { s.write(".bough/forget.json", `{"sessions":["c"`) }, "pending_forget fixed"},
-	{"a write that did not end", func(s *space) { // where nobody takes the lock, who sweeps it away
+	{"a write that did not end", func(s *space) { // without the lock no process removes it
 		if err := os.RemoveAll(filepath.Join(s.Dir(), ".bough")); err != nil {
 			s.t.Fatal(err)
 		}

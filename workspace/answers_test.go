@@ -42,7 +42,7 @@ func TestReproducible(t *testing.T) {
 		s := openSpace(t, t.TempDir(), 3)
 		tell(s)
 		files[i] = s.files()
-		delete(files[i], session.IndexPath) // it has the times of files
+		delete(files[i], session.IndexPath) // it has file times
 		files[i][operation.Path] = chosen.ReplaceAllString(files[i][operation.Path], "")
 	}
 	sameFiles(t, "the second time", files[0], files[1])

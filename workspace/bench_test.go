@@ -136,7 +136,7 @@ func BenchmarkBranches(b *testing.B) {
 				s.append(workspace.Append{Session: file.ID, Parent: file.Messages[100*i].ID, Text: "Again."})
 			}
 			data := []byte(s.read(session.FileName(file.ID)))
-			s.forget() // what wrote it: to have read it is enough
+			s.forget() // the cache of the writer; a reader's is enough
 			time.Sleep(100 * time.Millisecond)
 			s.branches(file.ID)
 			var parse, ours []time.Duration
@@ -181,7 +181,7 @@ func (s *space) verify(id string, want []testchat.Message) {
 // A job is a measured task: a verb that returns the session it wrote, its setup and
 // cleanup, and the comparable raw work.
 type job struct {
-	rewrites bool // files that are there, so that raw work does too
+	rewrites bool // existing files, as the raw work does
 	before   func()
 	verb     func() (id string)
 	after    func(id string)
@@ -189,7 +189,7 @@ type job struct {
 }
 
 func benchSpace(b *testing.B, files []testchat.File) *space {
-	s := openSpace(b, b.TempDir(), 1<<30) // full files take one more
+	s := openSpace(b, b.TempDir(), 1<<30) // full files accept one more message
 	if err := testchat.Write(s.Dir(), files); err != nil {
 		b.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func benchSpace(b *testing.B, files []testchat.File) *space {
 	}
 	time.Sleep(100 * time.Millisecond)
 	if _, err := s.New(b.Context(), "Another"); err != nil {
-		b.Fatal(err) // and the index is there
+		b.Fatal(err) // and creates the index
 	}
 	return s
 }

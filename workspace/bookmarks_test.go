@@ -55,7 +55,7 @@ func TestBookmark(t *testing.T) {
 		{last.ID, "last", bread, said[4]},
 		{point.ID + "@" + said[1], "kept", point.ID, said[1]},
 		{copied.ID, "copied", copied.ID, said[2]},
-		{point.ID + "@" + said[4], "above", bread, said[4]}, // in what the checkpoint was taken of
+		{point.ID + "@" + said[4], "above", bread, said[4]}, // in the source of the checkpoint
 		{"  first ", "again", "", ""},
 		{"first", " again ", bread, said[0]},
 	} {
@@ -98,7 +98,7 @@ func TestBookmarkRef(t *testing.T) {
 	s.say("x")
 	for _, c := range []struct {
 		label, want string
-		other       bool // it means something else
+		other       bool // it has another meaning
 	}{
 		{label: "here", want: "a b"},
 		{label: "Bread@here", want: "a b"},

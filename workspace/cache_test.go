@@ -49,7 +49,7 @@ func TestWrongCache(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+		time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
 		s.checkpoint("a")
 		s.lie("a", "b")
 		if err := act(s, "b"); err != nil {
@@ -72,7 +72,7 @@ func (s *space) lie(of, as string) {
 		s.t.Fatal(err)
 	}
 	st := stat(s.t, s.Dir(), as)
-	const tail = 4*8 + 4 // what the file system says, and the checksum
+	const tail = 4*8 + 4 // the file information, and the checksum
 	data = []byte(strings.Replace(string(data[:len(data)-tail]), "\x01"+of, "\x01"+as, 1))
 	for _, n := range []int64{st.Size, st.ModTime.UnixNano(), st.Changed, int64(st.Inode)} {
 		data = binary.LittleEndian.AppendUint64(data, uint64(n))
@@ -116,7 +116,7 @@ func TestReadersCache(t *testing.T) {
 	}
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("a", "", `{"id":"m","role":"user","content":"`+strings.Repeat("long ", 40_000)+`"}`)
-	time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+	time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
 	s.branches("a")
 	dir := filepath.Join(s.Dir(), ".bough")
 	if _, err := os.Stat(dir); err == nil {

@@ -535,7 +535,7 @@ func TestUndoChat(t *testing.T) {
 	}
 	took := 0
 	for i := len(states) - 2; i >= 0; i-- {
-		for { // what was queued is an operation too
+		for { // queueing a message is an operation too
 			o, err := s.undo("")
 			if err != nil {
 				t.Fatalf("undo to message %d: %v", i, err)

@@ -25,9 +25,9 @@ import (
 // A verdict is the result of checking one folder.
 type verdict struct {
 	done    bool // the change is visible to any reader
-	tidy    bool // the files have the names that they have in the end, and the ledger of imports is whole
-	healthy bool // doctor finds nothing, before anybody writes
-	saw     view // what a reader sees
+	tidy    bool // the files have their final names, and the ledger of imports is complete
+	healthy bool // doctor finds no problem before the next write
+	saw     view // the state for a reader
 	wrong   []complaint
 }
 
@@ -47,7 +47,7 @@ type complaint struct{ cause, detail string }
 type view struct {
 	sessions map[string]string
 	head     string
-	log      []string // what was done, the newest first
+	log      []string // operations, newest first
 }
 
 // attachments returns the contents of the attachments of a message.
@@ -73,7 +73,7 @@ func (c *crash) look(base, aside string) (v view, err error) {
 	v.sessions = map[string]string{}
 	listing, err := s.List(context.Background(), "")
 	if code(err) == fault.NotFound {
-		return v, nil // there is no workspace yet
+		return v, nil // no workspace yet
 	}
 	if err != nil {
 		return v, err
@@ -93,7 +93,7 @@ func (c *crash) look(base, aside string) (v view, err error) {
 		if err != nil {
 			return v, err
 		}
-		e.Head = false // v.head is judged apart: the head moves after its session is there
+		e.Head = false // v.head is checked separately: the head moves after its session exists
 		text, err := json.Marshal(e)
 		if err != nil {
 			return v, err
@@ -337,7 +337,7 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 			v.is("taken back", "a reader saw %s", u.line)
 		}
 	}
-	log := now.log[min(1, len(now.log)):] // without what was done afterwards
+	log := now.log[min(1, len(now.log)):] // without later changes
 	due := c.old.log
 	if isNew {
 		due = c.new.log

@@ -191,7 +191,7 @@ func (c *crash) controls() {
 		if seen[what]++; seen[what] > 1 {
 			what = fmt.Sprintf("%s (%d)", what, seen[what])
 		}
-		if testsize.Full() || !needless.has(c.name, what) { // a sample is of those that break
+		if testsize.Full() || !needless.has(c.name, what) { // a sample has only those that must fail
 			list = append(list, control{what, trace})
 		}
 	}
@@ -207,7 +207,7 @@ func (c *crash) controls() {
 		}
 	}
 	if !testsize.Full() && !c.sampled {
-		c.most = 64 // a rare loss may be what goes wrong
+		c.most = 64 // only a rare loss may fail
 	}
 	some := testsize.Of(1, 1, len(list))
 	if c.sampled && !testsize.Full() {
@@ -242,7 +242,7 @@ func (c *crash) waits(i int) int {
 func (c *crash) breaks(trace *crashdisk.Trace) bool {
 	for k := len(trace.Steps); k >= 0; k-- {
 		if k < len(trace.Steps) && trace.Steps[k].Do == "write" {
-			continue // what is half written then is so after it too
+			continue // a file that is half written then is so after the step too
 		}
 		if !left(trace, k, c.most, func(how string, t crashdisk.Tree) bool {
 			return !slices.ContainsFunc(c.after(k, trace, t), func(w complaint) bool {

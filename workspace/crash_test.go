@@ -108,7 +108,7 @@ func (d *disks) step(root *os.Root, s durable.Step) error {
 			s.To = path.Join(in, s.To)
 		}
 		if strings.Contains(s.Name+"/", "/"+session.CacheDir+"/") {
-			return nil // what is only remembered may be lost
+			return nil // caches may be lost
 		}
 		return tap(s)
 	}
@@ -142,17 +142,17 @@ type crash struct {
 	base  string // for folders
 
 	verb     verb
-	aside    string // a session that the verb has nothing to do with, "" if there is none
+	aside    string // a session that the verb does not use, "" for none
 	before   crashdisk.Tree
 	trace    *crashdisk.Trace
 	old, new view
-	parts    []unit            // of what happens apart
-	names    []string          // of all files, at last
-	ledger   string            // of imports, at last
+	parts    []unit            // operations of the verb, if they are independent
+	names    []string          // of all files at the end
+	ledger   string            // of imports, at the end
 	trash    map[string]string // the final contents of the trash, and their places
 	verdicts map[crashdisk.Sum]*verdict
 	found    map[string]*finding // problems, by cause
-	sampled  bool                // not everything is tried
+	sampled  bool                // only a sample is tried
 }
 
 // A finding is a violation, with its first occurrence and their number.
@@ -303,7 +303,7 @@ func (c *crash) record() {
 		}
 	}
 	is := withoutLock(c.read(base))
-	for said := range trace.Kept(len(steps)) { // the first is whole
+	for said := range trace.Kept(len(steps)) { // the first one is complete
 		said = withoutLock(said)
 		if !slices.Equal(names(said), names(is)) {
 			c.Fatalf("the folder has %q, and the recorded steps make %q", names(is), names(said))

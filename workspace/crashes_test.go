@@ -23,14 +23,14 @@ import (
 type scenario struct {
 	name   string
 	limit  int
-	most   int                        // how many folders are looked at after one step, 0 for 256
-	absent bool                       // there is no folder
-	files  func(dir string) error     // makes what another program left
+	most   int                        // the maximum number of folders per step, 0 for 256
+	absent bool                       // without a folder
+	files  func(dir string) error     // writes the files of another program
 	log    operation.Retention        // when the log is compacted
-	erases string                     // the text that is nowhere when it is in no session and not in the trash
-	mends  []string                   // what doctor finds before the verb
-	apart  bool                       // each of its operations happens or does not
-	setup  func(s *space) (verb verb) // what was acknowledged
+	erases string                     // a text that must be in no file if no session and no trash has it
+	mends  []string                   // the problems before the verb
+	apart  bool                       // its operations are independent
+	setup  func(s *space) (verb verb) // makes the acknowledged state
 }
 
 // unfinished lists the known violations.

@@ -113,7 +113,7 @@ func TestPurgeText(t *testing.T) {
 	if err != nil || !strings.Contains(string(data), `"stays"`) {
 		t.Errorf("an exploration is %s, %v", data, err)
 	}
-	for { // what is not purged can be undone
+	for { // a removal that was not purged can be undone
 		if _, err := s.undo(other); err != nil {
 			break
 		}
@@ -162,7 +162,7 @@ func TestForget(t *testing.T) {
 	if _, err := s.Show(ctx, id, session.ReadOptions{}); code(err) != fault.NotFound {
 		t.Errorf("show of a forgotten session = %v", err)
 	}
-	done, err = s.Forget(ctx, id, workspace.ForgetOptions{Copies: true}) // it is named by its id still
+	done, err = s.Forget(ctx, id, workspace.ForgetOptions{Copies: true}) // its id still names it
 	if err != nil || len(done.Copies) > 0 {
 		t.Errorf("Forget once more = %+v, %v", done, err)
 	}

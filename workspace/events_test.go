@@ -155,7 +155,7 @@ func TestEventsNew(t *testing.T) {
 	e := s.events(-1)
 	timeout, again := time.After(20*time.Second), time.NewTicker(10*time.Millisecond)
 	defer again.Stop()
-	for { // when the reader has begun is not known, so messages are added until it reports one
+	for { // the start of the reader is unknown, so messages are added until it reports one
 		select {
 		case event := <-e.list:
 			if event.Seq <= before || event.Type != events.MessageAdded || string(event.Session) != bread {
@@ -231,7 +231,7 @@ func TestEventsSlow(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the events are %q, want %q", got, want)
 	}
-	if behind < n/2-1 { // the log is read twice at most, the second time for all that the first one lacks
+	if behind < n/2-1 { // the log is read at most twice, the second time for the missing events
 		t.Errorf("the note says %d events behind", behind)
 	}
 }

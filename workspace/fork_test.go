@@ -17,7 +17,7 @@ import (
 type fork struct {
 	name  string
 	limit int
-	files int // at first, and when M7 and M8 are there
+	files int // at first, and with M7 and M8
 	after int
 	begin func(s *space) (first string)
 }

@@ -227,7 +227,7 @@ func TestGroupPartial(t *testing.T) {
 		t.Errorf("the log is %q, and there are %d sessions", got, s.count())
 	}
 	s.new("Soup")
-	if got := s.seqs(workspace.LogOptions{}); got != "4 3 2g2 1" { // what was seen of the other program
+	if got := s.seqs(workspace.LogOptions{}); got != "4 3 2g2 1" { // the changes of the other program
 		t.Errorf("the log is %q", got)
 	}
 	healthy(t, s)

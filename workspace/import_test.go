@@ -83,7 +83,7 @@ func TestImport(t *testing.T) {
 		{long, false, imports.Updated, 1, false},
 		{short, false, imports.Unchanged, 0, false},
 		{other, false, imports.New, 2, true},
-		{fork, false, imports.New, 3, true}, // who gave that answer may be another person
+		{fork, false, imports.New, 3, true}, // that answer may be from another conversation
 		{fork, false, imports.Unchanged, 0, true},
 	} {
 		got := importOne(t, s, step.path, imports.Options{DryRun: step.dry})
@@ -133,7 +133,7 @@ func TestImportOrphanCycle(t *testing.T) {
 		`,{"uuid":"c","sender":"human","text":"3","parent_message_uuid":"b"}`
 	importOne(t, s, writeFile(t, "a.json", start+one+`]}`), imports.Options{})
 	got := importOne(t, s, writeFile(t, "b.json", start+one+two+three+`]}`), imports.Options{})
-	if got.Added != 2 || len(got.Problems) != 2 { // the transcript has the ring, and so would the session have it
+	if got.Added != 2 || len(got.Problems) != 2 { // the transcript has the cycle, and the session would have it too
 		t.Errorf("%+v", got)
 	}
 	report, err := s.Doctor(t.Context(), doctor.Options{})

@@ -109,7 +109,7 @@ func comesAndGoes(t *testing.T, f *convert.Format, path string, some bool, rando
 	if now := len(s.every()); now != count {
 		t.Errorf("there are %d messages, and were %d", now, count)
 	}
-	if count > 0 && !f.Sessions { // whose orphans are no notes
+	if count > 0 && !f.Sessions { // where orphans are not noted
 		healthy(t, s)
 	}
 }

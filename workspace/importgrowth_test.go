@@ -162,11 +162,11 @@ func (s *space) outline(f *convert.Format) string {
 			s.t.Fatal(err)
 		}
 		messages := again[0].Messages
-		if f.Ext == ".json" { // a document, in which the order of messages means nothing
+		if f.Ext == ".json" { // a document in which the order of messages has no meaning
 			slices.SortFunc(messages, func(a, b *transcript.Message) int { return strings.Compare(a.ID, b.ID) })
 		}
 		for _, m := range messages {
-			if len(m.Records) == 0 { // its id is made of another one, which may have the time in it
+			if len(m.Records) == 0 { // its id is derived from another one, which may contain the time
 				b.WriteString("derived")
 				continue
 			}

@@ -59,7 +59,7 @@ func (l *longTranscript) next() []byte {
 func TestImportMemory(t *testing.T) {
 	size := testsize.Of(4<<20, 32<<20, 96<<20) // the race detector is slow, and takes memory
 	most := testsize.Of[uint64](48<<20, 56<<20, 96<<20)
-	runtime.GC() // what other tests left does not count
+	runtime.GC() // memory of other tests does not count
 	var peak uint64
 	calls := 0
 	w, err := workspace.Open(t.Context(), t.TempDir(), &workspace.Options{Progress: func(string, int64, int64) {
@@ -184,7 +184,7 @@ func TestImportLiveBytes(t *testing.T) {
 		written := int64(0)
 		for name, info := range filesIn(t, s.Dir()) {
 			switch was := before[name]; {
-			case strings.HasPrefix(name, filepath.Join(".bough", "cache")): // not waited for
+			case strings.HasPrefix(name, filepath.Join(".bough", "cache")): // not flushed
 			case was == nil || !os.SameFile(was, info):
 				written += info.Size()
 			case strings.HasSuffix(name, ".jsonl"):

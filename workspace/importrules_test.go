@@ -277,7 +277,7 @@ func TestImportRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := writeFile(t, "b.jsonl", claudeAsked)
-	time.Sleep(60 * time.Millisecond) // for the clock of the file system to move on
+	time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
 	for range 2 {
 		if got := importOne(t, s, other, imports.Options{}); !got.Removed || !got.Named {
 			t.Errorf("%+v", got)

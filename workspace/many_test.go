@@ -44,8 +44,8 @@ type made struct {
 	Verb    string
 	Writer  int
 	N       int    // of the writer's changes
-	Line    string // the session that was named
-	Asked   string // the message that was named, if any
+	Line    string // the named session
+	Asked   string // the named message, if any
 	Session string // the file written or made
 	Message string // the one appended, or the last one copied
 	Parent  string
@@ -341,7 +341,7 @@ func (h *histories) judge(t *testing.T, line string, files []string, acknowledge
 		return ""
 	}
 	before := string(h.entries[line].BranchPoint)
-	last := map[int]int{} // what each writer wrote last
+	last := map[int]int{} // the last message of each writer
 	for i, m := range list {
 		a, ok := acknowledged[m.ID]
 		switch {

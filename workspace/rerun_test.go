@@ -24,7 +24,7 @@ func TestExportRerun(t *testing.T) {
 	// The second file has records, but no messages: an export reads it last.
 	second := `{"id":"second","metadata":{"continued_from":["first"],"continued_to":["third"]},"messages":[],"tool_call_records":[{"call_id":"c1"}]}`
 	s.write(session.FileName("second"), second)
-	s.messages("third", `"continued_from":["second"]`, `{"id":"b"`) // torn: an export of what is there notes it
+	s.messages("third", `"continued_from":["second"]`, `{"id":"b"`) // torn: a partial export notes it
 
 	notes := 0
 	w, err := workspace.Open(t.Context(), s.Dir(), &workspace.Options{Note: func(note string) {

@@ -21,7 +21,7 @@ func BenchmarkSearch(b *testing.B) {
 	s.see()
 	for _, c := range []struct {
 		name, text, plain string
-		limit, want       int // want is how many there are, at least
+		limit, want       int // want is the minimum number of matches
 	}{
 		{"a rare word", "sesame", "sesame", 50, 5},
 		{"no such word", "harbour", "harbour", 50, 0},

@@ -476,7 +476,7 @@ func FuzzSearch(f *testing.F) {
 				s.messages(id, "", raw)
 				texts[id] = text
 				sessions = append(sessions, id)
-			case 7: // what is copied stays
+			case 7: // copies stay
 				if len(sessions) > 1 {
 					s.Remove(t.Context(), in, workspace.RemoveOptions{Force: true})
 					sessions = s.thatAreThere()

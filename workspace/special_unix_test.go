@@ -97,7 +97,7 @@ func TestPipes(t *testing.T) {
 				}
 			}
 			switch {
-			case place == "conversations": // there is nothing to look at
+			case place == "conversations": // no sessions
 				if failed == nil {
 					t.Error("doctor examines no conversations")
 				}

@@ -17,7 +17,7 @@ func TestToken(t *testing.T) {
 	const whole = "sk-ac-bough-0123456789012345678901234567890123456789012"
 	for _, c := range []struct {
 		name  string
-		there string // what the file holds, "-" for no file
+		there string // the content of the file, "-" for no file
 		kept  string // "" for a new token
 		fails fault.Code
 	}{

@@ -38,7 +38,7 @@ func openSpace(t testing.TB, dir string, limit int) *space {
 	now := time.Date(2026, 5, 25, 15, 32, 0, 0, time.UTC)
 	w, err := workspace.Open(t.Context(), dir, &workspace.Options{
 		Limit:  limit,
-		Settle: -1, // who damages the files is done
+		Settle: -1, // the damage is complete
 		Now: func() time.Time {
 			mu.Lock()
 			defer mu.Unlock()

@@ -271,7 +271,7 @@ func TestClose(t *testing.T) {
 	_, err := call(t.Context(), tools, "a__echo")
 	wrong(t, err, `the MCP server "a" is closed`)
 	if runtime.GOOS == "windows" {
-		return // a process id says nothing there
+		return // a process id identifies no process there
 	}
 	for _, pid := range sleeping {
 		for n := 0; alive(pid); n++ {

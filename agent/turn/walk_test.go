@@ -26,7 +26,7 @@ type world struct {
 	queued  map[string]bool // entries that are or were on the disk
 	dropped map[string]bool
 	waits   map[string]turn.ActionKind // actions that were begun and are not finished
-	endings map[turn.Ending]int        // how often it was stored
+	endings map[turn.Ending]int        // the number of times it was stored
 	written []string                   // the unwritten messages when it was last stored
 	trace   []string
 }

@@ -60,7 +60,7 @@ func BenchmarkLarge(b *testing.B) {
 	few, many := b.TempDir(), b.TempDir()
 	fill(b, few, 100)
 	fill(b, many, 100_000)
-	time.Sleep(time.Second) // what changed a moment ago is not remembered
+	time.Sleep(time.Second) // recently changed files are not cached
 	for _, dir := range []string{few, many} {
 		output(b, exec.Command(bough, "-w", dir, "new"))
 	}

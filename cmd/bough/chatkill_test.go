@@ -67,10 +67,10 @@ type crowd struct {
 	mu        sync.Mutex
 	processes int
 	killed    int
-	usual     time.Duration // what a process takes
+	usual     time.Duration // the duration of a process
 	said      []*remark
-	nodes     []string // that are known to be there
-	labels    []string // that were acknowledged
+	nodes     []string // known to exist
+	labels    []string // acknowledged
 }
 
 // A remark is a message that a process sends to the agent.
@@ -226,7 +226,7 @@ func (c *crowd) judgeTexts(w *workspace.Workspace, when string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	at := map[string][]string{} // texts to the places where they are
+	at := map[string][]string{} // from texts to their places
 	headIsThere := false
 	for _, tree := range a.Trees {
 		all, err := w.Line(tree.ID).All(ctx, session.ReadOptions{})

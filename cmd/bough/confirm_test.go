@@ -71,7 +71,7 @@ func TestAsker(t *testing.T) {
 		}
 	}
 	press("y\n")
-	press("n\n") // so the first was looked at, while nothing was asked
+	press("n\n") // so the first line was read, without a question
 	answer := ask(t.Context())
 	press("\n")
 	if <-answer {

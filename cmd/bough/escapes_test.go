@@ -54,7 +54,7 @@ type escapeStory struct {
 	dir    string
 	flags  []string
 	ran    map[string]bool // by verb
-	struck int             // outputs with what is left of an attack
+	struck int             // outputs with the remains of an attack
 }
 
 // run runs a command line until it ends or has printed a number of lines, and checks the

@@ -29,7 +29,7 @@ import (
 // A jsonPage is docs/json.md: the sample of each heading.
 type jsonPage struct {
 	samples map[string]any    // by shape or command line
-	names   map[string]string // of each heading, the first that has its sample
+	names   map[string]string // from each heading to the first with its sample
 	seen    map[string]bool
 }
 
@@ -64,7 +64,7 @@ func readJSONPage(t *testing.T) *jsonPage {
 type wanted struct {
 	sample   any
 	optional bool
-	from     string // what to call it, with the shape that it comes from
+	from     string // its path, from the shape that it is part of
 }
 
 // members returns the members of a sample that is an object, including those of the shapes
@@ -322,7 +322,7 @@ func TestJSONPage(t *testing.T) {
 	for _, v := range allVerbs((&program{}).verbs()) {
 		name := "bough " + v.full()
 		if v.action == nil && v.alone == nil {
-			continue // it only has verbs of its own
+			continue // it only has subcommands
 		}
 		if s.page.samples[name] == nil {
 			t.Errorf("the page has no %q", name)

@@ -64,16 +64,16 @@ type siege struct {
 	dir  string
 	name string
 	seed [2]uint64
-	goal int // how many are to be killed
+	goal int // the number of processes to kill
 
 	mu       sync.Mutex
 	deeds    []*deed
 	killed   int
-	usual    time.Duration     // what a process takes
-	first    []string          // sessions that were there before
-	sessions []string          // that are known to be there, or to have been
+	usual    time.Duration     // the duration of a process
+	first    []string          // sessions that existed before
+	sessions []string          // known to exist, or to have existed
 	messages [][2]string       // session and message
-	lines    map[string]string // sessions to the first known of their line, "" if it is not known
+	lines    map[string]string // from sessions to the first known one of their line, "" if unknown
 }
 
 // A deed is the command of one process and its outcome.
@@ -81,9 +81,9 @@ type deed struct {
 	verb       string
 	args       []string
 	target     string // the session, "" for the head
-	text       string // the one to append, or the title; no other deed has it
+	text       string // the text to append, or the title; unique
 	begin, end time.Time
-	reply      gjson.Result // what it acknowledged
+	reply      gjson.Result // its acknowledged result
 	refused    string       // the code of the error
 }
 
@@ -276,7 +276,7 @@ func (s *siege) do(d *deed, delay time.Duration) {
 		d.reply = reply
 		s.follow(d)
 	case code == "not_found", code == "has_children",
-		code == "refused" && d.verb == "bookmark": // there is no message yet
+		code == "refused" && d.verb == "bookmark": // no message yet
 		d.refused = code
 	default:
 		s.t.Errorf("%s: %q ends with %v and says\n%s%s", s.name, cmd.Args, err, &stdout, &stderr)

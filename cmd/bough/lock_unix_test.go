@@ -57,7 +57,7 @@ func newStop(t *testing.T) *stop {
 			}
 		}
 		s.signal(syscall.SIGSTOP)
-		time.Sleep(10 * time.Millisecond) // until it stands still
+		time.Sleep(10 * time.Millisecond) // until it has stopped
 		if s.wordIsOf(s.holder.Process.Pid) && writelock.Held(root, ".bough") {
 			t.Cleanup(func() { s.holder.Process.Kill(); s.holder.Wait() })
 			return s

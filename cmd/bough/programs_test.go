@@ -44,8 +44,8 @@ type assistant struct {
 	// thinks reports whether its model receives the thinking in a transcript.
 	thinks func(from telling) bool
 	aloud  bool // thinking is sent as ordinary text, because the model is another one
-	fails  bool // its model receives which tools failed
-	whole  bool // bough tells it of no compaction: it is told all, and the summary besides
+	fails  bool // its model receives the failure marks of results
+	whole  bool // bough exports no compaction to it, but all messages and the summary
 	// fork turns the command that bough prints into one that continues in a copy. It is nil
 	// if the program makes no copies, or, as opencode, copies that neither name their
 	// origin nor keep an id.

@@ -13,10 +13,10 @@ import (
 
 // A leave is a conversation that an assistant is about to continue.
 type leave struct {
-	session string            // where it was exported from
+	session string            // the exported session
 	at      string            // the message that the prompt answers
-	path    string            // who says what up to that message
-	leaves  []string          // the ends of the conversation
+	path    string            // the texts of the path to that message
+	leaves  []string          // the leaves of the conversation
 	count   int               // the messages of the workspace
 	files   map[string]string // the sessions of the assistant
 }

@@ -93,8 +93,8 @@ func waysOf(answer gjson.Result) []string {
 type telling struct {
 	file                string
 	image, thinks, tool bool
-	signed              bool // what was thought has a signature of Anthropic's, which takes it only so
-	failed              bool // it says which results are failures
+	signed              bool // its thinking has a signature of Anthropic, which rejects any other
+	failed              bool // it marks failed results
 	tree                bool // it has both branches
 	tools               bool // its active branch is the one with the tools
 	title               bool
@@ -268,10 +268,10 @@ func messageOf(t *testing.T, ws, session, text string) string {
 type judged struct {
 	what   string
 	file   string
-	title  string // "": not looked at
-	label  string // the line with the label start, "": not looked at
+	title  string // "" is not compared
+	label  string // the line with the label start, "" is not compared
 	active string
-	ways   []string // nil: not looked at
+	ways   []string // nil is not compared
 	roots  int64
 }
 
@@ -362,7 +362,7 @@ func TestReadersCompacted(t *testing.T) {
 		session := bough("import", filepath.Join(files, from+"-compacted.jsonl")).Get("imported.0.session_id").String()
 		after, roots := compactedTelling(from, format), int64(1)
 		if format == "claude-code" {
-			roots = 2 // a compaction begins anew there
+			roots = 2 // a compaction begins a new root there
 		}
 		export("as it came", after, roots, session)
 		export("all of it", after, roots, session, "--tree")

@@ -71,7 +71,7 @@ func startServe(t *testing.T, dir string, args ...string) *serving {
 func (s *serving) stop(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		return // there is no interrupt
+		return // Windows has no interrupt
 	}
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 type standIn struct {
 	mu    sync.Mutex
 	asked []asked
-	other []string // requests that are none for a reply, "GET /path"
-	calls int      // how many of the next replies call a tool that no program has
+	other []string // other requests than for a reply, "GET /path"
+	calls int      // the number of next replies that call an unknown tool
 }
 
 // An asked is a request for a reply of a model.
@@ -235,7 +235,7 @@ func saidToAnthropic(body string) []string {
 	var s spoken
 	for _, m := range gjson.Get(body, "messages").Array() {
 		role := m.Get("role").String()
-		if role == "system" { // what Claude Code says of its surroundings
+		if role == "system" { // Claude Code's description of its environment
 			continue
 		}
 		for _, b := range blocks(m.Get("content"), "text") {

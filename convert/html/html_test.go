@@ -219,7 +219,7 @@ func TestLong(t *testing.T) {
 		p.Messages = append(p.Messages, Message{ID: fmt.Sprint(i), Parent: fmt.Sprint(i - 1 - i%3), Role: "user", Parts: []content.Part{text(fmt.Sprint("Question ", i))}})
 	}
 	page := check(t, p)
-	const most = 1200 // bytes for a message
+	const most = 1200 // bytes per message
 	if len(page) > most*len(p.Messages) {
 		t.Errorf("the page has %d bytes", len(page))
 	}

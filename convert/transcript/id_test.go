@@ -12,7 +12,7 @@ func TestChainID(t *testing.T) {
 		{`{"a":1,"b":[2]}`, ` {"b": [2], "a": 1}` + "\n", true},
 		{`{"a":12345678901234567890}`, `{"a":12345678901234567891}`, false},
 		{`{"a":1}`, `{"a":1}{"b":2}`, false},
-		{`01a1fb7a-0000`, `01a1fb7b-0000`, false}, // no JSON, and begins with a number
+		{`01a1fb7a-0000`, `01a1fb7b-0000`, false}, // not JSON, and begins with a number
 		{`{"a":1} x`, `{"a":1} y`, false},
 	} {
 		if same := ChainID("p", []byte(c.a)) == ChainID("p", []byte(c.b)); same != c.same {

@@ -67,7 +67,7 @@ func TestRecognizeReplies(t *testing.T) {
 	}
 	for parity, half := range []struct {
 		name                     string
-		precision, recall, exact float64 // the floors
+		precision, recall, exact float64 // the minimum figures
 	}{
 		{"development", 0.95, 0.88, 0.95},
 		{"held out", 0.93, 0.65, 0.82},
@@ -83,7 +83,7 @@ func TestRecognizeReplies(t *testing.T) {
 				for _, g := range got {
 					names = append(names, g.Name)
 				}
-				logf := func(string, ...any) {} // what is held out shows its figures only
+				logf := func(string, ...any) {} // the held-out half prints figures only
 				if parity == 0 {
 					logf = t.Logf
 				}

@@ -164,7 +164,7 @@ func TestVersions(t *testing.T) {
 	add(a("t3", "b3", 3), a("t1", "b3", 1)) // and in the other
 	add(a("t2", "a4", 2))
 	add(a("t2", "a3", 2))
-	add(a("t1", "a3", 1)) // once more, at the same message
+	add(a("t1", "a3", 1)) // again, at the same message
 	for path, want := range map[string]string{
 		"":            "",
 		"m1":          "",

@@ -220,22 +220,22 @@ func TestAgentRefused(t *testing.T) {
 		do   func() error
 		want fault.Code
 	}{
-		{"a name that is taken", create("ada"), fault.Refused},
+		{"a name in use", create("ada"), fault.Refused},
 		{"a name that no file should have", create("../x"), fault.Usage},
 		{"a tree of another agent", switchTo(bob.Head.Tree), fault.Refused},
-		{"a tree that is nobody's", switchTo("calls"), fault.NotFound},
+		{"a tree without an agent", switchTo("calls"), fault.NotFound},
 		{"a message of another tree", switchTo(other + "/" + said[0]), fault.NotFound},
 		{"no message after the slash", switchTo("rest/"), fault.Usage},
 		{"a tree that may be both", switchTo("session_"), fault.Ambiguous},
 		{"no tree", switchTo(""), fault.NotFound},
 		{"a message of another agent", rewindTo(theirs[0]), fault.NotFound},
-		{"a message that is not there", rewindTo("nothing"), fault.NotFound},
+		{"a missing message", rewindTo("nothing"), fault.NotFound},
 		{"a branch that parts a call from its result", branchAt("calls@c1", ""), fault.ToolCut},
 		{"a name that a tree has", branchAt(said[0], "rest"), fault.Refused},
 		{"a name with a slash", branchAt(said[0], "a/b"), fault.Usage},
 		{"rm of a tree", drop(other, workspace.RemoveOptions{}), fault.Refused},
 		{"rm of the only tree", drop(bob.Head.Tree, workspace.RemoveOptions{Line: true, Force: true}), fault.Refused},
-		{"an agent that is not there", func() error { _, err := s.Agent("eve").Remove(ctx); return err }, fault.NotFound},
+		{"a missing agent", func() error { _, err := s.Agent("eve").Remove(ctx); return err }, fault.NotFound},
 		{"no agent", func() error { _, err := s.Agent("").Info(ctx); return err }, fault.NotFound},
 	} {
 		before := s.files()

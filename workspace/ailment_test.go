@@ -45,11 +45,11 @@ var defects = []defect{
 		s.write("conversations/b.json.bak", s.read("conversations/b.json"))
 		s.write("conversations/b.json", "")
 	}, "damaged_session fixed"},
-	{"a byte gone bad, with a copy of all", func(s *space) {
+	{"a bad byte, with a complete copy", func(s *space) {
 		s.write("conversations/b.json.bak", s.read("conversations/b.json"))
 		edit("b", "b1", "b\x01")(s)
 	}, "damaged_session fixed"},
-	{"a byte gone bad, with a copy of less", func(s *space) {
+	{"a bad byte, with a shorter copy", func(s *space) {
 		s.write("conversations/b.json.bak", `{"messages":[{"id":"b1"}]}`)
 		edit("b", "b1", "b\x01")(s)
 	}, "damaged_session"},
@@ -70,7 +70,7 @@ var defects = []defect{
 		}
 	}, "unreadable_session"},
 	{"Penguin's checkpoint", func(s *space) { s.write("checkpoints/cp_1.json.gz", "zip") }, "damaged_checkpoint"},
-	{"a newer copy that goes on", func(s *space) {
+	{"a newer copy with more messages", func(s *space) {
 		s.newer("b", strings.Replace(s.read("conversations/b.json"), "\n  ],", ",\n    {\"id\": \"b3\"}\n  ],", 1))
 	}, "better_copy fixed"},
 	{"a newer copy of another end", func(s *space) { s.newer("b", strings.ReplaceAll(s.read("conversations/b.json"), "b2", "B2")) }, "better_copy"},
@@ -90,7 +90,7 @@ var defects = []defect{
 	{"an index that is a list", func(s *space) { s.write(session.IndexPath, "[]") }, "damaged_index fixed"},
 	{"no index", func(s *space) { s.delete(session.IndexPath) }, "stale_index fixed"},
 	{"a session that the index lacks", func(s *space) { s.write("conversations/d.json", `{"messages":[]}`) }, "stale_index fixed"},
-	{"a session gone that nothing needs", func(s *space) { s.delete("conversations/c.json") }, "stale_index fixed"},
+	{"a missing session that no other needs", func(s *space) { s.delete("conversations/c.json") }, "stale_index fixed"},
 	{"an index that says something else", func(s *space) {
 		s.write(session.IndexPath, strings.Replace(s.read(session.IndexPath), "Bread", "Broad", 1))
 	}, "stale_index fixed"},
@@ -116,13 +116,13 @@ var defects = []defect{
 		s.mend()
 		s.lie("x", "y")
 	}, "stale_cache fixed"},
-	{"the file before is gone", func(s *space) { s.delete("conversations/a.json"); s.delete(session.IndexPath) }, "missing_ancestor, stale_index fixed"},
-	{"sessions in a ring", func(s *space) {
+	{"a missing origin of a continuation", func(s *space) { s.delete("conversations/a.json"); s.delete(session.IndexPath) }, "missing_ancestor, stale_index fixed"},
+	{"a cycle of sessions", func(s *space) {
 		s.messages("x", `"continued_from":"y","continued_to":"y"`)
 		s.messages("y", `"continued_from":"x","continued_to":"x"`)
 		s.mend()
 	}, "cycle, cycle"},
-	{"messages in a ring", func(s *space) {
+	{"a cycle of messages", func(s *space) {
 		s.messages("x", "", `{"id":"1","metadata":{"parent_id":"2"}}`, `{"id":"2"}`)
 		s.mend()
 	}, "cycle"},
@@ -139,7 +139,7 @@ var defects = []defect{
 		s.messages("x", "", `{"id":"1"}`, `{"id":"2","metadata":{"parent_id":"gone","bough":{"joined":"1"}}}`)
 		s.mend()
 	}, "joined_message"},
-	{"a join in a ring", func(s *space) {
+	{"a cycle with a join", func(s *space) {
 		s.messages("x", "", `{"id":"1","metadata":{"parent_id":null,"bough":{"joined":"2"}}}`, `{"id":"2"}`)
 		s.mend()
 	}, "joined_message"},
@@ -157,12 +157,12 @@ var defects = []defect{
 		s.messages("y", `"continued_from":["x"],"continued_to":[]`)
 		s.mend()
 	}, "mixed_dialects"},
-	{"a head that points nowhere", func(s *space) { s.write("head.json", `{"session_id":"gone","message_id":null}`) }, "lost_head fixed"},
+	{"a head at a missing message", func(s *space) { s.write("head.json", `{"session_id":"gone","message_id":null}`) }, "lost_head fixed"},
 	{"a torn file of bookmarks", func(s *space) {
 		s.write(bookmark.Path, s.bookmarked("here", "b", "b2")[:40])
 	}, "damaged_bookmarks fixed"},
-	{"a file of bookmarks that is none", func(s *space) { s.write(bookmark.Path, `{"bookmarks":{}}`) }, "damaged_bookmarks fixed"},
-	{"bookmarks whose message or session is gone", func(s *space) {
+	{"an invalid bookmarks file", func(s *space) { s.write(bookmark.Path, `{"bookmarks":{}}`) }, "damaged_bookmarks fixed"},
+	{"bookmarks with a missing message or session", func(s *space) {
 		s.write(bookmark.Path, s.bookmarked("one", "a", "b1", "two", "a", "gone", "three", "gone", "b1", "four", "c", "b1"))
 	}, "lost_bookmark fixed, lost_bookmark fixed"},
 	{"a log that is a folder", func(s *space) {
@@ -172,7 +172,7 @@ var defects = []defect{
 		const line = `{"seq":1,"time":"","verb":"new","args":{},"sessions":[],"undoes":null,"changes":[]}`
 		s.write(".bough/operations.jsonl", "{}\n"+line+"\n\n\x00\n"+line[:20]+"\n")
 	}, "damaged_log fixed"},
-	{"an attachment that is gone", func(s *space) {
+	{"a missing attachment", func(s *space) {
 		s.attach("x")
 		s.delete(workspace.FilePath(attachment("a picture").SHA256))
 	}, "lost_attachment"},
@@ -180,7 +180,7 @@ var defects = []defect{
 		s.attach("x")
 		s.write(workspace.FilePath(attachment("a picture").SHA256), "a Picture")
 	}, "damaged_attachment"},
-	{"an attachment that nothing refers to", func(s *space) {
+	{"an attachment without a reference", func(s *space) {
 		s.write(workspace.FilePath(attachment("a picture").SHA256), "a picture")
 	}, ""},
 	{"a conflict copy", func(s *space) {
@@ -216,7 +216,7 @@ var defects = []defect{
 	{"an agent without a tree", func(s *space) {
 		s.delete(session.FileName(s.agent("ada").Head.Tree))
 	}, "lost_tree, lost_agent_head"},
-	{"an agent at a message that is gone", func(s *space) {
+	{"an agent at a missing message", func(s *space) {
 		s.agent("ada")
 		said := s.answer("ada", "a")
 		s.write("agents/ada.json", strings.ReplaceAll(s.read("agents/ada.json"), said[0], "gone"))
@@ -227,7 +227,7 @@ var defects = []defect{
 		}
 		s.write("agents/.ada.json"+durable.TempSuffix, "{")
 	}, "left_over once"},
-	{"a torn file of what is to be forgotten", func(s *space) { s.write(".bough/forget.json", `{"sessions":["c"`) }, "pending_forget fixed"},
+	{"a torn forget.json", func(s *space) { s.write(".bough/forget.json", `{"sessions":["c"`) }, "pending_forget fixed"},
 	{"a write that did not end", func(s *space) { // without the lock no process removes it
 		if err := os.RemoveAll(filepath.Join(s.Dir(), ".bough")); err != nil {
 			s.t.Fatal(err)

@@ -83,7 +83,7 @@ func TestBranchesOrder(t *testing.T) {
 		{"by time", []string{root, said("a", "2026-01-03", "r"), said("b", "2026-01-02", "r"), said("c", "2026-01-04", "r")}, "b a c!"},
 		{"the same time", []string{root, said("b", "2026-01-02T00:00:00Z", "r"), said("a", "2026-01-02T01:00:00+01:00", "r")}, "b a!"},
 		{"no time", []string{root, said("a", "2026-01-02", "r"), silent("b"), silent("c")}, "b c a!"},
-		{"a time that is none", []string{root, said("a", "2026-01-02", "r"), said("b", "soon", "r")}, "b a!"},
+		{"an invalid time", []string{root, said("a", "2026-01-02", "r"), said("b", "soon", "r")}, "b a!"},
 		{"before the beginning", []string{root, said("a", "2026-01-01T09:00:00Z", "r"), silent("b"), said("c", "2026-01-01T09:59:00Z", "r")}, "a b c!"},
 		{"at the beginning", []string{root, said("a", "2026-01-01T09:30:00Z", "r"), silent("b")}, "b a!"},
 		{"two roots and an orphan", []string{root, said("b", "2026-01-02", "gone"), `{"id":"c","content":"c","timestamp":"2026-01-01T11:00:00Z","metadata":{"parent_id":null}}`}, "r c b!"},
@@ -232,7 +232,7 @@ func TestBranchesPartial(t *testing.T) {
 		{"the end is damaged", func(s *space, files []string) { s.write(session.FileName(files[2]), "{") }, 0, "d:4 x:2"},
 		{"the end is damaged, and the side branch asks", func(s *space, files []string) { s.write(session.FileName(files[2]), "{") }, 1, "d:4 x:2"},
 		{"another end is damaged", func(s *space, files []string) { s.write(session.FileName(files[2]), "{") }, 1, "f:6 x:2"},
-		{"the beginning is gone", func(s *space, files []string) { s.delete(session.FileName(files[0])) }, 2, "f:4"},
+		{"the first file is missing", func(s *space, files []string) { s.delete(session.FileName(files[0])) }, 2, "f:4"},
 	} {
 		s := openSpace(t, t.TempDir(), 2)
 		root := s.new("")

@@ -421,7 +421,7 @@ func TestConfirm(t *testing.T) {
 		ran  int
 		text string
 	}{
-		{"nobody", func(*space, *agents.TurnOptions) {}, 0, "cannot be asked now"},
+		{"without Confirm", func(*space, *agents.TurnOptions) {}, 0, "cannot be asked now"},
 		{"yes", func(_ *space, o *agents.TurnOptions) {
 			o.Confirm = func(context.Context, model.Call) bool { return true }
 		}, 1, "written"},
@@ -756,11 +756,11 @@ func TestRefusedTurns(t *testing.T) {
 	before := s.truth()
 	for what, f := range map[string]func() error{
 		"a retry elsewhere": func() error { _, err := s.Agent("ada").Retry(ctx, modelSaying()); return err },
-		"a mode that is none": func() error {
+		"an invalid mode": func() error {
 			_, _, err := s.Agent("ada").Say(ctx, agents.Message{Text: "x"}, modelSaying())
 			return err
 		},
-		"a policy that is none": func() error {
+		"an invalid policy": func() error {
 			o := modelSaying()
 			o.Policy = "bogus"
 			_, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x"}, o)

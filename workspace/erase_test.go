@@ -340,8 +340,8 @@ func TestPendingForget(t *testing.T) {
 		change  func(*space)
 		problem string // beside the note
 	}{
-		{"nothing is done yet", func(*space) {}, ""},
-		{"the session is gone", func(s *space) { s.delete("conversations/c.json") }, ""},
+		{"before the first step", func(*space) {}, ""},
+		{"the session is deleted", func(s *space) { s.delete("conversations/c.json") }, ""},
 		{"the head is in it", func(s *space) {
 			s.write("head.json", `{"session_id":"c","message_id":"b1"}`)
 			s.delete("conversations/c.json")
@@ -350,9 +350,9 @@ func TestPendingForget(t *testing.T) {
 			s.write(bookmark.Path, s.bookmarked("here", "c", "b1"))
 			s.delete("conversations/c.json")
 		}, ""},
-		{"a bookmark is in nothing", func(s *space) { s.write(bookmark.Path, s.bookmarked("here", "gone", "b1")) }, doctor.LostBookmark},
+		{"a bookmark in a missing session", func(s *space) { s.write(bookmark.Path, s.bookmarked("here", "gone", "b1")) }, doctor.LostBookmark},
 		{"the head is nowhere", func(s *space) { s.write("head.json", `{"session_id":"gone","message_id":null}`) }, doctor.LostHead},
-		{"another session is gone too", func(s *space) {
+		{"another session is missing too", func(s *space) {
 			s.messages("x", "")
 			s.mend()
 			s.delete("conversations/x.json")

@@ -61,7 +61,7 @@ func TestMessageTree(t *testing.T) {
 		{"one run", []string{said("m1"), said("m2"), said("m3")}, "m1..m3 3.!"},
 		{"a fork", []string{said("m1"), said("m2"), said("m3"), said("m4"), said("m5"), said("m6"), said("m7", `"m2"`), said("m8")},
 			"m1..m2 2, m3..m6 4 <0., m7..m8 2 <0.!"},
-		{"the older first, wherever it stands", []string{said("m1"), said("m5"), said("m6"), said("m3", `"m1"`), said("m4")},
+		{"the older first, in any order", []string{said("m1"), said("m5"), said("m6"), said("m3", `"m1"`), said("m4")},
 			"m1..m1 1, m3..m4 2 <0., m5..m6 2 <0.!"},
 		{"forks below a fork", []string{said("m1"), said("m2"), said("m3"), said("m4", `"m2"`), said("m5"), said("m6", `"m1"`), said("m7", `"m4"`), said("m8", `"m4"`)},
 			"m1..m1 1, m2..m2 1 <0, m3..m3 1 <1., m4..m4 1 <1, m5..m5 1 <3., m7..m7 1 <3., m8..m8 1 <3.!, m6..m6 1 <0."},

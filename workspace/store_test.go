@@ -139,10 +139,10 @@ func TestStoreRefuses(t *testing.T) {
 		{"meta that is a list", root, lines.Message{Content: says("user", "x"), Meta: []byte(`[]`)}, fault.Usage},
 		{"meta that is NaN", root, lines.Message{Content: says("user", "x"), Meta: []byte(`{"a":NaN}`)}, fault.Usage},
 		{"meta with a key twice", root, lines.Message{Content: says("user", "x"), Meta: []byte(`{"a":1,"a":2}`)}, fault.Usage},
-		{"content that is no JSON", root, lines.Message{Content: func(func() ([]lines.Node, error)) (lines.Content, error) {
+		{"content that is not JSON", root, lines.Message{Content: func(func() ([]lines.Node, error)) (lines.Content, error) {
 			return lines.Content{Role: "user", Value: []byte(`"a`)}, nil
 		}}, fault.Usage},
-		{"a name that is taken", root, lines.Message{Content: func(func() ([]lines.Node, error)) (lines.Content, error) {
+		{"a name in use", root, lines.Message{Content: func(func() ([]lines.Node, error)) (lines.Content, error) {
 			return lines.Content{Role: "user", Value: []byte(`"a"`), Own: []lines.Member{{Name: "meta", Value: []byte("1")}}}, nil
 		}}, fault.Usage},
 		{"an attachment by a path", root, lines.Message{Content: picture, Files: []lines.File{{SHA256: "../x"}}}, fault.Usage},

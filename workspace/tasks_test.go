@@ -330,7 +330,7 @@ func TestTracked(t *testing.T) {
 		{"another path", to("m5"), "success one, running, pending no model, pending"},
 		{"all", path(s.Line("s").All(t.Context(), session.ReadOptions{})), "success two, running, disable_tracking, success two, pending no model, pending"},
 		{"nothing", &lines.Path{}, ""},
-		{"a line that nobody looks at", untracked, "disable_tracking one, disable_tracking"},
+		{"an untracked line", untracked, "disable_tracking one, disable_tracking"},
 	} {
 		list, err := s.TrackingOf(t.Context(), c.path, func(id string) bool { return id == "m2" })
 		if err != nil {

@@ -31,10 +31,10 @@ func TestRevert(t *testing.T) {
 		{"the model, while the head moved", nil, func(a *agent.Agent) { a.Model = "x" }, func(a *agent.Agent) { a.Move("one", "m0") }, true,
 			func(a *agent.Agent) bool { return a.Model == "command:cat" && a.Head.Node == "m0" }},
 		{"the model, changed again", nil, func(a *agent.Agent) { a.Model = "x" }, func(a *agent.Agent) { a.Model = "y" }, false, nil},
-		{"what was queued", nil, queued("q"), queued("r"), true,
+		{"a queued message", nil, queued("q"), queued("r"), true,
 			func(a *agent.Agent) bool { return len(a.Queue) == 1 && a.Queue[0].ID == "r" }},
-		{"what was queued, and is delivered", nil, queued("q"), func(a *agent.Agent) { a.Queue.Drop("q") }, false, nil},
-		{"what was dropped", queued("p", "q"), func(a *agent.Agent) { a.Queue.Drop("p") }, queued("r"), true,
+		{"a queued message that is delivered", nil, queued("q"), func(a *agent.Agent) { a.Queue.Drop("q") }, false, nil},
+		{"a dropped message", queued("p", "q"), func(a *agent.Agent) { a.Queue.Drop("p") }, queued("r"), true,
 			func(a *agent.Agent) bool {
 				return slices.EqualFunc(a.Queue, []string{"p", "q", "r"}, func(e turn.Entry, id string) bool { return e.ID == id }) && a.Queue[0].State == turn.Held
 			}},

@@ -34,7 +34,7 @@ func TestCut(t *testing.T) {
 			"a:c1<>b b c:c2<b>d d"},
 		{"calls that overlap", []part{{id: "p", messages: []string{message("r", ""), call("a", "c1"), call("b", "c2"), result("c", "c1"), result("d", "c2")}}},
 			"r a:c1<r>d b:c1<r>d c:c2<r>d d"},
-		{"a call that nothing answers", []part{{id: "p", messages: []string{call("a", "c1"), message("b", "")}}}, "a b"},
+		{"a call without a result", []part{{id: "p", messages: []string{call("a", "c1"), message("b", "")}}}, "a b"},
 		{"a result without a call", []part{{id: "p", messages: []string{message("a", ""), result("b", "c1"), message("c", "")}}}, "a b c"},
 		{"an answer before the call", []part{{id: "p", messages: []string{result("a", "c1"), call("b", "c1"), message("c", "")}}}, "a b c"},
 		{"a call at the first message, answered at the last", []part{{id: "p", messages: []string{call("a", "c1"), message("b", ""), result("c", "c1")}}},
@@ -51,7 +51,7 @@ func TestCut(t *testing.T) {
 			"a b:c1<a>d c d e"},
 		{"results on two branches", []part{{id: "p", messages: []string{message("a", ""), call("b", "c1"), result("c", "c1"), strings.Replace(result("d", "c1"), `"metadata":{`, `"metadata":{"parent_id":"b",`, 1), message("e", "")}}},
 			"a b:c1<a>* c d e"},
-		{"another call to be whole first", []part{{id: "p", messages: []string{message("a", ""), call("b", "c1"), strings.Replace(result("c", "c1"), `"metadata":{`, `"metadata":{"tool_calls":[{"id":"c2"}],`, 1), result("d", "c2")}}},
+		{"inside another call", []part{{id: "p", messages: []string{message("a", ""), call("b", "c1"), strings.Replace(result("c", "c1"), `"metadata":{`, `"metadata":{"tool_calls":[{"id":"c2"}],`, 1), result("d", "c2")}}},
 			"a b:c1<a>d c:c2<a>d d"},
 	} {
 		tr := tree(t, c.parts...)

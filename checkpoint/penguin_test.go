@@ -90,7 +90,7 @@ cp_1 manual "Before" of s1@m1 (7) false 2026-05-25 15:32:00`
 		"torn":         `{"cp_1":` + metaOf("auto", "Wrong", "s9", "2020-01-01T00:00:00Z", true) + `,"cp_2":{`,
 		"no object":    `[1]`,
 		"odd entries":  `{"cp_1":7,"cp_2":null}`,
-		"not there":    "",
+		"missing":      "",
 		"invalid UTF8": "{\"cp_1\":\"\xff\"}",
 	} {
 		delete(files, "checkpoint_index.json")

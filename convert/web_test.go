@@ -373,7 +373,7 @@ func TestRequestOfOthers(t *testing.T) {
 		list              []*transcript.Message
 		openAI, anthropic string
 	}{
-		{"calls at once, stored as they come",
+		{"parallel calls, stored one by one",
 			[]*transcript.Message{say("user", content.Text("go")), say("assistant", call("a")), say("assistant", call("b")), say("user", result("a")), say("user", result("b"))},
 			`[{"role":"user","content":"go"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}},{"id":"b","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}}]},{"role":"tool","tool_call_id":"a","content":"result a"},{"role":"tool","tool_call_id":"b","content":"result b"}]`,
 			`[{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"look","input":{"n":1}},{"type":"tool_use","id":"b","name":"look","input":{"n":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"result a"}],"is_error":false}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"result b"}],"is_error":false}]}]`},

@@ -166,7 +166,7 @@ func TestNoJournal(t *testing.T) {
 		{"no index", worlds[0], small, func(f *folder) { f.remove(session.IndexFile) }},
 		{"an index that is torn", worlds[0], small, func(f *folder) { f.write(session.IndexFile, "{") }},
 		{"too many lines", worlds[0], index.Limits{Index: 100, Journal: 100}, func(*folder) {}},
-		{"a link that only another file tells", worlds[0], small, func(f *folder) {
+		{"a link that only another file has", worlds[0], small, func(f *folder) {
 			f.write("tail.json", "")
 			f.session("new", 40, `"continued_to":["damaged"],"continued_from":[]`)
 			f.write("damaged.json", "")
@@ -205,9 +205,9 @@ func TestJournalDamaged(t *testing.T) {
 		{"half a line", line[:len(line)-3], true},
 		{"an unknown member", `{"entry":null,"more":[NaN],"\u0069d":"nothing"}`, false},
 		{"an entry with a key twice", `{"id":"late","entry":{"title":"a","title":"b"}}`, false},
-		{"what is not true", line, false},
-		{"what is there is gone", `{"id":"root","entry":null}`, false},
-		{"what is gone is there", `{"id":"gone","entry":{}}`, false},
+		{"a wrong entry", line, false},
+		{"an existing session is deleted", `{"id":"root","entry":null}`, false},
+		{"a deleted session exists", `{"id":"gone","entry":{}}`, false},
 	} {
 		f := worlds[0].folder(t)
 		f.save(f.loadAt(small))

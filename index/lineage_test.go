@@ -31,14 +31,14 @@ func TestGaps(t *testing.T) {
 		missing  string // "id from", of the line and, without a snapshot above, of the lineage
 		whole    bool   // the lineage is complete nevertheless
 	}{
-		{"a branch of what is gone", map[string]string{"b": branch("g", "r", "g")}, "b", "r g b", "b", "", true},
-		{"a branch of what is gone, nothing recorded", map[string]string{"b": branch("g")}, "b", "g b", "b", "", true},
-		{"a branch of a branch that is gone", map[string]string{"r": "", "b": branch("g", "r", "g")}, "b", "r g b", "b", "", true},
-		{"what continues a branch of what is gone", map[string]string{"b": branch("g", "r", "g"), "c": `"continued_from":"b"`}, "c", "r g b c", "b c", "", true},
-		{"a branch of a branch of what is gone", map[string]string{"b": branch("g", "r", "g"), "d": branch("b", "r", "g", "b")}, "d", "r g b d", "d", "", true},
-		{"a branch of what continues what is gone", map[string]string{"c": `"continued_from":"g"`, "b": branch("c", "r", "g", "c")}, "b", "r g c b", "b", "", true},
-		{"a branch of what continues what is gone, recorded short", map[string]string{"c": `"continued_from":"g"`, "b": branch("c", "c")}, "b", "c b", "b", "", true},
-		{"what continues what is gone", map[string]string{"c": `"continued_from":["g"]`}, "c", "c", "c", "g c", false},
+		{"a branch of a missing session", map[string]string{"b": branch("g", "r", "g")}, "b", "r g b", "b", "", true},
+		{"a branch of a missing session, without a recorded lineage", map[string]string{"b": branch("g")}, "b", "g b", "b", "", true},
+		{"a branch of a missing branch", map[string]string{"r": "", "b": branch("g", "r", "g")}, "b", "r g b", "b", "", true},
+		{"a continuation of a branch of a missing session", map[string]string{"b": branch("g", "r", "g"), "c": `"continued_from":"b"`}, "c", "r g b c", "b c", "", true},
+		{"a branch of a branch of a missing session", map[string]string{"b": branch("g", "r", "g"), "d": branch("b", "r", "g", "b")}, "d", "r g b d", "d", "", true},
+		{"a branch of a continuation of a missing session", map[string]string{"c": `"continued_from":"g"`, "b": branch("c", "r", "g", "c")}, "b", "r g c b", "b", "", true},
+		{"a branch of a continuation of a missing session, with a short lineage", map[string]string{"c": `"continued_from":"g"`, "b": branch("c", "c")}, "b", "c b", "b", "", true},
+		{"a continuation of a missing session", map[string]string{"c": `"continued_from":["g"]`}, "c", "c", "c", "g c", false},
 		{"further down", map[string]string{"r": "", "c": `"continued_from":"g"`, "d": `"continued_from":"c"`, "e": `"continued_from":"d"`}, "e", "c d e", "c d e", "g c", false},
 	} {
 		f := newFolder(t)

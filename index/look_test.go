@@ -91,7 +91,7 @@ func TestRemember(t *testing.T) {
 		{"no index", worlds[0], small, func(f *folder) { f.remove(session.IndexFile); f.rest() }, true},
 		{"a file that cannot be used", worlds[0], small, func(f *folder) { f.write("cont.json", "{"); f.write("late.json", ""); f.rest() }, true},
 		{"a temporary file, which a writer has to find", worlds[0], small, func(f *folder) { f.write(".root.json"+durable.TempSuffix, "{"); f.rest() }, false},
-		{"a link that only another file tells", worlds[0], small, func(f *folder) {
+		{"a link that only another file has", worlds[0], small, func(f *folder) {
 			f.session("root", 40, `"continued_to":["late"],"continued_from":[]`)
 			f.write("late.json", "")
 			f.rest()

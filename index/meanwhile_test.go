@@ -130,7 +130,7 @@ func TestJournalMeanwhile(t *testing.T) {
 		change func(lines []string) string
 	}{
 		{"the lines change places", func(lines []string) string { return lines[1] + lines[0] }},
-		{"a line is no more", func(lines []string) string { return strings.Repeat(" ", len(lines[0])) + lines[1] }},
+		{"a removed line", func(lines []string) string { return strings.Repeat(" ", len(lines[0])) + lines[1] }},
 		{"it is folded", func([]string) string { return "" }},
 	} {
 		f := worlds[0].remembered(t)

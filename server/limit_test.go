@@ -25,7 +25,7 @@ func TestBodies(t *testing.T) {
 	}{
 		{"empty", "", 201, ""},
 		{"an empty object", "{}", 201, ""},
-		{"what it does not know", `{"x":1,"configs":null,"X":[{}]}`, 201, ""},
+		{"unknown members", `{"x":1,"configs":null,"X":[{}]}`, 201, ""},
 		{"a member twice", `{"user":"a","user":"b"}`, 201, ""},
 		{"as deep as it may be", deep(20), 201, ""},
 		{"brackets in a string", `{"user":"` + strings.Repeat("[", 50) + `\"[[["}`, 201, ""},

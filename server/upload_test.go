@@ -249,7 +249,7 @@ func TestForms(t *testing.T) {
 		"a large payload":       {[]field{{"payload", "", "", `{"x":"` + strings.Repeat("x", 16<<10) + `"}`}, file}, 413, "payload is too large"},
 		"a large file":          {[]field{payload, {"f", "f", "", strings.Repeat("x", 64<<10)}}, 413, "too large"},
 		"an invalid name":       {[]field{payload, {"f", "\xff.txt", "", "x"}}, 400, "UTF-8"},
-		"a parent that is none": {[]field{{"payload", "", "", strings.Replace(payload.data, "{", `{"parent_id":"`+unknown+`",`, 1)}, file}, 404, unknown},
+		"an invalid parent":     {[]field{{"payload", "", "", strings.Replace(payload.data, "{", `{"parent_id":"`+unknown+`",`, 1)}, file}, 404, unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := *s

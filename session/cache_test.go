@@ -64,13 +64,13 @@ func TestRemember(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, data := range map[string][]byte{
-		"truncated":     cached[:len(cached)-1],
-		"empty":         {},
-		"a byte":        append(bytes.Clone(cached[:40]), append([]byte{cached[40] + 1}, cached[41:]...)...),
-		"another's":     other,
-		"something":     []byte("bough outline 2\n"),
-		"a byte more":   append(bytes.Clone(cached), 0),
-		"valid nothing": withSum([]byte("bough outline 2\n")),
+		"truncated":        cached[:len(cached)-1],
+		"empty":            {},
+		"a byte":           append(bytes.Clone(cached[:40]), append([]byte{cached[40] + 1}, cached[41:]...)...),
+		"another's":        other,
+		"something":        []byte("bough outline 2\n"),
+		"a byte more":      append(bytes.Clone(cached), 0),
+		"valid, but empty": withSum([]byte("bough outline 2\n")),
 	} {
 		if err := os.WriteFile(cacheFile(dir, "p"), data, 0o600); err != nil {
 			t.Fatal(err)

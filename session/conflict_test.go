@@ -147,10 +147,10 @@ func TestMergeCopy(t *testing.T) {
 		want string // the tree
 	}{
 		{"both continued", list{"1", "2", "3a"}, list{"1", "2", "3b", "4b"}, "1< 2<1 3a<2 3b<2 4b<3b"},
-		{"one went on", list{"1", "2"}, list{"1", "2", "3"}, "1< 2<1 3<2"},
-		{"nothing is shared", list{"1"}, list{"2", "3"}, "1< 2< 3<2"},
+		{"one has more messages", list{"1", "2"}, list{"1", "2", "3"}, "1< 2<1 3<2"},
+		{"no shared message", list{"1"}, list{"2", "3"}, "1< 2< 3<2"},
 		{"with branches", list{"1", "2", "3a", "4a<1"}, list{"1", "2", "5b", "6b<1"}, "1< 2<1 3a<2 4a<1 5b<2 6b<1"},
-		{"below what is there", list{"1", "2", "3"}, list{"1", "2", "3", "4<1", "5"}, "1< 2<1 3<2 4<1 5<4"},
+		{"below an existing message", list{"1", "2", "3"}, list{"1", "2", "3", "4<1", "5"}, "1< 2<1 3<2 4<1 5<4"},
 	} {
 		const early, late = "2026-03-14T10:00:00", "2026-03-14T11:00:00"
 		one, two := chat(t, early, c.a...), chat(t, late, c.b...)

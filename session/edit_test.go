@@ -78,10 +78,10 @@ func TestEdit(t *testing.T) {
 		{"no messages, spaced", add, "{\"messages\": [ \n ] }", "{\"messages\": [\n    {\"id\":\"z\"}\n   \n ] }"},
 		{"two messages", func(e *session.Edit) { add(e); e.Append([]byte(`{"id":"y"}`)) }, `{"messages":[]}`,
 			"{\"messages\":[\n    {\"id\":\"z\"},\n    {\"id\":\"y\"}\n  ]}"},
-		{"a member gone", func(e *session.Edit) { e.DeleteMeta("title") }, `{"metadata":{"a":1, "title":"x" ,"b":2},"messages":[]}`,
+		{"a removed member", func(e *session.Edit) { e.DeleteMeta("title") }, `{"metadata":{"a":1, "title":"x" ,"b":2},"messages":[]}`,
 			`{"metadata":{"a":1 ,"b":2},"messages":[]}`},
-		{"what is not there", func(e *session.Edit) { e.DeleteMeta("title") }, `{"metadata":{"a": 1},"messages":[]}`, `{"metadata":{"a": 1},"messages":[]}`},
-		{"what is not there at all", func(e *session.Edit) { e.DeleteMeta("title") }, `{"messages":[]}`, `{"messages":[]}`},
+		{"a missing member", func(e *session.Edit) { e.DeleteMeta("title") }, `{"metadata":{"a": 1},"messages":[]}`, `{"metadata":{"a": 1},"messages":[]}`},
+		{"a member of missing metadata", func(e *session.Edit) { e.DeleteMeta("title") }, `{"messages":[]}`, `{"messages":[]}`},
 		{"set twice", func(e *session.Edit) { title(e); e.SetMeta("title", "<&>\u2028") }, `{"metadata":{},"messages":[]}`,
 			`{"metadata":{"title":"<&>\u2028"},"messages":[]}`},
 	} {

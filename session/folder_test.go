@@ -155,7 +155,7 @@ func TestChanged(t *testing.T) {
 		"longer":     func(file string) error { return os.WriteFile(file, []byte(content+" "), 0o600) },
 		"truncated":  func(file string) error { return os.Truncate(file, int64(len(content)-1)) },
 		"empty":      func(file string) error { return os.Truncate(file, 0) },
-		"not there":  os.Remove,
+		"missing":    os.Remove,
 		"of its own": nil,
 	} {
 		f, dir := folder(t, map[string]string{"conversations/p.json": content})
@@ -179,7 +179,7 @@ func TestChanged(t *testing.T) {
 		if change != nil {
 			want = []string{"p"}
 		}
-		if name == "not there" {
+		if name == "missing" {
 			want = nil
 		}
 		var got []string

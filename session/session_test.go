@@ -63,16 +63,16 @@ func TestDecode(t *testing.T) {
 // TestDecodeAccepts: unusual but valid data is accepted.
 func TestDecodeAccepts(t *testing.T) {
 	for name, data := range map[string]string{
-		"only messages":              `{"messages":[]}`,
-		"null metadata":              `{"metadata":null,"messages":[]}`,
-		"keys twice deep inside":     `{"metadata":{"a":{"k":1,"k":2}},"messages":[{"id":"a","metadata":{"k":1,"k":2}}]}`,
-		"metadata that is no object": `{"messages":[{"id":"a","metadata":[1]}]}`,
-		"links as null":              `{"metadata":{"continued_from":null,"continued_to":null},"messages":[]}`,
-		"an empty link":              `{"metadata":{"continued_from":""},"messages":[]}`,
-		"an odd continued_to":        `{"metadata":{"continued_to":[1,{},"a"]},"messages":[]}`,
-		"records that are none":      `{"messages":[],"tool_call_records":{"a":1},"tool_result_records":null}`,
-		"ids that differ in case":    `{"messages":[{"id":"a"},{"id":"A"}]}`,
-		"NaN in metadata":            `{"metadata":{"a":NaN,"b":-Infinity},"messages":[]}`,
+		"only messages":                  `{"messages":[]}`,
+		"null metadata":                  `{"metadata":null,"messages":[]}`,
+		"keys twice deep inside":         `{"metadata":{"a":{"k":1,"k":2}},"messages":[{"id":"a","metadata":{"k":1,"k":2}}]}`,
+		"metadata that is not an object": `{"messages":[{"id":"a","metadata":[1]}]}`,
+		"links as null":                  `{"metadata":{"continued_from":null,"continued_to":null},"messages":[]}`,
+		"an empty link":                  `{"metadata":{"continued_from":""},"messages":[]}`,
+		"an odd continued_to":            `{"metadata":{"continued_to":[1,{},"a"]},"messages":[]}`,
+		"records that are none":          `{"messages":[],"tool_call_records":{"a":1},"tool_result_records":null}`,
+		"ids that differ in case":        `{"messages":[{"id":"a"},{"id":"A"}]}`,
+		"NaN in metadata":                `{"metadata":{"a":NaN,"b":-Infinity},"messages":[]}`,
 	} {
 		if _, err := session.Decode("s", []byte(data)); err != nil {
 			t.Errorf("%s: Decode(%s) = %v", name, data, err)

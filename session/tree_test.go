@@ -111,7 +111,7 @@ func TestTree(t *testing.T) {
 		{"a parent further down", []part{{"p", "", []string{under("c", "a"), m("b"), message("c", `"parent_id":null`)}}}, "a<c b<a c<-"},
 		{"null", []part{{"p", "", []string{m("a"), message("b", `"parent_id":null`), m("c")}}}, "a<- b<- c<b"},
 		{"no string", []part{{"p", "", []string{m("a"), message("b", `"parent_id":7`), message("c", `"parent_id":""`)}}}, "a<- b<- c<-"},
-		{"a parent that is gone", []part{{"p", "", []string{m("a"), under("x", "b"), m("c")}}}, "a<- b<? c<b"},
+		{"a missing parent", []part{{"p", "", []string{m("a"), under("x", "b"), m("c")}}}, "a<- b<? c<b"},
 		{"an escaped name", []part{{"p", "", []string{m("a"), m("b"), message("c", `"parent\u005fid":"\u0061"`)}}}, "a<- b<a c<a"},
 		{"a parent deeper in the metadata", []part{{"p", "", []string{m("a"), m("b"), message("c", `"x":{"parent_id":"a"}`)}}}, "a<- b<a c<b"},
 
@@ -123,10 +123,10 @@ func TestTree(t *testing.T) {
 			"a<- b<a c<b d<c"},
 		{"no header", []part{p, {"q", fromP, []string{m("d"), m("e")}}}, "a<- b<a c<b d<c e<d"},
 		{"a marker for another", []part{p, {"q", fromP, []string{marker("x", ""), m("d")}}}, "a<- b<a c<b marker of x<c d<marker of x"},
-		{"a header and nothing more", []part{p, {"q", fromP, []string{m("h"), marker("p", "")}}}, "a<- b<a c<b"},
+		{"only a header", []part{p, {"q", fromP, []string{m("h"), marker("p", "")}}}, "a<- b<a c<b"},
 		{"a marker with a parent", []part{p, {"q", fromP, []string{marker("p", `,"parent_id":"b"`), m("d"), m("e")}}},
 			"a<- b<a c<b d<b e<d"},
-		{"a marker with a parent that is gone", []part{p, {"q", fromP, []string{marker("p", `,"parent_id":"x"`), m("d")}}},
+		{"a marker with a missing parent", []part{p, {"q", fromP, []string{marker("p", `,"parent_id":"x"`), m("d")}}},
 			"a<- b<a c<b d<c"},
 		{"a marker with a null parent", []part{p, {"q", fromP, []string{marker("p", `,"parent_id":null`), m("d")}}},
 			"a<- b<a c<b d<c"},
@@ -166,16 +166,16 @@ func TestTree(t *testing.T) {
 			"a<- b<a c<b d<?"},
 
 		{"joined, the parent null", []part{{"p", "", []string{m("a"), m("b"), joined("null", "b", "c"), m("d")}}}, "a<- b<a c~b d<c"},
-		{"joined, the parent gone", []part{{"p", "", []string{m("a"), m("b"), joined(`"x"`, "a", "c"), m("d")}}}, "a<- b<a c~a d<c"},
-		{"joined, the parent there", []part{{"p", "", []string{m("a"), m("b"), joined(`"a"`, "b", "c")}}}, "a<- b<a c<a"},
+		{"joined, with a missing parent", []part{{"p", "", []string{m("a"), m("b"), joined(`"x"`, "a", "c"), m("d")}}}, "a<- b<a c~a d<c"},
+		{"joined, with an existing parent", []part{{"p", "", []string{m("a"), m("b"), joined(`"a"`, "b", "c")}}}, "a<- b<a c<a"},
 		{"joined, the parent further down", []part{{"p", "", []string{m("a"), joined(`"x"`, "a", "c"), message("x", `"parent_id":null`)}}}, "a<- c<x x<-"},
 		{"joined, no parent named", []part{{"p", "", []string{m("a"), m("b"), message("c", `"bough":{"joined":"a"}`)}}}, "a<- b<a c<b"},
-		{"joined to what is gone", []part{{"p", "", []string{m("a"), joined(`"x"`, "y", "b"), joined("null", "y", "c")}}}, "a<- b<? c<-"},
-		{"joined to what comes later", []part{{"p", "", []string{m("a"), joined("null", "c", "b"), message("c", `"parent_id":"a"`)}}}, "a<- b~c c<a"},
+		{"joined to a missing message", []part{{"p", "", []string{m("a"), joined(`"x"`, "y", "b"), joined("null", "y", "c")}}}, "a<- b<? c<-"},
+		{"joined to a later message", []part{{"p", "", []string{m("a"), joined("null", "c", "b"), message("c", `"parent_id":"a"`)}}}, "a<- b~c c<a"},
 		{"joined to itself", []part{{"p", "", []string{m("a"), joined(`"x"`, "b", "b"), joined("null", "c", "c")}}}, "a<- b<? c<-"},
 		{"joined to its descendant", []part{{"p", "", []string{joined("null", "c", "a"), m("b"), m("c")}}}, "a<- b<a c<b"},
 		{"joined to each other", []part{{"p", "", []string{joined("null", "b", "a"), joined(`"x"`, "a", "b"), m("c")}}}, "a<- b<? c<b"},
-		{"joined below a ring of joins", []part{{"p", "", []string{joined("null", "c", "a"), m("b"), joined("null", "b", "c"), joined("null", "c", "d")}}}, "a<- b<a c<- d~c"},
+		{"joined below a cycle of joins", []part{{"p", "", []string{joined("null", "c", "a"), m("b"), joined("null", "b", "c"), joined("null", "c", "d")}}}, "a<- b<a c<- d~c"},
 		{"joined to an earlier file", []part{p, {"q", fromP, []string{marker("p", ""), joined(`"x"`, "b", "d"), m("e")}}}, "a<- b<a c<b d~b e<d"},
 		{"joined, the nearest", []part{p, {"q", fromP, []string{marker("p", ""), message("b", `"x":1`), joined("null", "b", "d")}}}, "a<- b<a c<b b<c d~b"},
 		{"joined, no text", []part{{"p", "", []string{m("a"), message("b", `"parent_id":null,"bough":{"joined":7}`), message("c", `"parent_id":null,"bough":"joined"`)}}}, "a<- b<- c<-"},
@@ -185,7 +185,7 @@ func TestTree(t *testing.T) {
 		{"the same message twice, apart", []part{p, {"q", fromP, []string{marker("p", ""), m("d"), m("a"), m("e")}}}, "a<- b<a c<b d<c e<a"},
 		{"another message under the same id", []part{p, {"q", fromP, []string{marker("p", ""), message("b", `"x":1`), m("d")}}},
 			"a<- b<a c<b b<c d<b"},
-		{"a parent whose id is there twice", []part{p, {"q", fromP, []string{marker("p", ""), message("a", `"x":1`), under("a", "d")}}},
+		{"a parent with a duplicate id", []part{p, {"q", fromP, []string{marker("p", ""), message("a", `"x":1`), under("a", "d")}}},
 			"a<- b<a c<b a<c d<a"},
 	} {
 		if got := edges(tree(t, c.parts)); got != c.want {
@@ -253,7 +253,7 @@ func TestTreeCycles(t *testing.T) {
 			{"p", "", []string{under("d", "a"), m("b")}},
 			{"q", `"continued_from":"p"`, []string{marker("p", ""), m("d")}},
 		}, []string{"a", "b", "d"}},
-		{"below a whole path", []part{{"p", "", []string{m("r"), m("s"), under("c", "a"), m("b"), m("c")}}}, []string{"a", "b", "c"}},
+		{"below a complete path", []part{{"p", "", []string{m("r"), m("s"), under("c", "a"), m("b"), m("c")}}}, []string{"a", "b", "c"}},
 	} {
 		_, err := newTree(decodeParts(t, c.parts)...)
 		var damage *session.DamageError

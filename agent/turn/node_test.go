@@ -98,7 +98,7 @@ func TestContext(t *testing.T) {
 		{"partial among results", []model.Message{call("a", "x"), partial.Message(), result("r", "x")}, "a r:x"},
 		{"an open call at the end", []model.Message{say("u"), call("a", "x", "y"), result("r", "y")}, "u a r:y :x"},
 		{"an open call", []model.Message{call("a", "x"), say("u"), call("b", "x"), result("r", "x")}, "a :x u b r:x"},
-		{"a result of nothing", []model.Message{say("u"), result("r", "x"), call("b")}, "u b"},
+		{"a result without a call", []model.Message{say("u"), result("r", "x"), call("b")}, "u b"},
 		{"a result too late", []model.Message{call("a", "x"), say("u"), result("r", "x")}, "a :x u"},
 		{"a second result", []model.Message{call("a", "x"), result("r", "x"), result("s", "x")}, "a r:x"},
 		{"of another program", []model.Message{{ID: "f", Role: "user", Content: []byte(`"Hi"`)}, {ID: "g", Role: "tool", Metadata: []byte(`{}`)}}, "f g"},

@@ -21,7 +21,7 @@ func TestQueueRestore(t *testing.T) {
 		"in its place":     {turn.Queue{was[0], was[2]}, []turn.Node{{ID: "b"}}, `"a" "b" "c" `},
 		"all":              {nil, []turn.Node{{ID: "c"}, {ID: "b"}, {ID: "a"}}, `"a" "b" "c" `},
 		"dropped":          {was[1:], []turn.Node{{ID: "x"}}, `"b" "c" `},
-		"still there":      {was, []turn.Node{{ID: "b"}}, `"a" "b" "c" `},
+		"still queued":     {was, []turn.Node{{ID: "b"}}, `"a" "b" "c" `},
 		"never queued":     {nil, []turn.Node{{ID: "x"}}, ``},
 		"nothing to write": {was[2:], nil, `"c" `},
 	} {

@@ -235,7 +235,7 @@ result done
   steer_delivered s1
   ask n4 after s1
 `, queue: "s2 waiting"},
-		{name: "a steer while a message comes in", state: turn.Idle, script: `
+		{name: "a steer during a reply", state: turn.Idle, script: `
 prompt p1 Tell me all
   write p1 user: Tell me all
   chat_start p1
@@ -511,7 +511,7 @@ resume
   chat_start s1
   ask n3 after s1
 `, queue: "f1 waiting, s2 waiting"},
-		{name: "abort while a message comes in", state: turn.Streaming, script: `
+		{name: "abort during a reply", state: turn.Streaming, script: `
 prompt p1 Hello
   write p1 user: Hello
   chat_start p1
@@ -595,7 +595,7 @@ resume
   chat_start f1
   ask n5 after f1
 `, queue: "f2 waiting"},
-		{name: "a crash while a message comes in", state: turn.Idle, script: `
+		{name: "a crash during a reply", state: turn.Idle, script: `
 prompt p1 Hello
   write p1 user: Hello
   chat_start p1
@@ -652,7 +652,7 @@ func TestInterruptedBy(t *testing.T) {
 		{"reply | c3 a, c4 b", ""},
 		{"steer s3 Stop", ""},
 		{"result x", "s3"},
-		{"failure gone", "s3"},
+		{"after a failure", "s3"},
 		{"prompt p4 Again", "s3"},
 		{"abort", "s3"},
 		{"retry", "s3"},

@@ -300,33 +300,33 @@ func TestAnswers(t *testing.T) {
 		{"a task with another text", func(c buffer.Context, _ string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{ID: c.Tasks[0].ID, Description: "other", Messages: []string{c.Path[0]}}}}
 		}, "", "1 other"},
-		{"a task about nothing", func(buffer.Context, string) buffer.Result {
+		{"a task without messages", func(buffer.Context, string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{Description: "x", Messages: []string{}}}}
 		}, "", "1 shared, 3 x"},
 
 		{"a task of the sibling", func(_ buffer.Context, sibling string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{ID: sibling, Status: task.Success}}}
 		}, "which is not on this path", "1 shared"},
-		{"a task of nobody", func(buffer.Context, string) buffer.Result {
+		{"an unknown task", func(buffer.Context, string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{Description: "good"}, {ID: other, Description: "x"}}}
 		}, "which is not on this path", "1 shared"},
 		{"a task twice", func(c buffer.Context, _ string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{ID: c.Tasks[0].ID}, {ID: c.Tasks[0].ID}}}
 		}, "changed it twice", "1 shared"},
-		{"a message of nobody", func(buffer.Context, string) buffer.Result {
+		{"an unknown message", func(buffer.Context, string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{Description: "x", Messages: []string{other}}}}
 		}, "which is not on this path", "1 shared"},
 		{"no text", func(buffer.Context, string) buffer.Result { return buffer.Result{Tasks: []buffer.Found{{}}} }, "no task_description", "1 shared"},
-		{"a text taken away", func(c buffer.Context, _ string) buffer.Result {
+		{"a removed text", func(c buffer.Context, _ string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{ID: c.Tasks[0].ID, Data: json.RawMessage(`{"task_description":null}`)}}}
 		}, "no task_description", "1 shared"},
-		{"a status that is none", func(buffer.Context, string) buffer.Result {
+		{"an invalid status", func(buffer.Context, string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{Description: "x", Status: task.Untracked}}}
 		}, `the status "disable_tracking"`, "1 shared"},
-		{"data that is none", func(buffer.Context, string) buffer.Result {
+		{"invalid data", func(buffer.Context, string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{Description: "x", Data: json.RawMessage(`["x"]`)}}}
 		}, "the data of a task that it found", "1 shared"},
-		{"data that clients do not take", func(buffer.Context, string) buffer.Result {
+		{"data that clients reject", func(buffer.Context, string) buffer.Result {
 			return buffer.Result{Tasks: []buffer.Found{{Description: "x", Data: json.RawMessage(`{"progresses":"all"}`)}}}
 		}, "progresses is not an array", "1 shared"},
 		{"too much data", func(buffer.Context, string) buffer.Result { return found(strings.Repeat("x", task.MaxData)) }, "bytes, over", "1 shared"},

@@ -78,7 +78,7 @@ func TestEdit(t *testing.T) {
 		{"a pin between a call and its result", tools, 2, `[{"type":"token_limit","params":{"limit_tokens":1}}]`, "1!a1(aaaa) 2=a1:AAAA 3!b1(bb)!a2(aa) 4=b1:BB=a2:AA 5!a3(a) 6=a3:A 7ok"},
 		{"the middle", said("a", "b", "c", "d", "e"), 5, `[{"type":"middle_out","params":{"token_reduce_to":3}}]`, "0a 1b 4e"},
 		{"the middle, to the end", said("a", "b", "c", "d", "e"), 5, `[{"type":"middle_out","params":{"token_reduce_to":1}}]`, "4e"},
-		{"the middle and what goes with it", tools, 8, `[{"type":"middle_out","params":{"token_reduce_to":25}}]`, "0hi 1!a1(aaaa) 2=a1:AAAA 5!a3(a) 6=a3:A 7ok"},
+		{"the middle with its calls and results", tools, 8, `[{"type":"middle_out","params":{"token_reduce_to":25}}]`, "0hi 1!a1(aaaa) 2=a1:AAAA 5!a3(a) 6=a3:A 7ok"},
 		{"a chain", said("!a1()", "=a1:x,!a2()", "=a2:y,!a3()", "=a3:z", "ok"), 5, `[{"type":"token_limit","params":{"limit_tokens":7}}]`, "4ok"},
 		{"twice", said("a", "b", "c", "d", "e"), 4, `[{"type":"middle_out","params":{"token_reduce_to":3}},{"type":"token_limit","params":{"limit_tokens":1}}]`, "3d 4e"},
 	} {

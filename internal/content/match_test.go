@@ -40,7 +40,7 @@ func TestMatch(t *testing.T) {
 			`{"functionResponse":{"id":"a1","name":"a","response":{}}},{"functionResponse":{"id":"a2","name":"a","response":{}}}`},
 		{"another tool", []string{calls}, `{"functionResponse":{"id":"a1","name":"b"}}`, `parts[0].functionResponse.name: the call with the id "a1" is of "a", not of "b"`},
 		{"an unknown id", []string{calls}, `{"functionResponse":{"id":"z","name":"a"}}`, `parts[0].functionResponse.id: no call with the id "z" is without a result`},
-		{"nothing before", nil, `{"functionResponse":{"name":"a"}}`, `parts[0].functionResponse: no call of "a" is without a result`},
+		{"no call before", nil, `{"functionResponse":{"name":"a"}}`, `parts[0].functionResponse: no call of "a" is without a result`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := parsed(t, content.Gemini, c.path...)

@@ -33,7 +33,7 @@ var natives = []struct{ name, in, is string }{
 	{"OpenAI's result", `{"role":"tool","content":[{"type":"text","text":"4"},"2",{"type":"image_url","image_url":{"url":"https://x/a"}}],"tool_call_id":"c1"}`,
 		`{"role":"user","parts":[{"type":"tool-result","text":"42","meta":{"tool_call_id":"c1"}},{"type":"image","meta":{"url":"https://x/a"}}]}`},
 	{"a function's result", `{"role":"function","name":"f","content":"42"}`, `{"role":"user","parts":[{"type":"tool-result","text":"42","meta":{"name":"f"}}]}`},
-	{"a result of nothing", `{"role":"tool","content":"42"}`, `{"role":"user","parts":[{"type":"tool-result","text":"42"}]}`},
+	{"a result without a call", `{"role":"tool","content":"42"}`, `{"role":"user","parts":[{"type":"tool-result","text":"42"}]}`},
 	{"images", `{"role":"user","content":[{"type":"image_url","image_path":"/tmp/a b.png"},{"type":"image_url","image_url":{"url":"https://x/a.png"}},{"type":"image_url","image_url":"https://x/b.png"}]}`,
 		`{"role":"user","parts":[{"type":"image","meta":{"image_path":"/tmp/a b.png"}},{"type":"image","meta":{"url":"https://x/a.png"}},{"type":"image","meta":{"url":"https://x/b.png"}}]}`},
 	{"audio and files", `{"role":"user","content":[{"type":"audio","audio_path":"/tmp/a.wav"},{"type":"file","file_path":"/tmp/a.txt"},{"type":"file","file":{"file_id":"f1"}}]}`,

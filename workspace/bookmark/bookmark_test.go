@@ -119,16 +119,16 @@ func TestRevert(t *testing.T) {
 		return data
 	}
 	for name, c := range map[string]struct{ now, before, after, want []byte }{
-		"added":             {file("a:1", "b:2"), nil, file("a:1"), file("b:2")},
-		"added later":       {file("a:1", "b:2", "c:3"), file("a:1"), file("a:1", "b:2"), file("a:1", "c:3")},
-		"moved":             {file("a:2", "b:2"), file("a:1"), file("a:2"), file("a:1", "b:2")},
-		"removed":           {file("b:2"), file("a:1"), []byte(`{"bookmarks":[]}`), file("b:2", "a:1")},
-		"moved on":          {file("a:3"), file("a:1"), file("a:2"), nil},
-		"added, then removed":    {file("b:2"), nil, file("a:1"), nil},
-		"removed, then added":    {file("a:2"), file("a:1"), []byte(`{"bookmarks":[]}`), nil},
-		"torn":              {[]byte("{"), file("a:1"), file("a:2"), nil},
-		"from a torn file":  {file("a:1"), []byte("{"), file("a:1"), nil},
-		"an empty file": {file("a:1"), nil, []byte{}, nil},
+		"added":               {file("a:1", "b:2"), nil, file("a:1"), file("b:2")},
+		"added later":         {file("a:1", "b:2", "c:3"), file("a:1"), file("a:1", "b:2"), file("a:1", "c:3")},
+		"moved":               {file("a:2", "b:2"), file("a:1"), file("a:2"), file("a:1", "b:2")},
+		"removed":             {file("b:2"), file("a:1"), []byte(`{"bookmarks":[]}`), file("b:2", "a:1")},
+		"moved on":            {file("a:3"), file("a:1"), file("a:2"), nil},
+		"added, then removed": {file("b:2"), nil, file("a:1"), nil},
+		"removed, then added": {file("a:2"), file("a:1"), []byte(`{"bookmarks":[]}`), nil},
+		"torn":                {[]byte("{"), file("a:1"), file("a:2"), nil},
+		"from a torn file":    {file("a:1"), []byte("{"), file("a:1"), nil},
+		"an empty file":       {file("a:1"), nil, []byte{}, nil},
 	} {
 		got, ok := bookmark.Revert(c.now, c.before, c.after)
 		if ok != (c.want != nil) || !bytes.Equal(got, c.want) {

@@ -76,7 +76,7 @@ func TestCompose(t *testing.T) {
 			`{"role":"user","content":[{"type":"text","text":"Hello"}]}
 {"role":"assistant","content":[{"type":"text","text":"So."},{"type":"tool_use","id":"a","name":"ls","input":{"p":1}},{"type":"tool_use","id":"b","name":"ls","input":{}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"x"}],"is_error":true},{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"y"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}],"is_error":false},{"type":"text","text":"Go on."}]}`},
-		{"calls of the old form, and of nobody", []model.Message{hello,
+		{"calls of the old form, and without a caller", []model.Message{hello,
 			stored("assistant", `""`, `{"tool_calls":[{"function":{"name":"file.read","arguments":""}}]}`),
 			stored("tool", `"x"`, `{"action_type":"file.read"}`),
 			stored("tool", `"late"`, `{"tool_call_id":"a"}`), hello},

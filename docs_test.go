@@ -11,8 +11,16 @@ import (
 	"testing"
 )
 
-// pages are the documents whose names are checked.
-var pages = []string{"docs/architecture.md", "CONTRIBUTING.md"}
+// pages returns the documents whose names are checked: all but docs/explore.md, which names
+// files of its example.
+func pages(t *testing.T) []string {
+	list, err := filepath.Glob("docs/*.md")
+	if err != nil || len(list) == 0 {
+		t.Fatalf("docs: %q, %v", list, err)
+	}
+	list = slices.DeleteFunc(list, func(name string) bool { return filepath.Base(name) == "explore.md" })
+	return append(list, "CONTRIBUTING.md", "README.md", "CHANGELOG.md")
+}
 
 var (
 	fenced   = regexp.MustCompile("(?sm)^```.*?^```")
@@ -20,18 +28,20 @@ var (
 	link     = regexp.MustCompile(`\]\(([^)#]+)\)`)
 	testName = regexp.MustCompile(`^((?:Test|Fuzz|Benchmark)[A-Z]\w*)(/.*)?$`)
 	function = regexp.MustCompile(`^(\w+)\(\)$`)
+	testRun  = regexp.MustCompile(`^(?:\w+=\w+ )?go test `)
+	testsRun = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
 	// placeholder matches names of files that a reader is to create.
 	placeholder = regexp.MustCompile(`\b(VERB|FORMAT|PROVIDER)\b`)
 	funcDecl    = regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)`)
 )
 
-// TestPages checks that each path, test and function that the pages for contributors name
-// in backticks exists, and each file that they link to. A path begins with a file or folder
-// of the root, or ends in .go. A function ends in () and is declared in the file that was
-// named last before it, or after it in the same sentence.
+// TestPages checks that each path, test and function that a page names in backticks exists,
+// and each file that it links to. A path begins with a file or folder of the root, or ends in
+// .go. A function ends in () and is declared in the file that was named last before it, or
+// after it in the same sentence. A command line of go test names existing packages and tests.
 func TestPages(t *testing.T) {
 	src := readSource(t)
-	for _, page := range pages {
+	for _, page := range pages(t) {
 		text := fenced.ReplaceAllString(readPage(t, page), "")
 		for _, problem := range src.check(text) {
 			t.Errorf("%s: %s", page, problem)
@@ -52,15 +62,17 @@ func TestPagesFinds(t *testing.T) {
 	src := readSource(t)
 	for text, wrong := range map[string]int{
 		"see `docs_test.go`, `docs/architecture.md` and `go test ./...`": 0,
-		"see `docs/nothing.md`":                            1,
-		"see `docs_tests.go`":                              1,
-		"see `TestPages` and `TestPages/sub`":              0,
-		"see `TestNoPages`":                                1,
-		"see `readPage()` in `docs_test.go`":               0,
-		"see `readPage()` in `layering_test.go`":           1,
-		"in `docs_test.go`, `readPage()` and `readNone()`": 1,
-		"see `cmd/bough/VERB.go`":                          0,
-		"see `.bough/operations.jsonl`":                    0,
+		"see `docs/nothing.md`":                                    1,
+		"see `docs_tests.go`":                                      1,
+		"see `TestPages` and `TestPages/sub`":                      0,
+		"see `TestNoPages`":                                        1,
+		"see `readPage()` in `docs_test.go`":                       0,
+		"see `readPage()` in `layering_test.go`":                   1,
+		"in `docs_test.go`, `readPage()` and `readNone()`":         1,
+		"see `cmd/bough/VERB.go`":                                  0,
+		"see `.bough/operations.jsonl`":                            0,
+		"see `go test ./cmd/bough -run 'TestPag'`":                 0,
+		"see `X=y go test ./nowhere -run 'TestNoPages|TestPages'`": 2,
 	} {
 		if problems := src.check(text); len(problems) != wrong {
 			t.Errorf("%s: %q; want %d", text, problems, wrong)
@@ -166,6 +178,8 @@ func (s *source) check(text string) (problems []string) {
 			if !s.tests[testName.FindStringSubmatch(name)[1]] {
 				problems = append(problems, "no test "+name)
 			}
+		case testRun.MatchString(name):
+			problems = append(problems, s.checkRun(name)...)
 		case function.MatchString(name):
 			next := ""
 			for _, after := range spans[i+1:] {
@@ -183,6 +197,27 @@ func (s *source) check(text string) (problems []string) {
 				problems = append(problems, err.Error())
 			}
 			last = name
+		}
+	}
+	return problems
+}
+
+// checkRun returns the packages and tests of a command line that do not exist.
+func (s *source) checkRun(line string) (problems []string) {
+	for _, word := range strings.Fields(line) {
+		if dir, ok := strings.CutPrefix(word, "./"); ok && dir != "..." {
+			if _, err := os.Stat(filepath.FromSlash(dir)); err != nil {
+				problems = append(problems, err.Error())
+			}
+		}
+	}
+	for _, name := range testsRun.FindAllString(line, -1) {
+		selected := false
+		for test, is := range s.tests {
+			selected = selected || is && strings.HasPrefix(test, name)
+		}
+		if !selected {
+			problems = append(problems, "no test "+name)
 		}
 	}
 	return problems

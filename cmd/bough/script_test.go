@@ -22,26 +22,48 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestMain makes the command itself available to the scripts.
+// TestMain makes the command itself available to the scripts, as bough.
 func TestMain(m *testing.M) {
-	testscript.Main(testsize.InMemory(m), map[string]func(){
-		"bough": func() {
-			code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-			if newPaint(os.Stdout).width > 0 || newPaint(os.Stderr).width > 0 {
-				// testscript closes its end of the terminal as soon as this process ends,
-				// and drops the output that it has not read by then.
-				time.Sleep(200 * time.Millisecond)
-			}
-			os.Exit(code)
-		},
+	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "bough" {
+		boughMain()
+	}
+	testscript.Main(withBough{testsize.InMemory(m)}, map[string]func(){
+		"runner":  runnerMain,
 		"canned":  canned,
 		"testmcp": testmcp.Main,
 	})
 }
 
+// withBough are tests that find bough in the PATH, beside the programs of testscript. It is
+// none of those: testscript would start it in place of cmdBough.
+type withBough struct{ testsize.Tests }
+
+func (w withBough) Run() int {
+	runner, err := exec.LookPath("runner")
+	if err == nil {
+		err = os.Link(runner, filepath.Join(filepath.Dir(runner), "bough"+filepath.Ext(runner)))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return w.Tests.Run()
+}
+
+func boughMain() {
+	code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if newPaint(os.Stdout).width > 0 || newPaint(os.Stderr).width > 0 {
+		// testscript closes its end of the terminal as soon as this process ends, and
+		// drops the output that it has not read by then.
+		time.Sleep(200 * time.Millisecond)
+	}
+	os.Exit(code)
+}
+
 // TestScript runs the scripts in testdata/script, one per subject. They have these commands
-// beside bough and those of testscript:
+// beside those of testscript:
 //
+//	[!] bough ARG...                runs bough; in the background, 'exec bough ARG... &NAME&' does
 //	exits CODE PROGRAM ARG...       runs a program that must exit with CODE
 //	as-nobody CODE PROGRAM ARG...   the same, never as root (unix)
 //	giveaway DIR                    changes the owner of a folder and its files, if run by root (unix)
@@ -76,6 +98,7 @@ func TestMain(m *testing.M) {
 // The program canned is a model.
 func TestScript(t *testing.T) {
 	cmds := map[string]scriptCommand{
+		"bough":        cmdBough,
 		"exits":        plain(2, cmdExits),
 		"idof":         plain(1, cmdIDOf),
 		"refof":        plain(1, cmdRefOf),
@@ -128,6 +151,7 @@ type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 type memory struct {
 	folders map[string]map[string]string // of remember, by name
 	locks   map[string]func()            // of hold, by folder
+	runner  *runner
 }
 
 type memoryKey struct{}
@@ -141,8 +165,9 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("TZ", "UTC")
 	// The race detector lets a program sleep for a second at its end by default.
 	env.Setenv("GORACE", "atexit_sleep_ms=0")
-	env.Values[memoryKey{}] = &memory{map[string]map[string]string{}, map[string]func(){}}
-	return os.Mkdir(home, 0o700)
+	r, err := newRunner(env)
+	env.Values[memoryKey{}] = &memory{map[string]map[string]string{}, map[string]func(){}, r}
+	return errors.Join(err, os.Mkdir(home, 0o700))
 }
 
 // plain makes a script command that takes at least so many arguments and cannot be negated.
@@ -156,19 +181,15 @@ func plain(atLeast int, f func(ts *testscript.TestScript, args []string)) script
 }
 
 func cmdExits(ts *testscript.TestScript, args []string) {
-	checkExit(ts, args[0], ts.Exec(args[1], args[2:]...))
+	if args[1] != "bough" {
+		checkExit(ts, args[0], exitOf(ts, ts.Exec(args[1], args[2:]...)))
+		return
+	}
+	checkExit(ts, args[0], shown(ts, args[2:]).Code)
 }
 
-// checkExit fails the script unless a program that ended with err had the exit code.
-func checkExit(ts *testscript.TestScript, code string, err error) {
-	got := 0
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit):
-		got = exit.ExitCode()
-	case err != nil:
-		ts.Fatalf("%v", err)
-	}
+// checkExit fails the script unless the exit code of a program is the given one.
+func checkExit(ts *testscript.TestScript, code string, got int) {
 	if want, err := strconv.Atoi(code); err != nil || got != want {
 		ts.Fatalf("exit code %d, want %s", got, code)
 	}
@@ -245,9 +266,9 @@ func cmdHelps(ts *testscript.TestScript, args []string) {
 	for _, l := range verbs {
 		words := append(slices.Clone(args), strings.Trim(strings.Fields(l)[0], ","))
 		name := strings.Join(words, " ")
-		ts.Check(ts.Exec("bough", append([]string{"help"}, words...)...))
-		_, example, _ := strings.Cut(ts.ReadFile("stdout"), "\nExample:\n")
-		if example, _, _ = strings.Cut(example, "\n\n"); !strings.Contains(example, "bough "+name) {
+		help := bough(ts, append([]string{"help"}, words...)...)
+		_, example, _ := strings.Cut(help.Stdout, "\nExample:\n")
+		if example, _, _ = strings.Cut(example, "\n\n"); help.Code != 0 || !strings.Contains(example, "bough "+name) {
 			ts.Fatalf("the example for %s is %q", name, example)
 		}
 	}

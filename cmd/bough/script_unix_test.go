@@ -59,7 +59,7 @@ func cmdAsNobody(ts *testscript.TestScript, args []string) {
 	for _, dir := range []string{filepath.Dir(work), filepath.Dir(program), filepath.Dir(filepath.Dir(program))} {
 		ts.Check(os.Chmod(dir, 0o711))
 	}
-	checkExit(ts, args[0], cmd.Run())
+	checkExit(ts, args[0], exitOf(ts, cmd.Run()))
 }
 
 // cmdGiveAway gives a folder and its contents to another user, if the user who runs the

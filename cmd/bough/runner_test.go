@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// A runner is a process that runs the command lines of one script, one after the other,
+// because starting bough for each takes longer than most of them. Where a run needs a
+// process of its own, and in a full run, bough is started.
+type runner struct {
+	names []string // of the variables that the script sets
+	alone bool     // each run is a process
+	out   *gob.Encoder
+	in    *gob.Decoder
+}
+
+// A runnerOrder is the command line that a runner is to run.
+type runnerOrder struct {
+	Dir       string
+	Env, Args []string
+}
+
+// An outcome is what a command line did.
+type outcome struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+var (
+	// needsProcess finds what a runner cannot do: input, a terminal, another time zone.
+	needsProcess = regexp.MustCompile(`(?m)^(\[.*\] *)?(stdin|ttyin|env TZ=)`)
+	variable     = regexp.MustCompile(`(?m)^(?:\[.*\] *)?env ([A-Z_]+)=`)
+)
+
+// newRunner returns the runner of a script, which starts when it is needed.
+func newRunner(env *testscript.Env) (*runner, error) {
+	name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
+	found, err := filepath.Glob(filepath.Join("testdata", "script", name+".txt*"))
+	if err != nil || len(found) != 1 {
+		return nil, fmt.Errorf("script %s: %q, %v", name, found, err)
+	}
+	script, err := os.ReadFile(found[0])
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{alone: testsize.Full() || needsProcess.Match(script)}
+	for _, v := range env.Vars {
+		name, _, _ := strings.Cut(v, "=")
+		r.names = append(r.names, name)
+	}
+	for _, m := range variable.FindAllSubmatch(script, -1) {
+		r.names = append(r.names, string(m[1]))
+	}
+	return r, nil
+}
+
+// bough runs bough in a script.
+func bough(ts *testscript.TestScript, args ...string) outcome {
+	r := memoryOf(ts).runner
+	if r.alone {
+		err := ts.Exec("bough", args...)
+		return outcome{exitOf(ts, err), ts.ReadFile("stdout"), ts.ReadFile("stderr")}
+	}
+	c := runnerOrder{Dir: ts.MkAbs("."), Args: args}
+	for _, name := range r.names {
+		if value := ts.Getenv(name); value != "" {
+			c.Env = append(c.Env, name+"="+value)
+		}
+	}
+	if r.out == nil {
+		ts.Check(r.start(ts, c.Env))
+	}
+	var o outcome
+	ts.Check(errors.Join(r.out.Encode(c), r.in.Decode(&o)))
+	return o
+}
+
+func (r *runner) start(ts *testscript.TestScript, env []string) error {
+	cmd := exec.Command("runner")
+	cmd.Env, cmd.Stderr = env, os.Stderr
+	out, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	in, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	r.out, r.in = gob.NewEncoder(out), gob.NewDecoder(in)
+	ts.Defer(func() {
+		out.Close()
+		cmd.Wait()
+	})
+	return cmd.Start()
+}
+
+// exitOf returns the exit code of a program that ended with err.
+func exitOf(ts *testscript.TestScript, err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	ts.Check(err)
+	return 0
+}
+
+// shown runs bough and makes what it prints the output of the script.
+func shown(ts *testscript.TestScript, args []string) outcome {
+	o := bough(ts, args...)
+	if !memoryOf(ts).runner.alone {
+		io.WriteString(ts.Stdout(), o.Stdout)
+		io.WriteString(ts.Stderr(), o.Stderr)
+	}
+	return o
+}
+
+func cmdBough(ts *testscript.TestScript, neg bool, args []string) {
+	if o := shown(ts, args); neg != (o.Code != 0) {
+		ts.Fatalf("exit code %d", o.Code)
+	}
+}
+
+// runnerMain is the program runner.
+func runnerMain() {
+	in, out := gob.NewDecoder(os.Stdin), gob.NewEncoder(os.Stdout)
+	for {
+		var c runnerOrder
+		if err := in.Decode(&c); err == io.EOF {
+			return
+		} else if err != nil {
+			panic(err)
+		}
+		o, err := c.run()
+		if err == nil {
+			err = out.Encode(o)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+}
+
+// run runs a command line as a process would, with pipes for its streams.
+func (c runnerOrder) run() (outcome, error) {
+	home, err := os.Getwd()
+	if err == nil {
+		err = os.Chdir(c.Dir)
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	defer os.Chdir(home) // Windows does not remove the folder that a process is in
+	os.Clearenv()
+	for _, v := range append(c.Env, "PWD="+c.Dir) {
+		name, value, _ := strings.Cut(v, "=")
+		os.Setenv(name, value)
+	}
+	stdin, none, err := os.Pipe()
+	if err != nil {
+		return outcome{}, err
+	}
+	none.Close()
+	defer stdin.Close()
+	var o outcome
+	var reading sync.WaitGroup
+	pipe := func(text *string) (*os.File, error) {
+		r, w, err := os.Pipe()
+		if err == nil {
+			reading.Go(func() {
+				data, _ := io.ReadAll(r)
+				r.Close()
+				*text = string(data)
+			})
+		}
+		return w, err
+	}
+	stdout, err := pipe(&o.Stdout)
+	if err != nil {
+		return o, err
+	}
+	stderr, err := pipe(&o.Stderr)
+	if err != nil {
+		return o, err
+	}
+	os.Stdin, os.Stdout, os.Stderr = stdin, stdout, stderr
+	o.Code = run(c.Args, stdin, stdout, stderr)
+	stdout.Close()
+	stderr.Close()
+	reading.Wait()
+	return o, nil
+}

@@ -34,14 +34,33 @@ func run(t *testing.T, ctx context.Context, c *Command) *Outcome {
 	return o
 }
 
+// started calls f with longer and longer limits until f reports that the program had time
+// to start.
+func started(t *testing.T, f func(limit time.Duration) (*Outcome, bool)) *Outcome {
+	t.Helper()
+	for limit := 100 * time.Millisecond; ; limit *= 2 {
+		o, ok := f(limit)
+		if ok {
+			return o
+		}
+		if limit > time.Minute {
+			t.Fatalf("within %v it does not start: %+v", limit, o)
+		}
+	}
+}
+
 // TestCommand: whatever a program does, Run returns with its outcome.
 func TestCommand(t *testing.T) {
 	large := bytes.Repeat([]byte("line\n"), 1<<20) // more than a pipe holds
-	const limit = 100_000
+	const (
+		limit    = 100_000
+		grace    = 300 * time.Millisecond
+		patience = time.Minute
+	)
 	for _, c := range []struct {
 		how    string
 		input  []byte
-		limit  time.Duration
+		limits bool // it has a limit of time
 		end    End
 		exit   int
 		reason string
@@ -54,23 +73,30 @@ func TestCommand(t *testing.T) {
 		{how: "closes", input: large, end: Exited, output: "early", said: "late"},
 		{how: "flood", end: Flooded, exit: -1, reason: "it wrote more than 100000 bytes", output: "\x00"},
 		{how: "deaf flood", end: Flooded, exit: -1, reason: "it wrote more than 100000 bytes", output: "\x00"},
-		{how: "hang", input: large, limit: 50 * time.Millisecond, end: TimedOut, exit: -1, reason: "it took longer than 50ms"},
-		{how: "deaf", limit: time.Second, end: TimedOut, exit: -1, reason: "it took longer than 1s", output: "up\n"},
-		{how: "polite", limit: time.Second, end: TimedOut, reason: "it took longer than 1s", output: "up\nlast words\n"},
+		{how: "hang", input: large, limits: true, end: TimedOut, exit: -1, reason: "it took longer than "},
+		{how: "deaf", limits: true, end: TimedOut, exit: -1, reason: "it took longer than ", output: "up\n"},
+		{how: "polite", limits: true, end: TimedOut, reason: "it took longer than ", output: "up\nlast words\n"},
 	} {
 		t.Run(c.how, func(t *testing.T) {
-			if runtime.GOOS == "windows" && c.limit > 0 {
+			if runtime.GOOS == "windows" && c.limits {
 				c.exit, c.output = 1, strings.TrimSuffix(c.output, "last words\n")
 			}
-			command := this(c.how)
-			command.Input, command.Timeout = c.input, c.limit
-			command.MaxOutput, command.Grace = limit, 300*time.Millisecond
-			if c.how == "polite" {
-				command.Grace = time.Minute
-			}
-			o := run(t, t.Context(), command)
-			if o.End != c.end || o.Exit != c.exit || o.Reason != c.reason || o.Said != c.said {
-				t.Errorf("it ended %+v", o)
+			reason := c.reason
+			o := started(t, func(timeout time.Duration) (*Outcome, bool) {
+				command := this(c.how)
+				command.Input, command.MaxOutput, command.Grace = c.input, limit, grace
+				if c.how == "polite" {
+					command.Grace = patience
+				}
+				if c.limits {
+					command.Timeout = timeout
+					reason = c.reason + timeout.String()
+				}
+				o := run(t, t.Context(), command)
+				return o, !c.limits || c.output == "" || strings.HasPrefix(string(o.Output), "up\n")
+			})
+			if o.End != c.end || o.Exit != c.exit || o.Reason != reason || o.Said != c.said {
+				t.Errorf("it ended %+v, want the reason %q", o, reason)
 			}
 			if got := string(o.Output); !strings.HasPrefix(got, c.output) || c.end != Flooded && got != c.output || c.end == Flooded && len(got) != limit {
 				t.Errorf("its output is %.100q, %d bytes", got, len(got))

@@ -23,21 +23,25 @@ func TestGroup(t *testing.T) {
 		{"deaf parent", TimedOut},
 		{"deaf parent", Cancelled},
 	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		command := this(c.how)
-		command.Grace = 300 * time.Millisecond
-		switch c.end {
-		case TimedOut:
-			command.Timeout = 3 * time.Second
-		case Cancelled:
-			time.AfterFunc(3*time.Second, cancel)
-		}
-		o := run(t, ctx, command)
-		// The process beside it prints "up" before or after its number is written.
 		var pid int
-		if _, err := fmt.Sscan(strings.TrimPrefix(string(o.Output), "up\n"), &pid); err != nil || o.End != c.end {
-			t.Fatalf("%s: it ended %+v: %v", c.how, o, err)
+		ended := started(t, func(limit time.Duration) (*Outcome, bool) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			command := this(c.how)
+			command.Grace = 300 * time.Millisecond
+			switch c.end {
+			case TimedOut:
+				command.Timeout = limit
+			case Cancelled:
+				time.AfterFunc(limit, cancel)
+			}
+			o := run(t, ctx, command)
+			// The process beside it prints "up" before or after its number is written.
+			_, err := fmt.Sscan(strings.TrimPrefix(string(o.Output), "up\n"), &pid)
+			return o, err == nil
+		})
+		if ended.End != c.end {
+			t.Fatalf("%s: it ended %+v", c.how, ended)
 		}
 		gone(t, pid)
 	}

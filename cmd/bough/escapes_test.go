@@ -53,6 +53,7 @@ type escapeStory struct {
 	t      *testing.T
 	dir    string
 	flags  []string
+	verbs  []verb
 	ran    map[string]bool // by verb
 	struck int             // outputs with the remains of an attack
 }
@@ -91,7 +92,7 @@ func (s *escapeStory) run(lines int, args ...string) (out string, err error) {
 			}
 		}
 	}
-	verbs := (&program{}).verbs()
+	verbs := s.verbs
 	for n := range args {
 		v, ok := find(verbs, args[n])
 		if !ok {
@@ -179,13 +180,13 @@ func (s *escapeStory) write(path string, data []byte) {
 // terminal or with --json. Each verb is run; a full run replaces each string of a file by
 // an attack.
 func TestEscapes(t *testing.T) {
-	for _, flags := range [][]string{nil, {"--json"}} {
+	for _, flags := range testsize.Sample(t, "sets of flags", [][]string{nil, {"--json"}}, testsize.Of(1, 2, 2)) {
 		t.Run(fmt.Sprint(flags), func(t *testing.T) {
 			home := t.TempDir()
 			for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"} {
 				t.Setenv(name, home)
 			}
-			s := &escapeStory{t: t, dir: filepath.Join(home, "ws"), flags: flags, ran: map[string]bool{}}
+			s := &escapeStory{t: t, dir: filepath.Join(home, "ws"), flags: flags, verbs: (&program{}).verbs(), ran: map[string]bool{}}
 			s.conversations()
 			s.foreign()
 			s.agents()
@@ -194,7 +195,7 @@ func TestEscapes(t *testing.T) {
 			s.workspace()
 			s.completion()
 			s.damage()
-			for _, v := range allVerbs((&program{}).verbs()) {
+			for _, v := range allVerbs(s.verbs) {
 				if (v.action != nil || v.alone != nil) && !s.ran[v.full()] && notHostile[v.full()] == "" {
 					t.Errorf("%q did not run", v.full())
 				}
@@ -574,7 +575,7 @@ func (s *escapeStory) damage() {
 
 // TestEscapesInShow: the document of show is equal to the file as JSON.
 func TestEscapesInShow(t *testing.T) {
-	s := &escapeStory{t: t, dir: filepath.Join(t.TempDir(), "ws"), flags: []string{"--json"}, ran: map[string]bool{}}
+	s := &escapeStory{t: t, dir: filepath.Join(t.TempDir(), "ws"), flags: []string{"--json"}, verbs: (&program{}).verbs(), ran: map[string]bool{}}
 	file := hostileSession("foreign")
 	s.write("conversations/foreign.json", file)
 	shown := s.do("show", "foreign@u1")

@@ -41,8 +41,8 @@ func TestKills(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGKILL on Windows")
 	}
-	each := testsize.Of(12, 20, 50) // kills in one workspace, of which there are three kinds
-	goal, seed := cmp.Or(*kills, testsize.Of(12, 60, 300)), *killSeed
+	each := testsize.Of(6, 12, 50) // kills in one workspace, of which there are three kinds
+	goal, seed := cmp.Or(*kills, testsize.Of(6, 36, 300)), *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}

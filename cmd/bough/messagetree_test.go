@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -56,7 +57,8 @@ func comb(n int) *workspace.MessageTree {
 // TestMessageTreeDrawing: each run is drawn once, at any depth, no line is wider than the
 // terminal, and continuations are below their parents.
 func TestMessageTreeDrawing(t *testing.T) {
-	for _, c := range []struct{ levels, columns int }{{1, 0}, {13, 0}, {14, 0}, {40, 80}, {40, 36}, {50_000, 0}, {50_000, 80}} {
+	deep := testsize.Of(2_000, 10_000, 50_000)
+	for _, c := range []struct{ levels, columns int }{{1, 0}, {13, 0}, {14, 0}, {40, 80}, {40, 36}, {deep, 0}, {deep, 80}} {
 		tree := comb(c.levels)
 		out := printed(c.columns, func(p *program) { p.messageTree(tree) })
 		drawn, below, on := 0, 0, 0

@@ -79,23 +79,26 @@ func needShell(t *testing.T) {
 
 // TestCommandGroup: if a command exceeds its timeout, all its processes are killed.
 func TestCommandGroup(t *testing.T) {
+	t.Parallel()
 	needShell(t)
-	here := filepath.Join(t.TempDir(), "here")
-	t.Setenv("HERE", here)
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("too late"))
-	defer cancel()
+	one, other := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "other")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	go func() {
+		for !exists(one) || !exists(other) {
+			time.Sleep(time.Millisecond)
+		}
+		cancel(errors.New("too late"))
+	}()
 	start := time.Now()
-	_, err := buffer.Command(`(sleep 1; echo x >"$HERE") & (trap "" TERM HUP INT; sleep 1; echo x >"$HERE") & sleep 60`, nil)(ctx, shellContext)
+	_, err := buffer.Command(`(`+marking(one)+`) & (trap "" TERM HUP INT; `+marking(other)+`) & sleep 60`, nil)(ctx, shellContext)
 	if err == nil || err.Error() != "too late" {
 		t.Errorf("it ends with %v", err)
 	}
 	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	time.Sleep(1500 * time.Millisecond)
-	if _, err := os.Stat(here); err == nil {
-		t.Error("a process is still running")
-	}
+	unmarked(t, one, other)
 }
 
 // TestCommandLeftProcess: a process that a command leaves behind with its output is
@@ -105,17 +108,40 @@ func TestCommandLeftProcess(t *testing.T) {
 	needShell(t)
 	here := filepath.Join(t.TempDir(), "here")
 	start := time.Now()
-	r, err := buffer.Command(`(sleep 4; echo x >'`+here+`'; sleep 60) & echo '{"tasks":[{"task_description":"x"}]}'`, nil)(t.Context(), shellContext)
+	r, err := buffer.Command(`(`+marking(here)+`) & echo '{"tasks":[{"task_description":"x"}]}'; until [ -e '`+here+`' ]; do sleep 0.01; done`, nil)(t.Context(), shellContext)
 	if err != nil || len(r.Tasks) != 1 || r.Tasks[0].Description != "x" {
 		t.Errorf("it answers %+v, %v", r, err)
 	}
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	time.Sleep(4 * time.Second)
-	if _, err := os.Stat(here); err == nil {
-		t.Error("a process is still running")
+	unmarked(t, here)
+}
+
+// marking is a program of the shell that makes a file over and over again, for a minute.
+func marking(name string) string {
+	return `i=0; while [ $i -lt 1200 ]; do : >'` + name + `'; sleep 0.05; i=$((i+1)); done`
+}
+
+// unmarked makes sure that nothing makes the files any longer.
+func unmarked(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if err := os.Remove(name); err != nil {
+			t.Error(err)
+		}
 	}
+	time.Sleep(500 * time.Millisecond) // ten times as long as a process that is left would wait
+	for _, name := range names {
+		if exists(name) {
+			t.Errorf("something still makes %s", name)
+		}
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // TestCommandLarge: a command may read all, part or nothing of a large context.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/task"
 )
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 		serve(dir, os.Getenv(until))
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(testsize.InMemory(testsize.Waiting(m)).Run())
 }
 
 // commands are the processors that a process can run; each returns its exit code.

@@ -7,7 +7,9 @@
 package testsize
 
 import (
+	"flag"
 	"os"
+	"runtime"
 	"testing"
 )
 
@@ -82,6 +84,19 @@ func (m inMemory) Run() int {
 		return m.Tests.Run()
 	}
 	os.Setenv("TMPDIR", dir)
+	return m.Tests.Run()
+}
+
+// Waiting returns tests of which eight at a time run in parallel, if they are marked so,
+// because most of their time is waiting for other programs. The flag -parallel overrides it.
+func Waiting(m Tests) Tests { return waiting{m} }
+
+type waiting struct{ Tests }
+
+func (m waiting) Run() int {
+	if runtime.GOMAXPROCS(0) < 8 && !flag.Parsed() {
+		flag.Set("test.parallel", "8")
+	}
 	return m.Tests.Run()
 }
 

@@ -17,6 +17,7 @@ import (
 // that; one without a process, after a crash, ends at once; and an ended one does not
 // change.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	ctx := t.Context()
 	c := explore.Defaults()
@@ -32,9 +33,12 @@ func TestCancel(t *testing.T) {
 		_, err := x.Resume(ctx, e.ID)
 		ended <- err
 	}()
-	for {
-		if _, err := os.Stat(filepath.Join(l.work, "begun")); err == nil {
-			break
+	for { // s1 has ended, another is at work
+		_, err := os.Stat(filepath.Join(l.work, "begun"))
+		if data, failed := l.w.Exploration(e.ID).Read(ctx); err == nil && failed == nil {
+			if now, err := explore.Decode(data); err == nil && now.Branches[0].Status == explore.Completed {
+				break
+			}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -32,6 +32,7 @@ func (s stub) Ask(ctx context.Context, r *model.Request, _ func(string)) (*model
 // its text is the result; a branch whose model hangs ends at its timeout, and a synthesis
 // is one more request.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	if _, err := l.w.Agent("ada").Create(t.Context(), agents.Options{Model: "m", System: "Be short."}); err != nil {
 		t.Fatal(err)
@@ -114,6 +115,7 @@ func TestParseReply(t *testing.T) {
 // TestShare: with Share, a branch reads the notes of its siblings, and all notes are kept;
 // without it there is no folder for notes.
 func TestShare(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	c := explore.Defaults()
 	c.MaxConcurrent = 1
@@ -152,6 +154,7 @@ ln -s /etc/hosts $BOUGH_BRANCH/link; mkfifo $BOUGH_BRANCH/pipe; head -c 40000 /d
 // branch's conversation, and a parent that no longer exists; the head without a session
 // does not move.
 func TestInterference(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	c := explore.Defaults()
 	var err error

@@ -19,6 +19,7 @@ printf '{"result":"has %s","strategies":[{"name":"deeper %s"}]}' "$said" "$BOUGH
 // TestNestedFolders: a branch begins with the folder as its parent left it, including
 // commits and files that git ignores, and its siblings do not.
 func TestNestedFolders(t *testing.T) {
+	t.Parallel()
 	git := func(t *testing.T, dir string, args ...string) {
 		t.Helper()
 		c := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...)
@@ -29,6 +30,7 @@ func TestNestedFolders(t *testing.T) {
 	}
 	for _, kind := range []string{"empty", "copy", "worktree", "folder of a worktree"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			l := newLab(t)
 			dir, mine := "", "has "
 			if kind != "empty" {
@@ -129,6 +131,7 @@ func TestNestedInterrupted(t *testing.T) {
 // TestNestedGone: a branch fails if its parent's folder is gone or is not below the
 // exploration's, and does not begin with the explored one instead.
 func TestNestedGone(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, reason string
 		change       func(l *lab, e *explore.Exploration) error

@@ -32,6 +32,7 @@ func words(text string) (lines [][]string) {
 
 // TestPage runs the example of docs/explore.md with its files, program and flags.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the program there is a shell script")
 	}

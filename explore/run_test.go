@@ -121,11 +121,12 @@ func numbered(n int) (names []string) {
 // TestConcurrency: at most five of twelve branches run at once, one that hangs ends at its own
 // timeout, and eleven results are kept.
 func TestConcurrency(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	log := filepath.Join(l.work, "log")
 	c := explore.Defaults()
 	c.Timeout = explore.Duration(3 * time.Second)
-	e := l.explore(`echo + >> "$LOG"; [ "$BOUGH_STRATEGY" = s4 ] && sleep 1000; sleep 0.2; echo - >> "$LOG"; echo "$BOUGH_STRATEGY is good"`, c, numbered(12)...)
+	e := l.explore(`echo + >> "$LOG"; [ "$BOUGH_STRATEGY" = s4 ] && sleep 1000; until [ $(grep -c + "$LOG") -ge 5 ]; do sleep 0.01; done; echo - >> "$LOG"; echo "$BOUGH_STRATEGY is good"`, c, numbered(12)...)
 	e.Runner.Bindings = map[string]string{"LOG": log}
 	l.run(e)
 	data, err := os.ReadFile(log)
@@ -177,6 +178,7 @@ func TestConcurrency(t *testing.T) {
 // TestDepth: branches that a branch proposes are tried below it, and those beyond the
 // maximum depth are refused with a reason.
 func TestDepth(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	e := l.explore(`printf '{"result":"at %s","confidence":0.%s,"strategies":[{"name":"deeper","description":"one more"}]}' $BOUGH_DEPTH $BOUGH_DEPTH`, explore.Defaults(), "first")
 	l.run(e)
@@ -220,6 +222,7 @@ func TestDepth(t *testing.T) {
 // TestWrittenBeforeRunner: the file marks each branch as executing before its runner
 // begins, and has the results of those that ended before.
 func TestWrittenBeforeRunner(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	c := explore.Defaults()
 	c.MaxConcurrent = 2
@@ -259,6 +262,7 @@ func TestWrittenBeforeRunner(t *testing.T) {
 // TestRunners: any failure of a runner makes its branch fail with a reason, and the others
 // continue.
 func TestRunners(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	c := explore.Defaults()
 	c.Timeout, c.MaxOutput = explore.Duration(2*time.Second), 1000
@@ -289,6 +293,7 @@ esac`, c, "flood", "fork", "deaf", "garbage", "one", "silent", "good")
 // TestInterrupted: a branch that was interrupted with the program runs again, one that has
 // ended does not; a cancelled exploration has ended.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	log := filepath.Join(l.work, "log")
 	c := explore.Defaults()

@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/member"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -70,7 +71,7 @@ func TestDetect(t *testing.T) {
 					t.Errorf("%s: detected as %s: %v", path, other.Name, got)
 				}
 			}
-			for n := range min(len(head), 2000) {
+			for n := 0; n < min(len(head), 2000); n += testsize.Of(11, 3, 1) {
 				Detect(head[:n]) // at any length
 			}
 		}

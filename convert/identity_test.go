@@ -9,13 +9,14 @@ import (
 
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/testtranscript"
 )
 
 // TestIdentity: every message that a reader finds in bough's output is matched to its
 // original, on the path to it.
 func TestIdentity(t *testing.T) {
-	for seed := range 200 {
+	for seed := range testsize.Of(15, 80, 200) {
 		whole := testtranscript.Tree(rand.New(rand.NewPCG(uint64(seed), 11)))
 		for _, f := range Formats {
 			if err := identified(f, whole); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/testtranscript"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -333,7 +334,7 @@ func paths(t *transcript.Transcript) (list []string) {
 // TestLinearWithoutRecords writes trees of messages without records and reads them again:
 // each path is the same, and so is the active one.
 func TestLinearWithoutRecords(t *testing.T) {
-	for seed := range 300 {
+	for seed := range testsize.Of(30, 120, 300) {
 		random := rand.New(rand.NewPCG(uint64(seed), 9))
 		tr := testtranscript.Tree(random)
 		for _, f := range []*Format{codexFormat, geminiFormat} {

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/testtranscript"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -91,7 +92,7 @@ func TestReadNothing(t *testing.T) {
 		}
 		for _, path := range fixturesOf(t, f) {
 			data := readFile(t, path)
-			for n := 0; n < len(data); n += 7 {
+			for n := 0; n < len(data); n += testsize.Of(49, 14, 7) {
 				if err := roundTrip(f, data[:n]); err != nil {
 					t.Fatalf("%s, cut after %d bytes: %v", path, n, err)
 				}
@@ -288,7 +289,7 @@ func FuzzWeb(f *testing.F) {
 // of the result, which has records, and reads that: no text changes. The order of the nodes
 // of a mapping has no meaning.
 func TestWebWithoutRecords(t *testing.T) {
-	for seed := range 300 {
+	for seed := range testsize.Of(30, 120, 300) {
 		random := rand.New(rand.NewPCG(uint64(seed), 7))
 		tr := testtranscript.Tree(random)
 		tr.Dir = ""

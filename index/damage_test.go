@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -80,7 +81,7 @@ func TestEveryChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused := 0
-		n := changes(whole, 0, 1, func(at int, changed string) {
+		n := changes(whole, 0, testsize.Of(11, 2, 1), func(at int, changed string) {
 			got, err := index.Decode([]byte(changed))
 			if err != nil {
 				if syntax := new(rawjson.SyntaxError); !errors.As(err, &syntax) || syntax.Offset < 0 || syntax.Offset > len(whole) {
@@ -109,7 +110,7 @@ func TestChangedLinks(t *testing.T) {
 	for i, w := range worlds {
 		folder, whole := w.saved(t)
 		want := links(folder.load())
-		n := changes(whole, i, 61, func(at int, changed string) {
+		n := changes(whole, i, testsize.Of(311, 127, 61), func(at int, changed string) {
 			folder.write(session.IndexFile, changed)
 			x := folder.load()
 			if got := links(x); x.Trouble == "" && got != want {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -258,7 +259,8 @@ func (g *game) spoil() string {
 // the files.
 func TestLaw(t *testing.T) {
 	asked, journaled := 0, 0
-	for seed := range uint64(24) {
+	seeds := testsize.Of(4, 12, 24)
+	for seed := range uint64(seeds) {
 		g := newGame(t, seed)
 		for range 40 {
 			step := []func() string{g.write, g.write, g.write, g.write, g.refused, g.read, g.read, g.foreign, g.foreign, g.spoil}[g.random.IntN(10)]
@@ -279,7 +281,7 @@ func TestLaw(t *testing.T) {
 		g.root.Close()
 		os.RemoveAll(g.dir)
 	}
-	if asked < 100 || journaled < 100 {
+	if asked < 4*seeds || journaled < 4*seeds {
 		t.Errorf("a look was cached only %d times, and there was a journal %d times", asked, journaled)
 	}
 }

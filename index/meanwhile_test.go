@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -16,7 +17,7 @@ import (
 // whatever the resolution of the file system's clock.
 func TestSameTick(t *testing.T) {
 	f := worlds[0].remembered(t)
-	for i := range 100 {
+	for i := range testsize.Of(15, 50, 100) {
 		x := f.openAt(small)
 		f.put(x, "late", i%60, worlds[0].metadata["other"])
 		f.save(x)
@@ -193,7 +194,7 @@ func TestReadWhileFolding(t *testing.T) {
 	done := make(chan bool)
 	writing.Go(func() {
 		defer close(done)
-		for range 100 {
+		for range testsize.Of(15, 50, 100) {
 			put("session_index.journal", journal)
 			put(session.IndexFile, index0)
 			for range 4 { // so that a reader has time to read

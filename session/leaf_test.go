@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -227,7 +228,7 @@ func TestLeaves(t *testing.T) {
 // TestDeepTree builds, walks and searches lines of 100,000 messages. A quadratic
 // algorithm takes minutes here.
 func TestDeepTree(t *testing.T) {
-	const n = 100_000
+	n := testsize.Of(5_000, 50_000, 100_000)
 	for _, c := range []struct {
 		name               string
 		metadata           func(i int) string

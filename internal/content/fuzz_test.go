@@ -11,6 +11,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 var formats = []content.Format{content.OpenAI, content.Acontext, content.Anthropic, content.Gemini}
@@ -43,8 +44,8 @@ func FuzzParse(f *testing.F) {
 // TestLaws verifies the same for random messages.
 func TestLaws(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
-	taken := 0
-	for range 20_000 {
+	taken, made := 0, testsize.Of(2_000, 8_000, 20_000)
+	for range made {
 		came := formats[random.IntN(len(formats))]
 		blob := madeUp(random, came)
 		if keepsLaws(t, came, blob) {
@@ -54,7 +55,7 @@ func TestLaws(t *testing.T) {
 			t.Fatalf("the message, in the form of %s: %s", came, blob)
 		}
 	}
-	if taken < 2_000 {
+	if taken < made/10 {
 		t.Errorf("only %d messages could be read", taken)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/isolate"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 // write creates files "name=content", links "name>target", and folders "name/".
@@ -263,7 +264,7 @@ func TestMany(t *testing.T) {
 	in := t.TempDir()
 	sources := []*isolate.Source{{Dir: dir}, {Dir: dir}} // as of two programs
 	var all sync.WaitGroup
-	for i := range 12 {
+	for i := range testsize.Of(4, 8, 12) {
 		all.Go(func() {
 			s, to := sources[i%2], filepath.Join(in, fmt.Sprint(i))
 			for range 2 {

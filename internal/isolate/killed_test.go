@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/isolate"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 // asVictim is an environment variable with the folder that a process started by
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 		os.Stderr.WriteString(err.Error())
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	os.Exit(testsize.InMemory(m).Run())
 }
 
 // TestKilled: after a kill at any moment, Remove restores the repository, and the
@@ -40,7 +41,7 @@ func TestKilled(t *testing.T) {
 	before := state(t, dir)
 	to := filepath.Join(t.TempDir(), "a")
 	s := &isolate.Source{Dir: dir}
-	for i := range 12 {
+	for i := range testsize.Of(3, 6, 12) {
 		victim := exec.Command(os.Args[0])
 		victim.Dir, victim.Env = dir, append(os.Environ(), asVictim+"="+to)
 		victim.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with its git processes
@@ -48,7 +49,7 @@ func TestKilled(t *testing.T) {
 		if err := victim.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(20+7*i) * time.Millisecond)
+		time.Sleep(time.Duration(20+testsize.Of(28, 14, 7)*i) * time.Millisecond)
 		syscall.Kill(-victim.Process.Pid, syscall.SIGKILL)
 		if victim.Wait(); victim.ProcessState.Exited() {
 			t.Fatal("it ended by itself")

@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 // TestSamples: the samples of a text of any length are limited in size, include its
 // start and end, and do not split a rune.
 func TestSamples(t *testing.T) {
 	for _, unit := range []string{"x", "é", "分", "🐧", "a分", "\xff", "\x80"} {
-		for _, length := range []int{0, 1, maxExact - 1, maxExact, maxExact + 1, maxExact + 100, 5 << 20} {
+		for _, length := range []int{0, 1, maxExact - 1, maxExact, maxExact + 1, maxExact + 100, testsize.Of(1<<20, 2<<20, 5<<20)} {
 			text := strings.Repeat(unit, length/len(unit))
 			list := samples(text)
 			sum := 0

@@ -13,6 +13,7 @@ import (
 
 // TestBodies: invalid and too large bodies are refused.
 func TestBodies(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, server.Options{Limits: server.Limits{Body: 64 << 10, Depth: 20, Object: 1 << 10, Query: 1 << 10}})
 	deep := func(n int) string {
 		return `{"configs":{"a":` + strings.Repeat("[", n-2) + strings.Repeat("]", n-2) + `}}`

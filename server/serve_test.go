@@ -40,6 +40,7 @@ func serve(t *testing.T, o server.Options) (addr string, stop func() error) {
 
 // TestSlow: clients that stop sending are disconnected.
 func TestSlow(t *testing.T) {
+	t.Parallel()
 	// Two servers, so that a client whose headers come late on a busy machine still gets its 408.
 	headers, stop := serve(t, server.Options{Limits: server.Limits{Headers: 50 * time.Millisecond}})
 	defer stop()
@@ -93,6 +94,7 @@ func TestSlow(t *testing.T) {
 
 // TestHeaders: headers of unlimited size are refused.
 func TestHeaders(t *testing.T) {
+	t.Parallel()
 	addr, stop := serve(t, server.Options{Limits: server.Limits{Header: 8 << 10}})
 	defer stop()
 	conn, err := net.Dial("tcp", addr)

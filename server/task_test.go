@@ -157,6 +157,7 @@ func TestProcessor(t *testing.T) {
 
 // TestFlushLong: a flush may take longer than any other request.
 func TestFlushLong(t *testing.T) {
+	t.Parallel()
 	began := make(chan bool)
 	s := newWatched(t, server.Options{Limits: server.Limits{Answer: time.Second, Request: time.Second}},
 		func(ctx context.Context, _ buffer.Context) (buffer.Result, error) {

@@ -31,6 +31,6 @@ func (d *checkup) explorations() error {
 	for _, id := range ids {
 		look(explorationsDir+"/"+id+".json", id)
 	}
-	look(ExplorationSettingsPath, "")
+	look(explorationSettings, "")
 	return d.v.ctx.Err()
 }

@@ -27,6 +27,9 @@ import (
 // explorationsDir has a file for each exploration.
 const explorationsDir = "explorations"
 
+// explorationSettings has the settings of explorations only.
+const explorationSettings = explorationsDir + "/config.json"
+
 // explorationLocks has a folder for each running exploration.
 const explorationLocks = stateDir + "/explorations"
 

@@ -61,4 +61,4 @@ func mergeObjects(objects [][]byte) ([]byte, error) {
 
 // ExplorationSettingsPath is a file with settings for explorations, where
 // earlier versions of bough kept them.
-const ExplorationSettingsPath = explorationsDir + "/config.json"
+const ExplorationSettingsPath = explorationSettings

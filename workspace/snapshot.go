@@ -246,7 +246,7 @@ func (l *line) unique(nodes []int) error {
 
 // lineTitle returns the title of a line's first file.
 func (v *View) lineTitle(l *line) string {
-	return v.entry(l.Parts[0].ID).Title
+	return v.overview(l.Parts[0].ID).title
 }
 
 // freeTitle returns an unused title for a snapshot of a conversation, such as

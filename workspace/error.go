@@ -18,7 +18,10 @@ import (
 
 // Explain returns any error of this package as a *[fault.Error], with its code
 // and next steps. It returns nil for nil.
-func Explain(err error) *fault.Error {
+func Explain(err error) *fault.Error { return explanation(err) }
+
+// explanation gives an error its code and hint.
+func explanation(err error) *fault.Error {
 	var (
 		own     *fault.Error
 		damage  *session.DamageError
@@ -71,7 +74,7 @@ func Explain(err error) *fault.Error {
 
 // explained returns err as a *[fault.Error], nil for nil.
 func explained(err error) error {
-	if e := Explain(err); e != nil {
+	if e := explanation(err); e != nil {
 		return e
 	}
 	return nil

@@ -353,7 +353,7 @@ func (d *checkup) headPlace() error {
 	if err == nil {
 		return nil
 	}
-	if e := Explain(err); e.Code != fault.NotFound && e.Code != fault.Failed {
+	if e := explanation(err); e.Code != fault.NotFound && e.Code != fault.Failed {
 		return nil
 	}
 	if d.repairs() {

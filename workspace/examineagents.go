@@ -93,7 +93,7 @@ func (d *checkup) loggedFile(name string) ([]byte, error) {
 }
 
 func isNotFound(err error) bool {
-	e := Explain(err)
+	e := explanation(err)
 	return e != nil && e.Code == fault.NotFound
 }
 

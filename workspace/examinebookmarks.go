@@ -69,7 +69,7 @@ func (d *checkup) lostBookmark(b bookmark.Bookmark) (why string, err error) {
 	why = b.Session + " is gone"
 	if d.v.has(b.Session) {
 		_, err := d.v.placeAt(b.Session, b.Message, true)
-		if err == nil || Explain(err).Code != fault.NotFound {
+		if err == nil || explanation(err).Code != fault.NotFound {
 			return "", nil
 		}
 		why = fmt.Sprintf("%s is not in %s", b.Message, b.Session)

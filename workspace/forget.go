@@ -126,7 +126,7 @@ func (tx *Tx) keepPlan(id string, p *forgetPlan) error {
 func (v *View) forgettable(name string) ([]string, error) {
 	id, err := v.resolve(name)
 	switch {
-	case err != nil && Explain(err) != nil && Explain(err).Code == fault.NotFound && sessionid.Valid(name):
+	case err != nil && explanation(err) != nil && explanation(err).Code == fault.NotFound && sessionid.Valid(name):
 		if v.knownGone(name) {
 			return []string{name}, nil
 		}

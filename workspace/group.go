@@ -49,7 +49,7 @@ func createGroup[T any](ctx context.Context, b *base, verb string, group operati
 		if isPartial(err) {
 			first := list[len(out.made)]
 			err = &fault.Error{
-				Code:    Explain(err).Code,
+				Code:    explanation(err).Code,
 				Message: fmt.Sprintf("%d of %d changes were made, those from %s on were not: %v", len(out.made), len(list), first.Changes[0].File, err),
 				Hint:    "committed changes are kept; try again",
 				Err:     err,

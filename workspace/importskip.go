@@ -71,7 +71,7 @@ func (w *base) skipped() ([]string, error) {
 		return nil, damagedConfig(err)
 	}
 	if _, err := newSkipList(patterns); err != nil {
-		e := *Explain(err)
+		e := *explanation(err)
 		e.Code, e.Message = fault.Damaged, fmt.Sprintf("%s: import.skip: %s", filepath.Join(w.dir, config.Name), e.Message)
 		return nil, &e
 	}

@@ -178,7 +178,7 @@ func (v *View) loggedSession(name string) (string, error) {
 		return "", nil
 	}
 	id, err := v.resolve(name)
-	if err != nil && Explain(err).Code == fault.NotFound && sessionid.Valid(name) {
+	if err != nil && explanation(err).Code == fault.NotFound && sessionid.Valid(name) {
 		return name, nil
 	}
 	return id, err

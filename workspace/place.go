@@ -70,7 +70,7 @@ func (v *View) abbreviatedForm(forms []refForm) (refForm, []string, error) {
 	return refForm{}, nil, nil
 }
 
-func isUsage(err error) bool { return err != nil && Explain(err).Code == fault.Usage }
+func isUsage(err error) bool { return err != nil && explanation(err).Code == fault.Usage }
 
 // noPlace returns the error for a REF that refers to nothing.
 func (v *View) noPlace(ref string) error {

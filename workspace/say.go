@@ -79,7 +79,7 @@ func (w *Workspace) enqueueOrRun(ctx context.Context, op operation.Operation, na
 		if errors.Is(err, errEmpty) {
 			said, err = nil, nil
 		}
-		if e := Explain(err); e != nil && e.Code == fault.Busy { // another process began a turn meanwhile
+		if e := explanation(err); e != nil && e.Code == fault.Busy { // another process began a turn meanwhile
 			busy = err
 			continue
 		}

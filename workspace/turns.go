@@ -102,7 +102,7 @@ func (w *Workspace) settle(ctx context.Context, name string, own bool) error {
 // the agent is damaged, the turn stays as it is, with a note.
 func (w *Workspace) settleIdle(ctx context.Context, name string) error {
 	err := w.settle(ctx, name, false)
-	if err != nil && Explain(err).Code == fault.Damaged {
+	if err != nil && explanation(err).Code == fault.Damaged {
 		w.store.opts.Note("an interrupted turn of " + name + " was not completed: " + err.Error())
 		return nil
 	}
@@ -124,7 +124,7 @@ func (tx *Tx) settleOne(a *agents.Agent) error {
 		a.Turn.Unwritten = a.Turn.Unwritten[1:]
 		err := writeNode(tx, a, &n)
 		tx.op.Args["message"], tx.op.Args["role"] = n.ID, n.Message().Role
-		switch e := Explain(err); {
+		switch e := explanation(err); {
 		case err == nil:
 			a.Queue.Drop(n.ID)
 		case e.Code == fault.NotFound:
@@ -227,7 +227,7 @@ func (tx *Tx) treeWith(a *agents.Agent, name string, m *message) error {
 // branchPlace returns the place at which a new tree of an agent branches.
 func (v *View) branchPlace(a *agents.Agent, node string, o checkpoint.CutOptions) (*place, checkpoint.Adjustment, error) {
 	_, p, err := v.placeOf(a, node, o.Partial)
-	if e := Explain(err); e != nil && (e.Code == fault.NotFound || e.Code == fault.Refused) && strings.ContainsAny(node, "@/") {
+	if e := explanation(err); e != nil && (e.Code == fault.NotFound || e.Code == fault.Refused) && strings.ContainsAny(node, "@/") {
 		p, err = v.place(node, o.Partial)
 	}
 	if err != nil {

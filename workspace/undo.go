@@ -57,7 +57,7 @@ func undoAll(ctx context.Context, w *base, o UndoOptions) (*Operations, error) {
 		round, err := w.undoOne(ctx, o)
 		if err != nil && n > 0 {
 			return nil, &fault.Error{
-				Code:    Explain(err).Code,
+				Code:    explanation(err).Code,
 				Message: fmt.Sprintf("undid %d of %d changes: %v", n, rounds, err),
 				Next:    fault.Do(fault.ListOperations),
 				Err:     err,
@@ -240,7 +240,7 @@ func (tx *Tx) revertOne(c operation.Change, alone bool, op *operation.Operation)
 		return tx.revertWhole(c, op)
 	}
 	o, err := tx.View.outline(id)
-	if Explain(err) != nil && Explain(err).Code == fault.NotFound {
+	if explanation(err) != nil && explanation(err).Code == fault.NotFound {
 		if c.Link {
 			return nil
 		}

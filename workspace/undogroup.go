@@ -42,7 +42,7 @@ func (w *base) takeBack(ctx context.Context, verb string, o UndoOptions, find fi
 		}
 		if err != nil && len(t.done) > 0 {
 			return nil, &fault.Error{
-				Code:    Explain(err).Code,
+				Code:    explanation(err).Code,
 				Message: fmt.Sprintf("undid %d of %d operations: %v", len(t.done), t.all, err),
 				Next:    fault.Do(fault.ContinueUndo, verb),
 				Err:     err,

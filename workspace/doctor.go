@@ -40,7 +40,8 @@ func (w *Workspace) Doctor(ctx context.Context, o doctor.Options) (*doctor.Repor
 // diagnose checks every file of a workspace and, if o.Fix is set, repairs what
 // can be repaired.
 func diagnose(ctx context.Context, w *base, o doctor.Options) (*doctor.Report, error) {
-	quiet := *w
+	silent := *w
+	quiet := &silent
 	quiet.opts.Note = func(string) {}
 	dialect, rewrite, err := dialectOf(o)
 	if err != nil {

@@ -145,8 +145,8 @@ func (v *View) forgettable(name string) ([]string, error) {
 
 // knownGone reports whether a session is in the trash, or in the log.
 func (v *View) knownGone(id string) bool {
-	trash, err := v.inTheTrash()
-	if err == nil && slices.ContainsFunc(trash.Files, func(f TrashedFile) bool { return sessionOf(f.File) == id }) {
+	list, err := v.inTheTrash()
+	if err == nil && slices.ContainsFunc(list.Files, func(f TrashedFile) bool { return sessionOf(f.File) == id }) {
 		return true
 	}
 	log, err := operation.Open(v.root)
@@ -199,11 +199,11 @@ func (v *View) sessionTexts(f func(sessionText)) error {
 			return err
 		}
 	}
-	trash, err := v.inTheTrash()
+	list, err := v.inTheTrash()
 	if err != nil {
 		return err
 	}
-	for _, file := range trash.Files {
+	for _, file := range list.Files {
 		if id := sessionOf(file.File); id != "" {
 			if data, err := durable.ReadFile(v.root, v.nameOf(file)); err == nil {
 				f(textOf(id, data, true))
@@ -487,13 +487,13 @@ func (tx *Tx) removeForgotten(plan *forgetPlan, e *erasure) error {
 	if h, ok := tx.View.head(); ok && e.sessions[h.Session] {
 		names = append(names, headFile)
 	}
-	trash, err := tx.View.inTheTrash()
+	list, err := tx.View.inTheTrash()
 	if err != nil {
 		return err
 	}
-	for _, f := range trash.Files {
+	for _, f := range list.Files {
 		id := sessionOf(strings.TrimSuffix(f.File, backupSuffix))
-		if e.sessions[id] || id == "" && tx.View.names(tx.View.nameOf(f), plan.Sessions) {
+		if e.sessions[id] || id == "" && tx.View.mentions(tx.View.nameOf(f), plan.Sessions) {
 			names = append(names, tx.View.nameOf(f))
 		}
 	}
@@ -518,9 +518,9 @@ func (tx *Tx) removeForgotten(plan *forgetPlan, e *erasure) error {
 	return tx.View.index.Save()
 }
 
-// names reports whether the content of a file has the id of one of the
+// mentions reports whether the content of a file has the id of one of the
 // sessions.
-func (v *View) names(file string, ids []string) bool {
+func (v *View) mentions(file string, ids []string) bool {
 	data, err := durable.ReadFile(v.root, file)
 	return err == nil && slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(string(data), id) })
 }

@@ -141,7 +141,7 @@ type moment struct {
 
 // moment returns the moment of a node of l. said returns the time that the file
 // has.
-func (v *View) moment(l *line, node int, said func(node int) (time.Time, bool)) moment {
+func (v *View) momentOf(l *line, node int, said func(node int) (time.Time, bool)) moment {
 	at, ok := said(node)
 	if !ok {
 		at = v.overview(l.Parts[0].ID).created
@@ -154,7 +154,7 @@ func (v *View) moment(l *line, node int, said func(node int) (time.Time, bool)) 
 func (v *View) byTime(l *line, nodes []int, said func(node int) (time.Time, bool)) []moment {
 	list := make([]moment, len(nodes))
 	for i, n := range nodes {
-		list[i] = v.moment(l, n, said)
+		list[i] = v.momentOf(l, n, said)
 	}
 	slices.SortStableFunc(list, func(a, b moment) int {
 		switch c := a.at.Compare(b.at); {

@@ -93,7 +93,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 			Format: o.Format.Name, Session: p.id(), Message: session.ID(p.messageID()), Adjustment: cut,
 			Lost: []transcript.Loss{}, Redacted: []transcript.Loss{}, line: p.Parts[0].ID,
 		}
-		e.t, err = v.transcript(p, o, e)
+		e.t, err = v.transcriptOf(p, o, e)
 		return e, err
 	})
 	if err != nil {
@@ -136,7 +136,7 @@ func (o *ExportOptions) cut(p *place) (checkpoint.Adjustment, error) {
 
 // transcript returns the transcript of the conversation at p. It adds losses
 // and the number of branches to e.
-func (v *View) transcript(p *place, o ExportOptions, e *Export) (*transcript.Transcript, error) {
+func (v *View) transcriptOf(p *place, o ExportOptions, e *Export) (*transcript.Transcript, error) {
 	path := p.Path(p.node)
 	nodes := path
 	if o.Tree {
@@ -182,7 +182,7 @@ func (v *View) transcript(p *place, o ExportOptions, e *Export) (*transcript.Tra
 		}
 	}
 	first := p.Parts[0]
-	v.describe(t, first, o.Format.Name)
+	v.describeTranscript(t, first, o.Format.Name)
 	if t.Title = v.entry(p.Parts[p.named].ID).Title; o.Format.Name == t.Format && t.Title == v.untitled(p.line) {
 		t.Title = "" // as it was imported
 	}
@@ -259,7 +259,7 @@ func (v *View) untitled(l *line) string {
 
 // describe sets the properties of the conversation that were recorded at its
 // import. If it was not imported from format, those of another format are used.
-func (v *View) describe(t *transcript.Transcript, first *session.Outline, format string) {
+func (v *View) describeTranscript(t *transcript.Transcript, first *session.Outline, format string) {
 	t.Sources = first.Own(ownSources)
 	sources := gjson.ParseBytes(t.Sources).Array()
 	for i := range sources { // paths on this machine are private

@@ -94,7 +94,7 @@ func (ag Agent) BranchTree(ctx context.Context, node, tree string, o checkpoint.
 		if err := checkTreeName(a.Agent, tree); err != nil {
 			return nil, err
 		}
-		snap, err := tx.snapshot(p, checkpoint.Spec{Kind: session.Branch, Title: tree})
+		snap, err := tx.takeSnapshot(p, checkpoint.Spec{Kind: session.Branch, Title: tree})
 		if err != nil {
 			return nil, err
 		}

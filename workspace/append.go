@@ -77,7 +77,7 @@ func (w *Workspace) NewSession(ctx context.Context, o NewOptions) (*Entry, error
 		if err != nil {
 			return nil, err
 		}
-		entry := tx.View.entry(id)
+		entry := tx.View.entryOf(id)
 		_, err = tx.moveHead(id, "", "")
 		return &entry, err
 	})

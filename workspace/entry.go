@@ -83,7 +83,7 @@ func (v *View) lastActive(ids ...string) (last time.Time) {
 
 // entry returns the entry of a session or of one of Penguin's checkpoints. The
 // lineage is as far as it is known.
-func (v *View) entry(id string) Entry {
+func (v *View) entryOf(id string) Entry {
 	s := v.overview(id)
 	lineage, _ := v.lineage(id)
 	entry := Entry{

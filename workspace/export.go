@@ -183,7 +183,7 @@ func (v *View) transcriptOf(p *place, o ExportOptions, e *Export) (*transcript.T
 	}
 	first := p.Parts[0]
 	v.describeTranscript(t, first, o.Format.Name)
-	if t.Title = v.entry(p.Parts[p.named].ID).Title; o.Format.Name == t.Format && t.Title == v.untitled(p.line) {
+	if t.Title = v.entryOf(p.Parts[p.named].ID).Title; o.Format.Name == t.Format && t.Title == v.untitled(p.line) {
 		t.Title = "" // as it was imported
 	}
 	if t.Dir = cmp.Or(o.Dir, t.Dir); o.here != "" && !isDir(t.Dir) {

@@ -93,7 +93,7 @@ func (v *View) lineEntryOf(id string) (*lines.Entry, error) {
 // lineEntry returns the entry of the line with the files ids, of which first is
 // the first.
 func (v *View) lineEntry(first *session.Outline, ids []string) *lines.Entry {
-	e := v.entry(first.ID)
+	e := v.entryOf(first.ID)
 	l := &lines.Entry{ID: e.ID, UUID: sessionid.UUID(e.ID), Kind: e.Kind, Title: e.Title}
 	l.CreatedAt, l.UpdatedAt = e.CreatedAt, v.lastActive(ids...)
 	json.Unmarshal(first.Own(ownUser), &l.User) // ignored if it has another type

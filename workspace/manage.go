@@ -33,7 +33,7 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 		if err := tx.replace(edit); err != nil {
 			return nil, err
 		}
-		entry := tx.View.entry(s.ID)
+		entry := tx.View.entryOf(s.ID)
 		return &entry, nil
 	})
 }
@@ -85,7 +85,7 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 		if err := tx.leaveAgent(ids, o); err != nil {
 			return nil, err
 		}
-		entry := tx.View.entry(s.ID)
+		entry := tx.View.entryOf(s.ID)
 		tx.op.Args["session"], tx.op.Args["title"] = s.ID, entry.Title
 		return &entry, tx.removeAll(ids)
 	})

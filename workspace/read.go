@@ -39,7 +39,7 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 		entries := []Entry{}
 		head, _ := v.head()
 		add := func(id string) {
-			if e := v.entry(id); o.matches(e) {
+			if e := v.entryOf(id); o.matches(e) {
 				e.Head = id == head.Session
 				entries = append(entries, e)
 			}
@@ -102,7 +102,7 @@ func (w *Workspace) Show(ctx context.Context, ref string, o session.ReadOptions)
 			return nil, err
 		}
 		asked := p.Parts[p.named]
-		c := &Conversation{Entry: v.entry(asked.ID)}
+		c := &Conversation{Entry: v.entryOf(asked.ID)}
 		d, err := checkpoint.View(p.Tree, p.node, asked, v.reopen)
 		if err != nil {
 			return nil, err
@@ -214,7 +214,7 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 		f := &Forest{Roots: []TreeEntry{}}
 		for _, id := range children[""] {
 			if only == "" || id == only {
-				f.Roots = append(f.Roots, v.subtree(id, children, head.Session))
+				f.Roots = append(f.Roots, v.subtreeOf(id, children, head.Session))
 			}
 		}
 		return f, nil
@@ -230,11 +230,11 @@ func (v *View) penguinParent(id string) string {
 	return id
 }
 
-func (v *View) subtree(id string, children map[string][]string, head string) TreeEntry {
-	n := TreeEntry{Entry: v.entry(id), Children: []TreeEntry{}}
+func (v *View) subtreeOf(id string, children map[string][]string, head string) TreeEntry {
+	n := TreeEntry{Entry: v.entryOf(id), Children: []TreeEntry{}}
 	n.Head = id == head
 	for _, child := range children[id] {
-		n.Children = append(n.Children, v.subtree(child, children, head))
+		n.Children = append(n.Children, v.subtreeOf(child, children, head))
 	}
 	return n
 }

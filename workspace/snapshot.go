@@ -76,7 +76,7 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 				return snapshot{existing, true}, err
 			}
 		}
-		made, err := tx.snapshot(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto})
+		made, err := tx.takeSnapshot(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto})
 		if err != nil {
 			return snap, err
 		}
@@ -104,7 +104,7 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 		if existing, err := tx.View.madeBranch(o.ID, p); existing != nil || err != nil {
 			return existing, err
 		}
-		snap, err := tx.snapshot(p, checkpoint.Spec{ID: o.ID, Kind: session.Branch, Title: o.Name})
+		snap, err := tx.takeSnapshot(p, checkpoint.Spec{ID: o.ID, Kind: session.Branch, Title: o.Name})
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +163,7 @@ func (v *View) isOfPath(id string, p *place) bool {
 
 // snapshot stages a snapshot of the path to p. spec has its kind, its title,
 // and whether it is automatic.
-func (tx *Tx) snapshot(p *place, spec checkpoint.Spec) (*Snapshot, error) {
+func (tx *Tx) takeSnapshot(p *place, spec checkpoint.Spec) (*Snapshot, error) {
 	d, err := tx.View.document(p, spec)
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (tx *Tx) snapshot(p *place, spec checkpoint.Spec) (*Snapshot, error) {
 
 // snapshotOf returns the entry and the file of a snapshot.
 func (v *View) snapshotOf(id string) *Snapshot {
-	return &Snapshot{Entry: v.entry(id), Path: v.path(session.FileName(id)), Bytes: v.index.Entry(id).Size()}
+	return &Snapshot{Entry: v.entryOf(id), Path: v.path(session.FileName(id)), Bytes: v.index.Entry(id).Size()}
 }
 
 // document returns the content of a snapshot of the path to p.

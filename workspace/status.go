@@ -67,9 +67,9 @@ func (v *View) describeHead(s *Status, p *place) error {
 	if p.node < 0 {
 		s.Head.Session = p.id()
 	}
-	entry := v.entry(p.Parts[0].ID)
+	entry := v.entryOf(p.Parts[0].ID)
 	if v.kind(p.id()) == session.Checkpoint {
-		entry = v.entry(p.id())
+		entry = v.entryOf(p.id())
 	}
 	s.Session, s.ReadOnly = &entry, v.frozen(p) != ""
 	if p.node >= 0 {
@@ -107,7 +107,7 @@ func (v *View) sinceCheckpoint(s *Status, p *place) error {
 		if v.isPenguin(id) && v.penguin[id].Err != nil {
 			continue
 		}
-		e := v.entry(id)
+		e := v.entryOf(id)
 		if at := depths[string(e.BranchPoint)]; at > depth || at > 0 && at == depth && e.CreatedAt.After(s.Checkpoint.CreatedAt) {
 			depth, s.Checkpoint = at, &e
 		}

@@ -181,7 +181,7 @@ func (v *View) placeInTree(t *agent.Tree, message string, o checkpoint.CutOption
 	if err != nil {
 		return nil, checkpoint.Adjustment{}, err
 	}
-	p := &place{l, -1}
+	p := &place{line: l, node: -1}
 	if message != "" {
 		if p.node, err = l.find(message); err != nil {
 			return nil, checkpoint.Adjustment{}, err
@@ -206,7 +206,7 @@ func (v *View) placeOf(a *agents.Agent, node string, partial bool) (tree string,
 			return err
 		}
 		n, err := l.find(message)
-		tree, p = t.ID, &place{l, n}
+		tree, p = t.ID, &place{line: l, node: n}
 		return err
 	}
 	if first, message, exact := strings.Cut(node, "/"); exact {

@@ -152,7 +152,7 @@ func (v *View) headPlaceOf(a *agent.Agent) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{l, -1}
+	p := &place{line: l, node: -1}
 	if a.Head.Node != "" {
 		p.node, err = l.exact(a.Head.Node)
 	}

@@ -290,7 +290,7 @@ func (v *View) appendPlace(a *Append) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{l, -1}
+	p := &place{line: l, node: -1}
 	if a.Parent != "" {
 		p.node, err = l.find(a.Parent)
 		return p, err

@@ -120,7 +120,7 @@ func (d *checkup) moveLost(a *agents.Agent, lost error) error {
 	if err := d.keep(agent.Path(a.Name)); err != nil {
 		return err
 	}
-	a.Move(tree, (&place{l, node}).messageID())
+	a.Move(tree, (&place{line: l, node: node}).messageID())
 	_, err := d.tx.putAgent(a.Agent, a.File)
 	return err
 }

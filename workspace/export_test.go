@@ -61,7 +61,7 @@ func (tx *Tx) prepare(part Part) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.appendTo(&place{l, node}, &message{id: id, role: "user", content: rawjson.Compact(part.Text)})
+	_, err = tx.appendTo(&place{line: l, node: node}, &message{id: id, role: "user", content: rawjson.Compact(part.Text)})
 	return err
 }
 

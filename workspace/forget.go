@@ -341,7 +341,7 @@ func (v *View) forgetPlan(ids []string) (*forgetPlan, error) {
 	for _, rows := range []map[string]*convRow{ledger.said, ledger.ends} {
 		for _, row := range rows {
 			if c := row.Conversation; slices.Contains(ids, c.Session) {
-				sources[ForgottenSource{c.Format, c.ID, c.Last}] = true
+				sources[ForgottenSource{Format: c.Format, ID: c.ID, Last: c.Last}] = true
 			}
 		}
 	}

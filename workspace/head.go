@@ -73,7 +73,7 @@ func (w *Workspace) Head(ctx context.Context) (*Position, error) {
 // moveHead stages a move of the head to a message of a session; message is ""
 // in an empty session. newest is the newest message of the line.
 func (tx *Tx) moveHead(id, message, newest string) (*Position, error) {
-	h := storedHead{Head: Head{id, session.ID(message)}, Newest: session.ID(newest)}
+	h := storedHead{Head: Head{Session: id, Message: session.ID(message)}, Newest: session.ID(newest)}
 	if was, ok := tx.View.head(); ok && was.Head != h.Head {
 		h.Previous = &was.Head
 	} else if ok {
@@ -85,7 +85,7 @@ func (tx *Tx) moveHead(id, message, newest string) (*Position, error) {
 // advanceHead stages a move of the head to a message that was appended at the
 // head.
 func (tx *Tx) advanceHead(id, message string) error {
-	h := storedHead{Head: Head{id, session.ID(message)}, Newest: session.ID(message)}
+	h := storedHead{Head: Head{Session: id, Message: session.ID(message)}, Newest: session.ID(message)}
 	if was, ok := tx.View.head(); ok {
 		h.Previous = was.Previous
 	}
@@ -136,10 +136,10 @@ func (v *View) placeAtHead(name string, partial bool) (*place, error) {
 		return nil, err
 	}
 	if node, ok := v.headIn(l); ok {
-		return &place{l, node}, nil
+		return &place{line: l, node: node}, nil
 	}
 	node, err := v.end(l, partial)
-	return &place{l, node}, err
+	return &place{line: l, node: node}, err
 }
 
 // moveHeadTo stages a move of the head to p.

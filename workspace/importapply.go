@@ -234,7 +234,7 @@ func (m *merging) isContinued(e *existing) bool {
 // replacedBy records for the log that a message replaced an open one.
 func (m *merging) replacedBy(session, id, by string) {
 	list, _ := m.v.op.Args["replaced"].([]replacement)
-	m.v.op.Args["replaced"] = append(list, replacement{session, id, by})
+	m.v.op.Args["replaced"] = append(list, replacement{Session: session, Message: id, By: by})
 }
 
 // amend replaces the metadata of a message of the line with that of the

@@ -309,7 +309,7 @@ func (m *merging) recordsBefore() int {
 // fork branches a checkpoint that was exported and whose transcript was
 // extended.
 func (m *merging) fork(p *plan, r *imports.Transcript) (*imports.Transcript, bool, error) {
-	at := &place{m.line, m.line.Newest(m.line.named)}
+	at := &place{line: m.line, node: m.line.Newest(m.line.named)}
 	d, err := m.v.View.document(at, checkpoint.Spec{Kind: session.Branch})
 	if err != nil {
 		return nil, false, err

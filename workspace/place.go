@@ -169,11 +169,11 @@ func (v *View) placeIn(id, message string, partial bool) (*place, error) {
 	}
 	if message == "" || message == firstName || message == lastName {
 		if node, err := l.exact(message); err == nil {
-			return &place{l, node}, nil
+			return &place{line: l, node: node}, nil
 		}
 		node, err := v.end(l, partial)
 		if err != nil || message == "" {
-			return &place{l, node}, err
+			return &place{line: l, node: node}, err
 		}
 		if node < 0 {
 			return nil, notFound("message", message)
@@ -181,7 +181,7 @@ func (v *View) placeIn(id, message string, partial bool) (*place, error) {
 		if message == firstName {
 			node = l.Path(node)[0]
 		}
-		return &place{l, node}, nil
+		return &place{line: l, node: node}, nil
 	}
 	return v.placeFound(l, message, (*line).find)
 }
@@ -203,7 +203,7 @@ func (v *View) placeAt(id, message string, partial bool) (*place, error) {
 func (v *View) placeFound(l *line, message string, find func(*line, string) (int, error)) (*place, error) {
 	node, err := find(l, message)
 	if err == nil {
-		return &place{l, node}, nil
+		return &place{line: l, node: node}, nil
 	}
 	if !isNotFound(err) {
 		return nil, err
@@ -230,7 +230,7 @@ func (v *View) placeBehindSeal(l *line, message string, find func(*line, string)
 	if err != nil {
 		return nil
 	}
-	return &place{behind, node}
+	return &place{line: behind, node: node}
 }
 
 // placeAbove returns the place of a message in the lines that the line of id
@@ -254,7 +254,7 @@ func (v *View) placeAbove(id, message string, find func(*line, string) (int, err
 			seen[part.ID] = true
 		}
 		if node, err := find(l, message); err == nil {
-			return &place{l, node}, nil
+			return &place{line: l, node: node}, nil
 		}
 	}
 	return nil, notFound
@@ -295,7 +295,7 @@ func (l *line) only(name string, nodes []int) (int, error) {
 	}
 	places := make([]*place, len(nodes))
 	for i, n := range nodes {
-		places[i] = &place{l, n}
+		places[i] = &place{line: l, node: n}
 	}
 	return -1, l.view.ambiguousMessages(name, places)
 }

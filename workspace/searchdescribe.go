@@ -130,7 +130,7 @@ func (s *search) around(m *hit, l *line, children [][]int, names *naming) error 
 			return err
 		}
 		for _, c := range messages {
-			*side.list = append(*side.list, ContextMessage{c.ID, names.ref(c.ID), c.Role(), firstLine(messageText(content.Read(c.Raw)))})
+			*side.list = append(*side.list, ContextMessage{ID: c.ID, Ref: names.ref(c.ID), Role: c.Role(), Text: firstLine(messageText(content.Read(c.Raw)))})
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func (w *Workspace) Status(ctx context.Context) (*Status, error) {
 
 // describeHead sets the fields of s about the message at the head.
 func (v *View) describeHead(s *Status, p *place) error {
-	s.Head = &Head{p.source().ID, session.ID(p.messageID())}
+	s.Head = &Head{Session: p.source().ID, Message: session.ID(p.messageID())}
 	if p.node < 0 {
 		s.Head.Session = p.id()
 	}

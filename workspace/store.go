@@ -166,7 +166,7 @@ func (v *View) storePlace(name, parent string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{l, node}
+	p := &place{line: l, node: node}
 	if frozen := v.frozen(p); frozen != "" {
 		return nil, &fault.Error{
 			Code:    fault.ReadOnly,

@@ -188,7 +188,7 @@ func writeNode(tx *Tx, a *agents.Agent, n *turn.Node) error {
 		return err
 	}
 	if len(l.Find(n.ID)) == 0 {
-		p := &place{l, -1}
+		p := &place{line: l, node: -1}
 		if parent := cmp.Or(n.Parent, a.Head.Node); parent != "" {
 			nodes := l.Find(parent)
 			if len(nodes) != 1 {

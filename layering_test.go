@@ -25,9 +25,12 @@ var layers = [][]string{
 	{"internal/tokens"},
 	{"internal/buffer"},
 	{"workspace"},
+	{"workspace/internal/checkup", "workspace/internal/eraser", "workspace/internal/reverter", "workspace/internal/searcher"},
+	{"workspace/internal/importer"},
+	{"workspace/internal/store"},
 	{"workspace/agents", "workspace/inspect"},
-	{"workspace/bookmark", "internal/lookup"},
-	{"workspace/doctor", "workspace/fault", "workspace/imports", "workspace/lines", "workspace/usage"},
+	{"workspace/bookmark", "internal/lookup", "workspace/search"},
+	{"workspace/doctor", "workspace/fault", "workspace/forget", "workspace/history", "workspace/imports", "workspace/lines", "workspace/trash", "workspace/usage"},
 	{"checkpoint"},
 	{"workspace/task"},
 	{"index", "internal/operation", "convert", "internal/title"},
@@ -49,6 +52,7 @@ var layers = [][]string{
 	{"session", "internal/content"},
 	{"internal/config", "internal/child"},
 	{"internal/"},
+	{"internal/testsize"},
 }
 
 // apart are the packages outside the layers, with the packages that may import them beside
@@ -57,15 +61,18 @@ var apart = map[string][]string{
 	"fixtures": {"cmd/bough"},
 }
 
-func layerOf(pkg string) (int, bool) {
+func layerOf(pkg string) (layer int, ok bool) {
 	for i, line := range layers {
 		for _, name := range line {
-			if pkg == name || strings.HasSuffix(name, "/") && strings.HasPrefix(pkg, name) {
+			switch {
+			case pkg == name:
 				return len(layers) - i, true
+			case !ok && strings.HasSuffix(name, "/") && strings.HasPrefix(pkg, name):
+				layer, ok = len(layers)-i, true
 			}
 		}
 	}
-	return 0, false
+	return layer, ok
 }
 
 // TestLayering: each import of the module goes to a lower layer.
@@ -164,6 +171,8 @@ func TestForbidden(t *testing.T) {
 		{"cmd/bough", "fixtures", false, false},
 		{"elsewhere", "session", false, true},
 		{"workspace", "elsewhere", false, true},
+		{"workspace/internal/store", "workspace", false, true},
+		{"workspace/internal/searcher", "workspace/internal/eraser", false, true},
 	} {
 		if why := forbidden(c.pkg, c.imported, c.test); (why != "") != c.forbidden {
 			t.Errorf("forbidden(%q, %q, %v) = %q", c.pkg, c.imported, c.test, why)

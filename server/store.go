@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/internal/content"
-	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/task"
 )
@@ -124,7 +123,7 @@ func attach(m *content.Message, f *form) ([]lines.File, error) {
 		}
 		p.Asset = &content.Asset{
 			Bucket: bucket,
-			S3Key:  workspace.FilePath(u.sha256),
+			S3Key:  lines.FilePath(u.sha256),
 			ETag:   u.sha256,
 			SHA256: u.sha256,
 			MIME:   u.mime,

@@ -9,24 +9,25 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // leaveAgent stages the removal of a tree from its agent, because the tree's
 // files are removed. It returns an error if the tree must stay.
-func (tx *Tx) leaveAgent(ids []string, o RemoveOptions) error {
-	all, _ := tx.View.wholeLine(ids[0]) // the files that can be read
+func leaveAgent(tx *store.Tx, ids []string, o RemoveOptions) error {
+	all, _ := tx.View.WholeLine(ids[0]) // the files that can be read
 	if len(all) == 0 {
 		return nil
 	}
-	owner, err := tx.View.owner(all[0])
+	owner, err := tx.View.Owner(all[0])
 	if err != nil || owner == nil {
 		return err
 	}
-	if tx.View.works(owner.Name) {
-		return working(owner.Name, nil)
+	if tx.View.Works(owner.Name) {
+		return store.Working(owner.Name, nil)
 	}
 	if !slices.Contains(ids, all[0]) {
-		return tx.View.leavePart(owner, all[0], ids)
+		return leavePart(tx.View, owner, all[0], ids)
 	}
 	refuse := func(hint string, next fault.Step) error {
 		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s is a tree of the agent %s", all[0], owner.Name), Hint: hint, Next: next}
@@ -37,15 +38,15 @@ func (tx *Tx) leaveAgent(ids []string, o RemoveOptions) error {
 	case !o.Force:
 		return refuse("", fault.Do(fault.ForceRemoval))
 	}
-	return tx.leave(owner, all[0])
+	return leave(tx, owner, all[0])
 }
 
 // leave stages the removal of a tree from owner. If the head is in the tree, it
 // moves to the newest remaining tree that is not archived, if there is one.
-func (tx *Tx) leave(owner *agents.Agent, tree string) error {
+func leave(tx *store.Tx, owner *agents.Agent, tree string) error {
 	owner.Trees = slices.DeleteFunc(owner.Trees, func(t agent.Tree) bool { return t.ID == tree })
 	if owner.Head.Tree != tree {
-		_, err := tx.writeAgent(owner.Agent, owner.File)
+		_, err := tx.WriteAgent(owner.Agent, owner.File)
 		return err
 	}
 	to := owner.Trees[len(owner.Trees)-1]
@@ -55,16 +56,16 @@ func (tx *Tx) leave(owner *agents.Agent, tree string) error {
 		}
 	}
 	owner.Move(to.ID, to.Node)
-	_, err := tx.putAgent(owner.Agent, owner.File)
+	_, err := tx.PutAgent(owner.Agent, owner.File)
 	return err
 }
 
 // leavePart returns an error if ids, some of the files of a tree, hold the
 // message of the agent's head, or of its last position in the tree.
-func (v *View) leavePart(owner *agents.Agent, tree string, ids []string) error {
+func leavePart(v *store.View, owner *agents.Agent, tree string, ids []string) error {
 	node := owner.Tree(tree).Node
 	for _, id := range ids {
-		s, err := v.outline(id)
+		s, err := v.Outline(id)
 		if err != nil {
 			continue // an unreadable file has no messages
 		}
@@ -85,42 +86,42 @@ func (v *View) leavePart(owner *agents.Agent, tree string, ids []string) error {
 // and returns its last state. [Agent.Switch] describes tree. The tree of the
 // head is refused, and so is a tree that other sessions were copied from.
 func (ag Agent) DeleteTree(ctx context.Context, tree string, o agents.DeleteTreeOptions) (*agents.Tree, error) {
-	op := operation.Operation{Verb: "agent delete", Args: args{"tree": tree, "force": o.Force}}
-	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Tree, error) {
-		t, err := tx.View.treeOf(a, tree)
+	op := operation.Operation{Verb: "agent delete", Args: store.Args{"tree": tree, "force": o.Force}}
+	return updateIdleAgent(ctx, ag.w, op, ag.name, func(tx *store.Tx, a *agents.Agent) (*agents.Tree, error) {
+		t, err := treeOf(tx.View, a, tree)
 		if err != nil {
 			return nil, err
 		}
 		if t.ID == a.Head.Tree {
 			return nil, headIn(a, t)
 		}
-		if err := tx.View.onlyOwner(a, t.ID); err != nil {
+		if err := onlyOwner(tx.View, a, t.ID); err != nil {
 			return nil, err
 		}
-		if _, err := tx.View.treeLine(t.ID, false); isNotFound(err) && o.Force {
-			return tx.View.aboutTree(a, t), tx.leave(a, t.ID)
+		if _, err := tx.View.TreeLine(t.ID, false); store.IsNotFound(err) && o.Force {
+			return aboutTree(tx.View, a, t), leave(tx, a, t.ID)
 		} else if err != nil {
 			return nil, err
 		}
-		ids, err := tx.View.wholeLine(t.ID)
+		ids, err := tx.View.WholeLine(t.ID)
 		if err != nil {
 			return nil, err
 		}
-		if err := tx.View.mayRemove(ids, o.Force); err != nil {
+		if err := tx.View.MayRemove(ids, o.Force); err != nil {
 			return nil, err
 		}
-		was := tx.View.aboutTree(a, t)
-		tx.op.Args["tree"], tx.op.Args["name"] = t.ID, t.Name
-		if err := tx.leave(a, t.ID); err != nil {
+		was := aboutTree(tx.View, a, t)
+		tx.Op.Args["tree"], tx.Op.Args["name"] = t.ID, t.Name
+		if err := leave(tx, a, t.ID); err != nil {
 			return nil, err
 		}
-		return was, tx.removeAll(ids)
+		return was, removeAll(tx, ids)
 	})
 }
 
 // onlyOwner returns an error if the file of another agent also lists the tree.
-func (v *View) onlyOwner(a *agents.Agent, tree string) error {
-	return v.eachAgent(func(name string, other *agents.Agent, err error) error {
+func onlyOwner(v *store.View, a *agents.Agent, tree string) error {
+	return v.EachAgent(func(name string, other *agents.Agent, err error) error {
 		if err != nil || name == a.Name || other.Tree(tree) == nil {
 			return nil
 		}

@@ -9,12 +9,13 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // Set changes properties of an agent and returns its new state. Its trees, head
 // and queue do not change. If nothing differs, Set writes nothing.
 func (ag Agent) Set(ctx context.Context, c agents.Change) (*agents.Agent, error) {
-	return updateIdleAgent(ctx, ag.w, operation.Operation{Verb: "agent set"}, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Agent, error) {
+	return updateIdleAgent(ctx, ag.w, operation.Operation{Verb: "agent set"}, ag.name, func(tx *store.Tx, a *agents.Agent) (*agents.Agent, error) {
 		o := agents.Options{Model: a.Model, System: a.System, Policy: a.Policy, NoCheckpoint: a.NoCheckpoint}
 		set(&o.Model, c.Model)
 		set(&o.System, c.System)
@@ -27,7 +28,7 @@ func (ag Agent) Set(ctx context.Context, c agents.Change) (*agents.Agent, error)
 		if bytes.Equal(a.Encode(), a.File) {
 			return a, nil
 		}
-		return tx.writeAgent(a.Agent, a.File)
+		return tx.WriteAgent(a.Agent, a.File)
 	})
 }
 
@@ -45,8 +46,8 @@ func checkAgentOptions(o agents.Options) error {
 			Hint:    fmt.Sprintf("policies are %s, %s", turn.AfterCall, turn.FinishBatch),
 		}
 	}
-	if err := checkUTF8("model", o.Model); err != nil {
+	if err := store.CheckUTF8("model", o.Model); err != nil {
 		return err
 	}
-	return checkUTF8("system prompt", o.System)
+	return store.CheckUTF8("system prompt", o.System)
 }

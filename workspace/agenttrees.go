@@ -13,13 +13,14 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // Trees returns the trees of an agent, without the archived ones unless
 // o.Archived is set. If a tree cannot be read, the result has a note.
 func (ag Agent) Trees(ctx context.Context, o agents.TreesOptions) (*agents.Trees, error) {
-	return read(ctx, ag.w.store, func(v *View) (*agents.Trees, error) {
-		a, err := v.agent(ag.name)
+	return store.Read(ctx, ag.w.store, func(v *store.View) (*agents.Trees, error) {
+		a, err := v.Agent(ag.name)
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +29,7 @@ func (ag Agent) Trees(ctx context.Context, o agents.TreesOptions) (*agents.Trees
 			if t := &a.Trees[i]; t.Archived && !o.All {
 				trees.Omitted++
 			} else {
-				trees.Trees = append(trees.Trees, *v.aboutTree(a, t))
+				trees.Trees = append(trees.Trees, *aboutTree(v, a, t))
 			}
 		}
 		return trees, ctx.Err()
@@ -37,26 +38,26 @@ func (ag Agent) Trees(ctx context.Context, o agents.TreesOptions) (*agents.Trees
 
 // aboutTree describes a tree of an agent. If the tree cannot be read, it adds a
 // note.
-func (v *View) aboutTree(a *agents.Agent, t *agent.Tree) *agents.Tree {
+func aboutTree(v *store.View, a *agents.Agent, t *agent.Tree) *agents.Tree {
 	about := &agents.Tree{
-		ID: t.ID, Name: session.ID(t.Name), CreatedAt: instant(t.Created),
+		ID: t.ID, Name: session.ID(t.Name), CreatedAt: store.Instant(t.Created),
 		Current: t.ID == a.Head.Tree, Archived: t.Archived, Node: session.ID(t.Node),
 	}
-	if about.Err = v.measure(about); about.Err != nil {
-		v.store.opts.Note(about.Err.Error() + "; the other trees can be used")
+	if about.Err = measure(v, about); about.Err != nil {
+		v.Store.Opts.Note(about.Err.Error() + "; the other trees can be used")
 	}
 	return about
 }
 
 // measure counts the messages and leaves of a tree.
-func (v *View) measure(t *agents.Tree) error {
-	l, err := v.treeLine(t.ID, false)
+func measure(v *store.View, t *agents.Tree) error {
+	l, err := v.TreeLine(t.ID, false)
 	if err != nil {
 		return err
 	}
 	t.LeafCount, t.MessageCount = len(l.Leaves()), l.Len()
-	if e := v.index.Entry(t.ID); e != nil {
-		t.Title = v.words(e)
+	if e := v.Index.Entry(t.ID); e != nil {
+		t.Title = v.Words(e)
 	}
 	if l.Len() > 0 {
 		t.Root = session.ID(l.ID(0))
@@ -79,9 +80,9 @@ func (ag Agent) RestoreTree(ctx context.Context, tree string) (*agents.Tree, err
 }
 
 func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, archived bool) (*agents.Tree, error) {
-	op := operation.Operation{Verb: verb, Args: args{"tree": tree}}
-	return updateIdleAgent(ctx, w, op, name, func(tx *Tx, a *agents.Agent) (*agents.Tree, error) {
-		t, err := tx.View.treeOf(a, tree)
+	op := operation.Operation{Verb: verb, Args: store.Args{"tree": tree}}
+	return updateIdleAgent(ctx, w, op, name, func(tx *store.Tx, a *agents.Agent) (*agents.Tree, error) {
+		t, err := treeOf(tx.View, a, tree)
 		if err != nil {
 			return nil, err
 		}
@@ -90,12 +91,12 @@ func (w *Workspace) setArchived(ctx context.Context, verb, name, tree string, ar
 		}
 		same := t.Archived == archived
 		t.Archived = archived
-		about := tx.View.aboutTree(a, t)
+		about := aboutTree(tx.View, a, t)
 		if same {
 			return about, nil
 		}
-		tx.op.Sessions, tx.op.Args["tree"] = []string{t.ID}, t.ID
-		_, err = tx.writeAgent(a.Agent, a.File)
+		tx.Op.Sessions, tx.Op.Args["tree"] = []string{t.ID}, t.ID
+		_, err = tx.WriteAgent(a.Agent, a.File)
 		return about, err
 	})
 }
@@ -111,8 +112,8 @@ func headIn(a *agents.Agent, t *agent.Tree) error {
 
 // Snapshot returns the state of an agent.
 func (ag Agent) Snapshot(ctx context.Context) (*agents.Snapshot, error) {
-	return read(ctx, ag.w.store, func(v *View) (*agents.Snapshot, error) {
-		a, err := v.agent(ag.name)
+	return store.Read(ctx, ag.w.store, func(v *store.View) (*agents.Snapshot, error) {
+		a, err := v.Agent(ag.name)
 		if err != nil {
 			return nil, err
 		}
@@ -120,10 +121,10 @@ func (ag Agent) Snapshot(ctx context.Context) (*agents.Snapshot, error) {
 			Agent: a.ID, Session: a.Head.Tree, Head: session.ID(a.Head.Node),
 			Bookmarks: []bookmark.Bookmark{}, FollowUpQueue: []turn.Entry{}, SteerQueue: []turn.Entry{},
 		}
-		if s.Decisions, err = v.decisions(a.Name); err != nil {
+		if s.Decisions, err = decisions(v, a.Name); err != nil {
 			return nil, err
 		}
-		v.recoverTurn(a)
+		recoverTurn(v, a)
 		s.Turn = a.Turn
 		s.Turn.State = cmp.Or(s.Turn.State, turn.Idle)
 		for _, e := range a.Queue {
@@ -133,28 +134,15 @@ func (ag Agent) Snapshot(ctx context.Context) (*agents.Snapshot, error) {
 				s.FollowUpQueue = append(s.FollowUpQueue, e)
 			}
 		}
-		for _, b := range v.bookmarksIfAny().Bookmarks {
+		for _, b := range v.BookmarksIfAny().Bookmarks {
 			if slices.ContainsFunc(a.Trees, func(t agent.Tree) bool { return t.ID == b.Session }) {
 				s.Bookmarks = append(s.Bookmarks, b)
 			}
 		}
-		p, err := v.headPlaceOf(a.Agent)
-		if err == nil && p.node >= 0 {
-			s.ActiveBranch = session.ID(p.ID(p.branch(p.Path(p.node), p.Children())))
+		p, err := v.HeadPlaceOf(a.Agent)
+		if err == nil && p.Node >= 0 {
+			s.ActiveBranch = session.ID(p.ID(p.Branch(p.Path(p.Node), p.Children())))
 		}
 		return s, err
 	})
-}
-
-// headPlaceOf returns the place of an agent's head.
-func (v *View) headPlaceOf(a *agent.Agent) (*place, error) {
-	l, err := v.treeLine(a.Head.Tree, true)
-	if err != nil {
-		return nil, err
-	}
-	p := &place{line: l, node: -1}
-	if a.Head.Node != "" {
-		p.node, err = l.exact(a.Head.Node)
-	}
-	return p, err
 }

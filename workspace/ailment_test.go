@@ -16,7 +16,6 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/lines"
@@ -174,14 +173,14 @@ var defects = []defect{
 	}, "damaged_log fixed"},
 	{"a missing attachment", func(s *space) {
 		s.attach("x")
-		s.delete(workspace.FilePath(attachment("a picture").SHA256))
+		s.delete(lines.FilePath(attachment("a picture").SHA256))
 	}, "lost_attachment"},
 	{"an attachment that is another", func(s *space) {
 		s.attach("x")
-		s.write(workspace.FilePath(attachment("a picture").SHA256), "a Picture")
+		s.write(lines.FilePath(attachment("a picture").SHA256), "a Picture")
 	}, "damaged_attachment"},
 	{"an attachment without a reference", func(s *space) {
-		s.write(workspace.FilePath(attachment("a picture").SHA256), "a picture")
+		s.write(lines.FilePath(attachment("a picture").SHA256), "a picture")
 	}, ""},
 	{"a conflict copy", func(s *space) {
 		s.write("conversations/b (Ann's conflicted copy 2026-05-25).json", s.read("conversations/b.json"))

@@ -7,6 +7,7 @@ import (
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/tidwall/gjson"
 )
 
@@ -50,11 +51,11 @@ func (a *Append) checkTools() error {
 			return wrong(fmt.Sprintf("duplicate call id %q", c.ID))
 		}
 		seen[c.ID] = true
-		if err := checkUTF8("call", c.ID+c.Name+c.Arguments); err != nil {
+		if err := store.CheckUTF8("call", c.ID+c.Name+c.Arguments); err != nil {
 			return err
 		}
 	}
-	return checkUTF8("call", a.CallID+a.Tool)
+	return store.CheckUTF8("call", a.CallID+a.Tool)
 }
 
 func (a *Append) checkContent() error {
@@ -62,7 +63,7 @@ func (a *Append) checkContent() error {
 	case a.Content == nil && len(a.Calls) == 0 && a.CallID == "" && strings.TrimSpace(a.Text) == "":
 		return &fault.Error{Code: fault.Usage, Message: "no text to append", Hint: "give it as an argument or on standard input"}
 	case a.Content == nil:
-		return checkUTF8("text", a.Text)
+		return store.CheckUTF8("text", a.Text)
 	case a.Text != "":
 		return &fault.Error{Code: fault.Usage, Message: "a message has text or content, not both"}
 	}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // TestAttachmentPipe holds that a named pipe in place of an attachment does not block.
@@ -17,7 +17,7 @@ func TestAttachmentPipe(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")
 	file := attachment("a picture")
-	name := filepath.Join(s.Dir(), filepath.FromSlash(workspace.FilePath(file.SHA256)))
+	name := filepath.Join(s.Dir(), filepath.FromSlash(lines.FilePath(file.SHA256)))
 	if err := os.Mkdir(filepath.Dir(name), 0o700); err != nil {
 		t.Fatal(err)
 	}

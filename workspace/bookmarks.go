@@ -3,20 +3,18 @@ package workspace
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // BookmarkOptions are the choices for a bookmark.
@@ -45,22 +43,22 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 	if err := cmp.Or(checkLabel(label), o.check()); err != nil {
 		return nil, err
 	}
-	op := operation.Operation{Verb: "bookmark", Args: args{"ref": ref, "label": label}}
-	return update(ctx, w.store, op, func(tx *Tx) (*bookmark.Bookmark, error) {
-		p, err := tx.View.place(ref, false)
+	op := operation.Operation{Verb: "bookmark", Args: store.Args{"ref": ref, "label": label}}
+	return store.Update(ctx, w.store, op, func(tx *store.Tx) (*bookmark.Bookmark, error) {
+		p, err := tx.View.Place(ref, false)
 		if err != nil {
 			return nil, err
 		}
-		if p.node < 0 {
-			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " has no message to bookmark", Next: fault.Do(fault.AppendMessage)}
+		if p.Node < 0 {
+			return nil, &fault.Error{Code: fault.Refused, Message: p.SessionID() + " has no message to bookmark", Next: fault.Do(fault.AppendMessage)}
 		}
-		f, was, err := tx.View.bookmarks()
+		f, was, err := tx.View.Bookmarks()
 		if err != nil {
 			return nil, err
 		}
 		b := &bookmark.Bookmark{
-			Session: tx.View.lineID(p.line), Message: p.messageID(), Label: label,
-			Summary: o.Summary, Scope: cmp.Or(o.Scope, bookmark.Message), CreatedAt: session.Bough.Time(tx.View.now(nil)),
+			Session: tx.View.LineID(p.Line), Message: p.MessageID(), Label: label,
+			Summary: o.Summary, Scope: cmp.Or(o.Scope, bookmark.Message), CreatedAt: session.Bough.Time(tx.View.Now(nil)),
 		}
 		is, err := withBookmark(f, b, o)
 		if err != nil {
@@ -69,9 +67,9 @@ func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkO
 		if err := checkSize("bookmarks", is); err != nil {
 			return nil, err
 		}
-		tx.op.Sessions, tx.op.Args["message"] = []string{b.Session}, b.Message
-		tx.View.noteOtherMeaning(label)
-		return b, tx.replaceSmall(bookmark.Path, was, is)
+		tx.Op.Sessions, tx.Op.Args["message"] = []string{b.Session}, b.Message
+		tx.View.NoteOtherMeaning(label)
+		return b, tx.ReplaceSmall(bookmark.Path, was, is)
 	})
 }
 
@@ -83,7 +81,7 @@ func withBookmark(f *bookmark.File, b *bookmark.Bookmark, o BookmarkOptions) ([]
 	case len(taken) == 0:
 		return f.Add(*b), nil
 	case len(taken) > 1:
-		return nil, ambiguousBookmarks(b.Label, f, taken)
+		return nil, store.AmbiguousBookmarks(b.Label, f, taken)
 	case !o.Move:
 		return nil, &fault.Error{
 			Code:    fault.Refused,
@@ -96,28 +94,19 @@ func withBookmark(f *bookmark.File, b *bookmark.Bookmark, o BookmarkOptions) ([]
 	return f.Replace(taken[0], *b), nil
 }
 
-// ambiguousBookmarks returns the error for a name of several bookmarks, whose
-// indexes are list.
-func ambiguousBookmarks(name string, f *bookmark.File, list []int) error {
-	return lookup.Ambiguous("bookmark", name, list, func(i int) fault.Candidate {
-		b := f.Bookmarks[i]
-		return fault.Candidate{Session: session.ID(b.Session), Message: session.ID(b.Message), Kind: "bookmark", Title: b.Label, Time: b.CreatedAt, Text: b.Summary}
-	})
-}
-
 func checkLabel(label string) error {
 	wrong := ""
 	switch {
 	case label == "":
 		wrong = "the label is empty"
-	case isHeadName(label):
+	case store.IsHeadName(label):
 		wrong = fmt.Sprintf("%q is reserved for the head and cannot be a label", label)
 	case len(label) > maxLabel:
 		wrong = fmt.Sprintf("the label has %d bytes; at most %d are allowed", len(label), maxLabel)
 	case strings.ContainsFunc(label, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
 		wrong = "the label must be one line of text"
 	default:
-		return checkUTF8("label", label)
+		return store.CheckUTF8("label", label)
 	}
 	return &fault.Error{Code: fault.Usage, Message: wrong}
 }
@@ -133,85 +122,7 @@ func (o BookmarkOptions) check() error {
 	case len(o.Summary) > maxSummary:
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("the summary has %d bytes; at most %d are allowed", len(o.Summary), maxSummary)}
 	}
-	return checkUTF8("summary", o.Summary)
-}
-
-// noteOtherMeaning adds a note if a REF with this label resolves to something
-// else.
-func (v *View) noteOtherMeaning(label string) {
-	_, isSession := v.byID(label)
-	titled, _ := v.titled(label)
-	if isSession || len(titled) > 0 {
-		v.store.opts.Note(fmt.Sprintf("as a REF, %q refers to a session, not to this bookmark", label))
-	}
-}
-
-// lineID returns the session for bookmarks in l: its first file, or the
-// checkpoint.
-func (v *View) lineID(l *line) string {
-	if v.kind(l.id()) == session.Checkpoint {
-		return l.id()
-	}
-	return l.Parts[0].ID
-}
-
-// bookmarks returns the bookmarks and the content of their file, nil if there
-// is no file.
-func (v *View) bookmarks() (f *bookmark.File, data []byte, err error) {
-	data, err = durable.ReadFile(v.root, bookmark.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
-	}
-	if err == nil && data == nil {
-		data = []byte{}
-	}
-	f, err = bookmark.Decode(data)
-	return f, data, err
-}
-
-// bookmarksIfAny returns the bookmarks. If they cannot be read, it adds a note
-// and returns none.
-func (v *View) bookmarksIfAny() *bookmark.File {
-	f, _, err := v.bookmarks()
-	if err != nil {
-		v.store.opts.Note("the bookmarks are ignored: " + err.Error())
-		return &bookmark.File{}
-	}
-	return f
-}
-
-// bookmarksIn returns the bookmarks in a line, by message.
-func (v *View) bookmarksIn(l *line) map[string][]bookmark.Bookmark {
-	in := map[string][]bookmark.Bookmark{}
-	for _, b := range v.bookmarksIfAny().Bookmarks {
-		if slices.ContainsFunc(l.Parts, func(o *session.Outline) bool { return o.ID == b.Session }) {
-			in[b.Message] = append(in[b.Message], b)
-		}
-	}
-	return in
-}
-
-// placeLabelled returns the place of the message with a label, nil if there is
-// no such bookmark.
-func (v *View) placeLabelled(label string, partial bool) (*place, error) {
-	f := v.bookmarksIfAny()
-	list := f.Labelled(label)
-	switch len(list) {
-	case 0:
-		return nil, nil
-	case 1:
-	default:
-		return nil, ambiguousBookmarks(label, f, list)
-	}
-	b := f.Bookmarks[list[0]]
-	if !v.has(b.Session) {
-		return nil, &fault.Error{
-			Code:    fault.NotFound,
-			Message: fmt.Sprintf("%q is a bookmark in %s, which does not exist", label, b.Session),
-			Next:    fault.Do(fault.ListTrash),
-		}
-	}
-	return v.placeAt(b.Session, b.Message, partial)
+	return store.CheckUTF8("summary", o.Summary)
 }
 
 // BookmarksOptions are the choices for listing bookmarks.
@@ -228,36 +139,36 @@ type Bookmarks struct {
 // Bookmarks returns the bookmarks. A bookmark whose session does not exist is
 // omitted with a note; it is listed again if the session is restored.
 func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmarks, error) {
-	return read(ctx, w.store, func(v *View) (*Bookmarks, error) {
+	return store.Read(ctx, w.store, func(v *store.View) (*Bookmarks, error) {
 		list := &Bookmarks{Bookmarks: []bookmark.Bookmark{}}
 		var line []string
 		if o.In != "" {
-			id, err := v.resolve(o.In)
+			id, err := v.Resolve(o.In)
 			if err != nil {
 				return nil, err
 			}
-			if line, err = v.lineIDs(id); err != nil && len(line) == 0 {
+			if line, err = v.LineIDs(id); err != nil && len(line) == 0 {
 				return nil, err
 			}
-			if v.kind(id) == session.Checkpoint {
+			if v.Kind(id) == session.Checkpoint {
 				line = []string{id}
 			}
 		}
-		f, _, err := v.bookmarks()
+		f, _, err := v.Bookmarks()
 		if err != nil {
 			return nil, err
 		}
 		gone := 0
 		for _, b := range f.Bookmarks {
 			switch {
-			case !v.has(b.Session):
+			case !v.Has(b.Session):
 				gone++
 			case o.In == "" || slices.Contains(line, b.Session):
 				list.Bookmarks = append(list.Bookmarks, b)
 			}
 		}
 		if gone > 0 && o.In == "" {
-			v.store.opts.Note(plural.Of(gone, "bookmark") + " of missing sessions omitted")
+			v.Store.Opts.Note(plural.Of(gone, "bookmark") + " of missing sessions omitted")
 		}
 		return list, nil
 	})
@@ -268,9 +179,9 @@ func (w *Workspace) Bookmarks(ctx context.Context, o BookmarksOptions) (*Bookmar
 // SESSION@MESSAGE selects one; both ids must be as stored.
 func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*bookmark.Bookmark, error) {
 	which = strings.TrimSpace(which)
-	op := operation.Operation{Verb: "bookmark --rm", Args: args{"label": which}}
-	return update(ctx, w.store, op, func(tx *Tx) (*bookmark.Bookmark, error) {
-		f, was, err := tx.View.bookmarks()
+	op := operation.Operation{Verb: "bookmark --rm", Args: store.Args{"label": which}}
+	return store.Update(ctx, w.store, op, func(tx *store.Tx) (*bookmark.Bookmark, error) {
+		f, was, err := tx.View.Bookmarks()
 		if err != nil {
 			return nil, err
 		}
@@ -287,10 +198,10 @@ func (w *Workspace) RemoveBookmark(ctx context.Context, which string) (*bookmark
 			return nil, lookup.Missing("bookmark", which, fault.Do(fault.ListBookmarks))
 		case 1:
 		default:
-			return nil, ambiguousBookmarks(which, f, list)
+			return nil, store.AmbiguousBookmarks(which, f, list)
 		}
 		b := f.Bookmarks[list[0]]
-		tx.op.Sessions, tx.op.Args["label"], tx.op.Args["message"] = []string{b.Session}, b.Label, b.Message
-		return &b, tx.replaceSmall(bookmark.Path, was, f.Remove(list[0]))
+		tx.Op.Sessions, tx.Op.Args["label"], tx.Op.Args["message"] = []string{b.Session}, b.Label, b.Message
+		return &b, tx.ReplaceSmall(bookmark.Path, was, f.Remove(list[0]))
 	})
 }

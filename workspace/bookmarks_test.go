@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/trash"
 )
 
 func (s *space) bookmark(ref, label string) *bookmark.Bookmark {
@@ -250,7 +251,7 @@ func TestBookmarkOfRemoved(t *testing.T) {
 	if _, err := s.redo(""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.PurgeTrash(t.Context(), workspace.PurgeOptions{}); err != nil {
+	if _, err := s.PurgeTrash(t.Context(), trash.PurgeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	healthy(t, s)

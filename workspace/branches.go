@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // BranchesOptions are the choices for listing branches.
@@ -53,28 +54,28 @@ type Leaf struct {
 // oldest first. Leaves without a readable time are first among those with the
 // same time; otherwise these are in the order of the files.
 func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions) (*Branches, error) {
-	return read(ctx, w.store, func(v *View) (*Branches, error) {
-		l, err := v.lineOf(name, o.Partial)
+	return store.Read(ctx, w.store, func(v *store.View) (*Branches, error) {
+		l, err := lineOf(v, name, o.Partial)
 		if err != nil {
 			return nil, err
 		}
 		b := &Branches{Leaves: []Leaf{}}
-		leaves := v.byTime(l, l.Leaves(), l.Time)
-		newest, head, depths, joins := l.Newest(0), v.headOf(l), l.Depths(), l.Joins()
+		leaves := byTime(v, l, l.Leaves(), l.Time)
+		newest, head, depths, joins := l.Newest(0), headOf(v, l), l.Depths(), l.Joins()
 		if head >= 0 {
 			b.Head = session.ID(l.ID(head))
 		}
-		uuid := l.uuid()
+		uuid := l.UUID()
 		var labelled map[string][]bookmark.Bookmark
 		if o.Messages {
-			labelled = v.bookmarksIn(l)
+			labelled = v.BookmarksIn(l)
 		}
 		for _, m := range leaves {
 			id := l.ID(m.node)
 			leaf := Leaf{
 				ID:        id,
 				Depth:     depths[m.node],
-				CreatedAt: instant(m.at),
+				CreatedAt: store.Instant(m.at),
 				UUID:      sessionid.MessageUUID(uuid, id),
 				Session:   l.Parts[l.Part(m.node)].ID,
 				Newest:    m.node == newest,
@@ -85,7 +86,7 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 				leaf.Joins = joins[m.node]
 			}
 			if o.Messages {
-				if leaf.Message, err = v.message(l, m.node); err != nil {
+				if leaf.Message, err = v.Message(l, m.node); err != nil {
 					return nil, err
 				}
 				leaf.Role, leaf.Text = leaf.Message.Role(), leaf.Message.FirstWords()
@@ -98,34 +99,34 @@ func (w *Workspace) Branches(ctx context.Context, name string, o BranchesOptions
 
 // lineOf opens the whole line of a session. If a continuation cannot be read,
 // lineOf returns an error, unless partial accepts the readable files.
-func (v *View) lineOf(name string, partial bool) (*line, error) {
-	l, err := v.lineNamed(name, partial)
+func lineOf(v *store.View, name string, partial bool) (*store.Line, error) {
+	l, err := v.LineNamed(name, partial)
 	if err != nil {
 		return nil, err
 	}
-	if v.kind(l.id()) != session.Checkpoint {
+	if v.Kind(l.SessionID()) != session.Checkpoint {
 		for _, part := range l.Parts {
-			l.broken = cmp.Or(l.broken, v.index.Broken(part.ID))
+			l.Broken = cmp.Or(l.Broken, v.Index.Broken(part.ID))
 		}
 	}
-	_, err = v.end(l, partial)
+	_, err = v.End(l, partial)
 	return l, err
 }
 
 // headOf returns the node of the head in l, -1 if the head is in another line.
-func (v *View) headOf(l *line) int {
-	h, ok := v.head()
+func headOf(v *store.View, l *store.Line) int {
+	h, ok := v.Head()
 	if !ok {
 		return -1
 	}
-	ids, err := v.lineIDs(h.Session)
+	ids, err := v.LineIDs(h.Session)
 	if err != nil || !slices.EqualFunc(ids, l.Parts, func(id string, o *session.Outline) bool { return id == o.ID }) {
 		return -1
 	}
-	if node, ok := v.headIn(l); ok {
+	if node, ok := v.HeadIn(l); ok {
 		return node
 	}
-	if l.broken != nil {
+	if l.Broken != nil {
 		return -1
 	}
 	return l.Newest(slices.Index(ids, h.Session))
@@ -141,20 +142,20 @@ type moment struct {
 
 // moment returns the moment of a node of l. said returns the time that the file
 // has.
-func (v *View) momentOf(l *line, node int, said func(node int) (time.Time, bool)) moment {
+func momentOf(v *store.View, l *store.Line, node int, said func(node int) (time.Time, bool)) moment {
 	at, ok := said(node)
 	if !ok {
-		at = v.overview(l.Parts[0].ID).created
+		at = v.Overview(l.Parts[0].ID).Created
 	}
 	return moment{node, at, ok}
 }
 
 // byTime sorts nodes of l by time, oldest first. nodes must be in the order of
 // the files. At the same moment, nodes without a time of their own are first.
-func (v *View) byTime(l *line, nodes []int, said func(node int) (time.Time, bool)) []moment {
+func byTime(v *store.View, l *store.Line, nodes []int, said func(node int) (time.Time, bool)) []moment {
 	list := make([]moment, len(nodes))
 	for i, n := range nodes {
-		list[i] = v.momentOf(l, n, said)
+		list[i] = momentOf(v, l, n, said)
 	}
 	slices.SortStableFunc(list, func(a, b moment) int {
 		switch c := a.at.Compare(b.at); {

@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // Chat sends a prompt to an agent, below its head, runs the turn that answers
@@ -30,7 +31,7 @@ func (ag Agent) Chat(ctx context.Context, p agents.Prompt, o agents.TurnOptions)
 	if strings.TrimSpace(p.Text) == "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: "the prompt is empty", Hint: "give it as an argument or on standard input"}
 	}
-	if err := checkUTF8("prompt", p.Text); err != nil {
+	if err := store.CheckUTF8("prompt", p.Text); err != nil {
 		return nil, err
 	}
 	return ag.w.runTurns(ctx, ag.name, o, func(ctx context.Context, d *driver) error { return d.begin(ctx, p) })
@@ -104,21 +105,21 @@ func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
 	switch {
 	case p.Fresh:
 		op.Verb, op.Args["name"] = "agent fresh", p.Tree
-		write = func(tx *Tx, a *agents.Agent, n *turn.Node) error { return tx.treeWith(a, p.Tree, messageOf(n)) }
+		write = func(tx *store.Tx, a *agents.Agent, n *turn.Node) error { return treeWith(tx, a, p.Tree, messageOf(n)) }
 	case p.From != "":
 		op.Verb, op.Args["node"], op.Args["name"] = "agent branch", p.From, p.Tree
-		write = func(tx *Tx, a *agents.Agent, n *turn.Node) error {
-			at, cut, err := tx.View.branchPlace(a, p.From, p.CutOptions)
+		write = func(tx *store.Tx, a *agents.Agent, n *turn.Node) error {
+			at, cut, err := branchPlace(tx.View, a, p.From, p.CutOptions)
 			if err != nil {
 				return err
 			}
 			if cut.SteppedBack {
-				tx.View.store.opts.Note(fmt.Sprintf("stepped back from %s to %s: the path does not end inside a tool call", cut.Requested, at.messageID()))
+				tx.View.Store.Opts.Note(fmt.Sprintf("stepped back from %s to %s: the path does not end inside a tool call", cut.Requested, at.MessageID()))
 			}
-			return tx.branchWith(a, at, p.Tree, messageOf(n))
+			return branchWith(tx, a, at, p.Tree, messageOf(n))
 		}
 	}
-	return d.change(ctx, op, write, func(_ *View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
+	return d.change(ctx, op, write, func(_ *store.View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		return t.Step(q, d.rules, turn.Event{Kind: turn.OnPrompt, ID: d.rules.NewID(), Text: p.Text})
 	})
 }
@@ -129,7 +130,7 @@ func (d *driver) retry(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.change(ctx, d.op("append"), writeNode, func(_ *View, a *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *store.View, a *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		if t.Last != a.Head.Node {
 			return nil, &fault.Error{
 				Code:    fault.Refused,
@@ -147,7 +148,7 @@ func (d *driver) retry(ctx context.Context) error {
 
 // deliver delivers an entry to an idle agent.
 func (d *driver) deliver(ctx context.Context, e turn.Entry) error {
-	return d.change(ctx, d.op("append"), writeNode, func(_ *View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *store.View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		e := e
 		e.ID = d.rules.NewID()
 		if e.Mode == turn.Steer { // there is no turn to interrupt

@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/sjson"
 )
@@ -26,13 +27,13 @@ func (ln Line) SetConfigs(ctx context.Context, configs json.RawMessage, merge bo
 	if err := checkObject("configs", configs); err != nil {
 		return nil, err
 	}
-	op := operation.Operation{Verb: "configure", Args: args{"session": ln.name}}
-	return update(ctx, ln.w.store, op, func(tx *Tx) (*lines.Entry, error) {
-		first, err := tx.View.firstOf(ln.name)
+	op := operation.Operation{Verb: "configure", Args: store.Args{"session": ln.name}}
+	return store.Update(ctx, ln.w.store, op, func(tx *store.Tx) (*lines.Entry, error) {
+		first, err := firstOf(tx.View, ln.name)
 		if err != nil {
 			return nil, err
 		}
-		tx.op.Args["session"] = first.ID
+		tx.Op.Args["session"] = first.ID
 		all := configs
 		if was := first.Own(ownConfigs); merge && checkObject("configs", was) == nil {
 			all = merged(was, configs)
@@ -43,25 +44,25 @@ func (ln Line) SetConfigs(ctx context.Context, configs json.RawMessage, merge bo
 		}
 		edit := first.Edit()
 		edit.SetOwn(ownConfigs, all)
-		if err := tx.replace(edit); err != nil {
+		if err := tx.Replace(edit); err != nil {
 			return nil, err
 		}
-		return tx.View.lineEntryOf(first.ID)
+		return lineEntryOf(tx.View, first.ID)
 	})
 }
 
 // firstOf returns the first file of the line of a session. It returns an error
 // if bough must not change that file.
-func (v *View) firstOf(name string) (*session.Outline, error) {
-	o, err := v.ownSession(name)
-	if err != nil || v.kind(o.ID) == session.Checkpoint {
+func firstOf(v *store.View, name string) (*session.Outline, error) {
+	o, err := ownSession(v, name)
+	if err != nil || v.Kind(o.ID) == session.Checkpoint {
 		return o, err
 	}
-	ids, err := v.lineIDs(o.ID)
+	ids, err := v.LineIDs(o.ID)
 	if err != nil {
 		return nil, err
 	}
-	return v.outline(ids[0])
+	return v.Outline(ids[0])
 }
 
 // maxOwn limits the size, in bytes, of the configs of a line and of the
@@ -111,16 +112,16 @@ func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) 
 	if data == nil {
 		data = json.RawMessage("{}")
 	}
-	if err := cmp.Or(checkUTF8("type", kind), checkObject("data", data)); err != nil {
+	if err := cmp.Or(store.CheckUTF8("type", kind), checkObject("data", data)); err != nil {
 		return nil, err
 	}
-	op := operation.Operation{Verb: "note", Args: args{"session": ln.name, "type": kind}}
-	return update(ctx, ln.w.store, op, func(tx *Tx) (*lines.Event, error) {
-		first, err := tx.View.firstOf(ln.name)
+	op := operation.Operation{Verb: "note", Args: store.Args{"session": ln.name, "type": kind}}
+	return store.Update(ctx, ln.w.store, op, func(tx *store.Tx) (*lines.Event, error) {
+		first, err := firstOf(tx.View, ln.name)
 		if err != nil {
 			return nil, err
 		}
-		tx.op.Args["session"] = first.ID
+		tx.Op.Args["session"] = first.ID
 		events, err := eventsIn(first)
 		if err != nil {
 			return nil, err
@@ -128,11 +129,11 @@ func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) 
 		if len(events) >= maxEvents {
 			return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s already has %d events", first.ID, len(events))}
 		}
-		e := &lines.Event{Type: kind, Data: data, CreatedAt: tx.View.now(nil)}
+		e := &lines.Event{Type: kind, Data: data, CreatedAt: tx.View.Now(nil)}
 		if n := len(events); n > 0 && !e.CreatedAt.After(events[n-1].CreatedAt) {
 			e.CreatedAt = events[n-1].CreatedAt.Add(time.Microsecond)
 		}
-		if e.ID, err = sessionid.NewMessage(tx.View.store.opts.Random); err != nil {
+		if e.ID, err = sessionid.NewMessage(tx.View.Store.Opts.Random); err != nil {
 			return nil, err
 		}
 		edit := first.Edit()
@@ -144,22 +145,22 @@ func (ln Line) AddEvent(ctx context.Context, kind string, data json.RawMessage) 
 			return nil, err
 		}
 		edit.SetOwn(ownEvents, all)
-		return e, tx.replace(edit)
+		return e, tx.Replace(edit)
 	})
 }
 
 // Events returns the events that [Line.AddEvent] added, oldest first.
 func (ln Line) Events(ctx context.Context) ([]lines.Event, error) {
-	return read(ctx, ln.w.store, func(v *View) ([]lines.Event, error) {
-		id, err := v.resolve(ln.name)
+	return store.Read(ctx, ln.w.store, func(v *store.View) ([]lines.Event, error) {
+		id, err := v.Resolve(ln.name)
 		if err != nil {
 			return nil, err
 		}
-		l, err := v.lineEntryOf(id)
+		l, err := lineEntryOf(v, id)
 		if err != nil {
 			return nil, err
 		}
-		first, err := v.outline(l.ID)
+		first, err := v.Outline(l.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
@@ -16,36 +17,36 @@ import (
 // head does not move. If the line has more than limit messages, the error wraps
 // [ErrTooLarge]; zero means no limit.
 func (ln Line) Copy(ctx context.Context, most int) (*lines.Entry, error) {
-	op := operation.Operation{Verb: "copy", Args: args{"session": ln.name}}
-	return update(ctx, ln.w.store, op, func(tx *Tx) (*lines.Entry, error) {
-		p, err := tx.View.place(ln.name, false)
+	op := operation.Operation{Verb: "copy", Args: store.Args{"session": ln.name}}
+	return store.Update(ctx, ln.w.store, op, func(tx *store.Tx) (*lines.Entry, error) {
+		p, err := tx.View.Place(ln.name, false)
 		if err != nil {
 			return nil, err
 		}
-		tx.op.Args["session"] = p.id()
+		tx.Op.Args["session"] = p.SessionID()
 		if most > 0 && p.Len() > most {
 			return nil, &fault.Error{
 				Code:    fault.Refused,
-				Message: fmt.Sprintf("%s has %d messages; at most %d can be copied", p.id(), p.Len(), most),
+				Message: fmt.Sprintf("%s has %d messages; at most %d can be copied", p.SessionID(), p.Len(), most),
 				Next:    fault.Do(fault.BranchInstead),
 				Err:     ErrTooLarge,
 			}
 		}
-		if err := p.unique(p.every()); err != nil {
+		if err := p.Unique(p.Every()); err != nil {
 			return nil, err
 		}
-		spec, err := tx.View.spec(p, checkpoint.Spec{Kind: session.Branch})
+		spec, err := tx.View.Spec(p, checkpoint.Spec{Kind: session.Branch})
 		if err != nil {
 			return nil, err
 		}
-		d, err := checkpoint.Copy(p.Tree, spec, tx.View.reopen)
+		d, err := checkpoint.Copy(p.Tree, spec, tx.View.Reopen)
 		if err != nil {
 			return nil, err
 		}
-		if err := tx.create(d); err != nil {
+		if err := tx.Create(d); err != nil {
 			return nil, err
 		}
-		return tx.View.lineEntryOf(d.ID)
+		return lineEntryOf(tx.View, d.ID)
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
 )
@@ -78,7 +79,7 @@ func (c *crash) look(base, aside string) (v view, err error) {
 	if err != nil {
 		return v, err
 	}
-	ops, err := s.Log(context.Background(), workspace.LogOptions{})
+	ops, err := s.Log(context.Background(), history.LogOptions{})
 	if err != nil {
 		return v, err
 	}
@@ -159,7 +160,7 @@ func (u unit) has(v, o view) bool {
 
 // units returns the operations of the verb, newest first.
 func (c *crash) units(base string) (units []unit) {
-	ops, err := c.open(base, 3).Log(context.Background(), workspace.LogOptions{})
+	ops, err := c.open(base, 3).Log(context.Background(), history.LogOptions{})
 	if err != nil {
 		c.Fatal(err)
 	}

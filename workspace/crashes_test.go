@@ -16,7 +16,10 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/forget"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/trash"
 )
 
 // A scenario is a verb with its setup.
@@ -471,7 +474,7 @@ var scenarios = []scenario{
 			s.t.Fatal(err)
 		}
 		return func(s *space) error {
-			_, err := s.PurgeTrash(context.Background(), workspace.PurgeOptions{})
+			_, err := s.PurgeTrash(context.Background(), trash.PurgeOptions{})
 			return err
 		}
 	}},
@@ -486,11 +489,11 @@ var scenarios = []scenario{
 		if err := remove(old, workspace.RemoveOptions{})(s); err != nil {
 			s.t.Fatal(err)
 		}
-		if _, err := s.Forget(context.Background(), old, workspace.ForgetOptions{}); err != nil {
+		if _, err := s.Forget(context.Background(), old, forget.Options{}); err != nil {
 			s.t.Fatal(err)
 		}
 		return func(s *space) error {
-			_, err := s.Forget(context.Background(), id, workspace.ForgetOptions{Copies: true})
+			_, err := s.Forget(context.Background(), id, forget.Options{Copies: true})
 			return err
 		}
 	}},
@@ -601,7 +604,7 @@ func deleteTree(tree string) verb {
 }
 
 func undo(s *space) error {
-	_, err := s.Undo(context.Background(), workspace.UndoOptions{})
+	_, err := s.Undo(context.Background(), history.UndoOptions{})
 	return err
 }
 
@@ -621,7 +624,7 @@ func several(s *space) verb {
 }
 
 func redo(s *space) error {
-	_, err := s.Redo(context.Background(), workspace.UndoOptions{})
+	_, err := s.Redo(context.Background(), history.UndoOptions{})
 	return err
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // A driver runs turns of an agent: it passes events to the state machine,
@@ -106,7 +107,7 @@ func (d *driver) open(ctx context.Context, id string) (model.Model, error) {
 
 // newID returns a new id for the state machine, which is called under the lock.
 func (d *driver) newID() string {
-	id, err := sessionid.NewMessage(d.w.store.opts.Random)
+	id, err := sessionid.NewMessage(d.w.store.Opts.Random)
 	d.noID = cmp.Or(d.noID, err)
 	return id
 }
@@ -119,7 +120,7 @@ func (d *driver) close() {
 
 // op returns an operation of the driver.
 func (d *driver) op(verb string) operation.Operation {
-	return operation.Operation{Verb: verb, Args: args{"agent": d.name}}
+	return operation.Operation{Verb: verb, Args: store.Args{"agent": d.name}}
 }
 
 // run runs the agent until it is idle. It calls unlock when the queue is empty.
@@ -128,7 +129,7 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 	looking, done := context.WithCancel(storing)
 	defer done()
 	wakes := watch.Paths(looking, &watch.Options{Interval: time.Second, Settle: 5 * time.Millisecond, Latest: 50 * time.Millisecond},
-		filepath.Join(d.w.store.dir, filepath.FromSlash(agent.Path(d.name))))
+		filepath.Join(d.w.store.Dir, filepath.FromSlash(agent.Path(d.name))))
 	aborted := ctx.Done()
 	for {
 		for d.turn.State != turn.Idle {
@@ -177,7 +178,7 @@ func (d *driver) queueChanged(ctx context.Context) bool {
 // finish releases the lock of the turn unless the queue has an entry to
 // deliver.
 func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err error) {
-	return updateAgent(ctx, d.w.store, d.op("agent chat"), d.name, func(_ *Tx, a *agents.Agent) (more bool, err error) {
+	return updateAgent(ctx, d.w.store, d.op("agent chat"), d.name, func(_ *store.Tx, a *agents.Agent) (more bool, err error) {
 		waits := slices.ContainsFunc(a.Queue, func(e turn.Entry) bool { return e.State == turn.Waiting })
 		if more = waits && d.turn.Ended == turn.Finished; !more {
 			unlock()
@@ -188,7 +189,7 @@ func (d *driver) finish(ctx context.Context, unlock func()) (more bool, err erro
 
 // fallBack switches to the fallback model and retries, after the model failed.
 func (d *driver) fallBack(ctx context.Context) error {
-	d.w.store.opts.Note(d.turn.Error + "; " + d.opts.Fallback + " is used instead")
+	d.w.store.Opts.Note(d.turn.Error + "; " + d.opts.Fallback + " is used instead")
 	d.model, d.modelID, d.second, d.rules.Again = d.second, d.opts.Fallback, nil, false
 	return d.retry(ctx)
 }
@@ -198,17 +199,17 @@ func (d *driver) step(ctx context.Context, e turn.Event) error {
 	if e.Kind == turn.OnText { // too frequent to be stored
 		acts, err := d.turn.Step(&turn.Queue{}, d.rules, e)
 		for _, act := range acts {
-			d.opts.OnEvent(d.w.store.live.content(d.w.store, d.name, d.at.Tree, d.seq, act))
+			d.opts.OnEvent(d.w.store.Live.Content(d.w.store, d.name, d.at.Tree, d.seq, act))
 		}
 		return err
 	}
-	return d.change(ctx, d.op("append"), writeNode, func(_ *View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *store.View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		return t.Step(q, d.rules, e)
 	})
 }
 
 // A writer stages a message of a turn and moves the head of its agent there.
-type writer func(v *Tx, a *agents.Agent, n *turn.Node) error
+type writer func(v *store.Tx, a *agents.Agent, n *turn.Node) error
 
 // A storedStep is a transition of a turn with its actions.
 type storedStep struct {
@@ -225,11 +226,11 @@ type storedStep struct {
 // and performs its actions. write writes the first message, as op. Each message
 // is a separate operation, which also stores the state of the turn and the
 // head.
-func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*View, *agents.Agent, *turn.Turn, *turn.Queue) ([]turn.Action, error)) error {
+func (d *driver) change(ctx context.Context, op operation.Operation, write writer, decide func(*store.View, *agents.Agent, *turn.Turn, *turn.Queue) ([]turn.Action, error)) error {
 	var acts []turn.Action
 	var steps [][]turnEvent
 	for n := 0; n == 0 || n < len(steps); n++ {
-		stored, err := updateAgent(ctx, d.w.store, op, d.name, func(tx *Tx, a *agents.Agent) (s storedStep, err error) {
+		stored, err := updateAgent(ctx, d.w.store, op, d.name, func(tx *store.Tx, a *agents.Agent) (s storedStep, err error) {
 			s.acts, s.steps, s.turn = acts, steps, d.turn
 			next := &s.turn
 			next.Calls, next.Unwritten = slices.Clone(next.Calls), slices.Clone(next.Unwritten)
@@ -248,17 +249,17 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 				s.steps = turnEvents(s.acts, next.Error, d.runs)
 			}
 			if len(s.steps[n]) > 0 {
-				tx.op.Args["chat"] = s.steps[n]
+				tx.Op.Args["chat"] = s.steps[n]
 			}
-			tx.op.Auto = len(next.Unwritten) == 0
-			if tx.op.Auto {
-				tx.op.Verb = "agent chat"
+			tx.Op.Auto = len(next.Unwritten) == 0
+			if tx.Op.Auto {
+				tx.Op.Verb = "agent chat"
 			} else {
 				s.said = next.Unwritten[0]
 				if s.said.Kind == turn.KindAssistant {
 					s.said.Model = d.modelID
 				}
-				tx.op.Args["message"], tx.op.Args["role"] = s.said.ID, s.said.Message().Role
+				tx.Op.Args["message"], tx.Op.Args["role"] = s.said.ID, s.said.Message().Role
 				if err := write(tx, a, &s.said); err != nil {
 					return s, err
 				}
@@ -269,8 +270,8 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 			if len(next.Unwritten) == 0 {
 				a.Turn.Unwritten = nil
 			}
-			s.op, s.queue, s.at = tx.op, slices.Clone(a.Queue), a.Head
-			_, err = tx.putAgent(a.Agent, a.File)
+			s.op, s.queue, s.at = tx.Op, slices.Clone(a.Queue), a.Head
+			_, err = tx.PutAgent(a.Agent, a.File)
 			return s, err
 		})
 		if err != nil {
@@ -403,6 +404,6 @@ func (d *driver) checkpoint(ctx context.Context, prompt string) {
 		_, err = d.w.Checkpoint(ctx, before, SnapshotOptions{Auto: true})
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		d.w.store.opts.Note("no automatic checkpoint was made before this turn: " + err.Error())
+		d.w.store.Opts.Note("no automatic checkpoint was made before this turn: " + err.Error())
 	}
 }

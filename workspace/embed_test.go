@@ -19,8 +19,11 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/inspect"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/search"
+	"github.com/bough-dev/bough/workspace/trash"
 )
 
 // TestOpenNew: an absent or empty folder reads as an empty workspace, and reading creates
@@ -37,11 +40,11 @@ func TestOpenNew(t *testing.T) {
 		ctx := t.Context()
 		listing, errList := s.List(ctx, "")
 		forest, errTree := s.Tree(ctx, "")
-		log, errLog := s.Log(ctx, workspace.LogOptions{})
+		log, errLog := s.Log(ctx, history.LogOptions{})
 		trash, errTrash := s.Trash(ctx)
 		marks, errMarks := s.Bookmarks(ctx, workspace.BookmarksOptions{})
 		agents, errAgents := s.Agents(ctx)
-		found, errSearch := s.Search(ctx, workspace.SearchOptions{})
+		found, errSearch := s.Search(ctx, search.Options{})
 		report, errDoctor := s.Doctor(ctx, doctor.Options{})
 		head, errHead := s.Head(ctx)
 		if err := errors.Join(errList, errTree, errLog, errTrash, errMarks, errAgents, errSearch, errDoctor, errHead); err != nil {
@@ -188,8 +191,8 @@ func TestResultsMarshal(t *testing.T) {
 	for _, v := range []any{
 		entry, workspace.Snapshot{Entry: entry, Path: "/p"}, workspace.TreeEntry{Entry: entry, Children: []workspace.TreeEntry{{Entry: entry}}},
 		workspace.Listing{Sessions: []workspace.Entry{entry}}, workspace.Leaf{CreatedAt: at}, workspace.StraightRun{CreatedAt: at},
-		workspace.Operation{Time: at}, events.Event{Time: at}, workspace.Match{CreatedAt: at}, workspace.PruneDecision{CreatedAt: at},
-		workspace.TrashedFile{RemovedAt: at}, agents.Tree{CreatedAt: at}, inspect.Conversation{Begins: at},
+		history.Operation{Time: at}, events.Event{Time: at}, search.Match{CreatedAt: at}, workspace.PruneDecision{CreatedAt: at},
+		trash.File{RemovedAt: at}, agents.Tree{CreatedAt: at}, inspect.Conversation{Begins: at},
 		inspect.End{Message: inspect.Message{Time: at}, Depth: 7},
 	} {
 		got, err := json.Marshal(v)

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // An Entry describes one session.
@@ -41,90 +41,41 @@ type TreeEntry struct {
 	Children []TreeEntry `json:"children"` // oldest first
 }
 
-// An overview has what lists, searches and errors show of a session or of one
-// of Penguin's checkpoints.
-type overview struct {
-	kind            session.Kind
-	title           string // see [View.title]
-	messages        int
-	created, active time.Time
-	setting         session.Setting
-}
-
-// overview returns the overview of a session, zero if there is none. It reads
-// no file.
-func (v *View) overview(id string) overview {
-	switch e := v.index.Entry(id); {
-	case e != nil:
-		return overview{e.Kind(), v.title(e), e.MessageCount, instant(e.CreatedAt), v.lastActive(id), v.setting(id)}
-	case v.isPenguin(id):
-		cp := v.penguin[id]
-		at := instant(cp.CreatedAt)
-		return overview{session.Checkpoint, cmp.Or(cp.Name, sessionid.DefaultTitle(id)), cp.MessageCount, at, v.lastActive(id), v.setting(cp.Session)}
-	}
-	return overview{}
-}
-
-// lastActive returns when any of the sessions was last active.
-func (v *View) lastActive(ids ...string) (last time.Time) {
-	for _, id := range ids {
-		var at time.Time
-		if e := v.index.Entry(id); e != nil {
-			at = e.LastActive
-		} else if v.isPenguin(id) {
-			at = v.penguin[id].CreatedAt
-		}
-		if at.After(last) {
-			last = at
-		}
-	}
-	return instant(last)
-}
-
 // entry returns the entry of a session or of one of Penguin's checkpoints. The
 // lineage is as far as it is known.
-func (v *View) entryOf(id string) Entry {
-	s := v.overview(id)
-	lineage, _ := v.lineage(id)
+func entryOf(v *store.View, id string) Entry {
+	s := v.Overview(id)
+	lineage, _ := v.Lineage(id)
 	entry := Entry{
 		ID:            id,
-		Kind:          s.kind,
-		Title:         s.title,
-		MessageCount:  s.messages,
-		CreatedAt:     s.created,
-		LastActive:    s.active,
+		Kind:          s.Kind,
+		Title:         s.Title,
+		MessageCount:  s.Messages,
+		CreatedAt:     s.Created,
+		LastActive:    s.Active,
 		ContinuedFrom: []string{},
 		ContinuedTo:   []string{},
 		Lineage:       lineage,
-		Setting:       s.setting,
+		Setting:       s.Setting,
 	}
-	if v.isPenguin(id) {
-		cp := v.penguin[id]
+	if v.IsPenguin(id) {
+		cp := v.Penguin[id]
 		entry.BranchedFrom, entry.BranchPoint = session.ID(cp.Session), session.ID(cp.Message)
-		if file, err := v.penguinCheckpoint(id); err == nil {
+		if file, err := v.PenguinCheckpoint(id); err == nil {
 			entry.MessageCount = len(file.Messages)
 		}
 		return entry
 	}
-	e := v.index.Entry(id)
+	e := v.Index.Entry(id)
 	branched := e.BranchedFrom
 	if e.Snapshot {
 		branched = cmp.Or(branched, e.Origin())
 	}
-	if cp, ok := v.penguin[branched]; ok && v.index.Entry(branched) == nil {
+	if cp, ok := v.Penguin[branched]; ok && v.Index.Entry(branched) == nil {
 		branched = cp.Session
 	}
 	entry.BranchedFrom, entry.BranchPoint = session.ID(branched), session.ID(e.BranchPoint)
 	entry.HeaderCount = e.HeaderCount
-	entry.ContinuedFrom, entry.ContinuedTo = list(e.ContinuedFrom), list(v.index.ContinuedTo(id))
+	entry.ContinuedFrom, entry.ContinuedTo = store.List(e.ContinuedFrom), store.List(v.Index.ContinuedTo(id))
 	return entry
-}
-
-// list returns s, or an empty list if s is nil, which JSON would encode as
-// null.
-func list(s []string) []string {
-	if s == nil {
-		return []string{}
-	}
-	return s
 }

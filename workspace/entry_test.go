@@ -7,6 +7,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/search"
 )
 
 // TestOneTitle: whatever lists a session says the same of it. One without a title has the
@@ -25,7 +26,7 @@ func TestOneTitle(t *testing.T) {
 	if err != nil || len(sizes.Conversations) != 2 {
 		t.Fatalf("%+v, %v", sizes, err)
 	}
-	found, err := s.Search(t.Context(), workspace.SearchOptions{Text: "rise"})
+	found, err := s.Search(t.Context(), search.Options{Text: "rise"})
 	if err != nil || len(found.Sessions) != 2 {
 		t.Fatalf("%+v, %v", found, err)
 	}

@@ -15,7 +15,9 @@ import (
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/task"
+	"github.com/bough-dev/bough/workspace/trash"
 )
 
 // secret is in every text of the session that a test erases; kept is in every text of
@@ -94,7 +96,7 @@ func TestPurgeText(t *testing.T) {
 	if len(s.holding(secret)) < 5 {
 		t.Fatalf("before the purge only %q hold the text", s.holding(secret))
 	}
-	if _, err := s.PurgeTrash(t.Context(), workspace.PurgeOptions{}); err != nil {
+	if _, err := s.PurgeTrash(t.Context(), trash.PurgeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if names := s.holding(secret); len(names) > 0 {
@@ -141,14 +143,14 @@ func TestForget(t *testing.T) {
 		t.Fatal("the line has one file")
 	}
 	before := s.read("conversations/" + other + ".json")
-	plan, err := s.Forget(ctx, id, workspace.ForgetOptions{DryRun: true})
+	plan, err := s.Forget(ctx, id, forget.Options{DryRun: true})
 	if err != nil || plan.Session != id || len(plan.Copies) != 1 || plan.Copies[0].Session != copied.ID || plan.Copies[0].Forgotten || len(plan.Sessions) < 2 {
 		t.Fatalf("the plan is %+v, %v", plan, err)
 	}
 	if s.entry(id).ID != id {
 		t.Error("a dry run forgets")
 	}
-	done, err := s.Forget(ctx, id, workspace.ForgetOptions{})
+	done, err := s.Forget(ctx, id, forget.Options{})
 	if err != nil || done.Copies[0].Forgotten {
 		t.Fatalf("Forget = %+v, %v", done, err)
 	}
@@ -162,16 +164,16 @@ func TestForget(t *testing.T) {
 	if _, err := s.Show(ctx, id, session.ReadOptions{}); code(err) != fault.NotFound {
 		t.Errorf("show of a forgotten session = %v", err)
 	}
-	done, err = s.Forget(ctx, id, workspace.ForgetOptions{Copies: true}) // its id still names it
+	done, err = s.Forget(ctx, id, forget.Options{Copies: true}) // its id still names it
 	if err != nil || len(done.Copies) > 0 {
 		t.Errorf("Forget once more = %+v, %v", done, err)
 	}
-	if _, err = s.Forget(ctx, copied.ID, workspace.ForgetOptions{}); err != nil {
+	if _, err = s.Forget(ctx, copied.ID, forget.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range s.trashed() { // the sessions that fill removed
 		if strings.HasPrefix(f.File, "conversations/") {
-			if _, err := s.Forget(ctx, strings.TrimSuffix(strings.TrimPrefix(f.File, "conversations/"), ".json"), workspace.ForgetOptions{}); err != nil {
+			if _, err := s.Forget(ctx, strings.TrimSuffix(strings.TrimPrefix(f.File, "conversations/"), ".json"), forget.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -188,7 +190,7 @@ func TestForget(t *testing.T) {
 	healthy(t, s)
 }
 
-func (s *space) trashed() []workspace.TrashedFile {
+func (s *space) trashed() []trash.File {
 	s.t.Helper()
 	trash, err := s.Trash(s.t.Context())
 	if err != nil {
@@ -218,7 +220,7 @@ func TestForgetCopies(t *testing.T) {
 	const unrelated = "session_00000000-0000-4000-8000-000000000001"
 	s.write("conversations/"+unrelated+".json", `{"session_id":"`+unrelated+`","metadata":{"title":"Unrelated"},
 		"messages":[{"role":"user","content":"unrelated","id":"`+messages[0]+`"}]}`)
-	done, err := s.Forget(ctx, id, workspace.ForgetOptions{Copies: true})
+	done, err := s.Forget(ctx, id, forget.Options{Copies: true})
 	if err != nil || len(done.Copies) != 2 || !done.Copies[1].Trashed || len(done.Sessions) != 3 {
 		t.Fatalf("Forget = %+v, %v", done, err)
 	}
@@ -248,7 +250,7 @@ func TestForgetImported(t *testing.T) {
 	if err != nil || len(listing.Sessions) != 1 {
 		t.Fatalf("List = %+v, %v", listing, err)
 	}
-	done, err := s.Forget(ctx, listing.Sessions[0].ID, workspace.ForgetOptions{})
+	done, err := s.Forget(ctx, listing.Sessions[0].ID, forget.Options{})
 	if err != nil || len(done.Sources) != 1 {
 		t.Fatalf("Forget = %+v, %v", done, err)
 	}
@@ -271,7 +273,7 @@ func TestForgetTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := s.files()
-	if _, err := s.Forget(t.Context(), ada.Head.Tree, workspace.ForgetOptions{}); code(err) != fault.Refused {
+	if _, err := s.Forget(t.Context(), ada.Head.Tree, forget.Options{}); code(err) != fault.Refused {
 		t.Errorf("Forget = %v", err)
 	}
 	sameFiles(t, "a refused forget", before, s.files())
@@ -310,7 +312,7 @@ func TestForgetAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Forget(ctx, tree, workspace.ForgetOptions{}); err != nil {
+	if _, err := s.Forget(ctx, tree, forget.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if names := s.holding(secret); len(names) > 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // Events returns the events of the workspace: first those after operation from,
@@ -41,9 +42,9 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 		}
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		wakes := watch.Paths(ctx, &watch.Options{Note: w.store.opts.Note},
-			filepath.Join(w.store.dir, session.Dir), filepath.Join(w.store.dir, filepath.FromSlash(operation.Path)))
-		heard, leave := w.store.live.listen()
+		wakes := watch.Paths(ctx, &watch.Options{Note: w.store.Opts.Note},
+			filepath.Join(w.store.Dir, session.Dir), filepath.Join(w.store.Dir, filepath.FromSlash(operation.Path)))
+		heard, leave := w.store.Live.Listen()
 		defer leave()
 		away := absence{w: w.store}
 		var looked time.Time // when the last check of every session ended
@@ -53,7 +54,7 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 			open, content := true, false
 			select {
 			case wake, open = <-wakes:
-			case <-heard.more:
+			case <-heard.More:
 				content = true
 			}
 			if !open {
@@ -64,17 +65,17 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 			}
 			if !content && (wake.Notice || time.Since(looked) >= checkShare*took) {
 				start := time.Now()
-				err := w.store.heal(ctx)
+				err := heal(ctx, w.store)
 				if away.look() {
 					continue
 				}
 				if err != nil && ctx.Err() == nil {
-					w.store.opts.Note("detecting changes of other programs failed: " + err.Error())
+					w.store.Opts.Note("detecting changes of other programs failed: " + err.Error())
 				}
 				looked = time.Now()
 				took = looked.Sub(start)
 			}
-			for e, err := range r.next(ctx, w.store.live.take(heard)) {
+			for e, err := range r.next(ctx, w.store.Live.Take(heard)) {
 				if ctx.Err() != nil {
 					return
 				}
@@ -93,21 +94,21 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 // While it is, nothing may be written: a write would create the folder and log
 // that every session was removed.
 type absence struct {
-	w    *base
+	w    *store.Store
 	seen bool // the folder has existed
 	away bool
 }
 
 // look reports whether the sessions folder is missing.
 func (a *absence) look() bool {
-	dir := filepath.Join(a.w.dir, session.Dir)
+	dir := filepath.Join(a.w.Dir, session.Dir)
 	_, err := os.Stat(dir)
 	gone := a.seen && errors.Is(err, fs.ErrNotExist)
 	switch {
 	case gone && !a.away:
-		a.w.opts.Note(dir + " is missing; events resume when it is restored")
+		a.w.Opts.Note(dir + " is missing; events resume when it is restored")
 	case a.away && !gone:
-		a.w.opts.Note(dir + " was restored; events resume")
+		a.w.Opts.Note(dir + " was restored; events resume")
 	}
 	a.seen, a.away = a.seen || err == nil, gone
 	return gone
@@ -119,20 +120,20 @@ const checkShare = 50
 
 // heal checks every session and, if the index is stale, logs the changes of
 // other programs and completes the index.
-func (w *base) heal(ctx context.Context) error {
+func heal(ctx context.Context, w *store.Store) error {
 	quiet := *w
-	quiet.opts.Note = func(string) {}
-	stale, err := read(ctx, &quiet, func(v *View) (stale bool, err error) {
-		err = v.whole()
-		return v.index.Stale() || v.index.Old, err
+	quiet.Opts.Note = func(string) {}
+	stale, err := store.Read(ctx, &quiet, func(v *store.View) (stale bool, err error) {
+		err = v.Whole()
+		return v.Index.Stale() || v.Index.Old, err
 	})
-	if err != nil || !stale || !isWorkspace(w.dir) {
+	if err != nil || !stale || !store.Is(w.Dir) {
 		return err
 	}
-	_, err = locked(ctx, &quiet, operation.Operation{Verb: "watch"}, mode{present: true}, func(tx *Tx) (nothing, error) {
-		return nothing{}, tx.conclude(cmp.Or(tx.View.whole(), tx.View.checkPresent()))
+	_, err = store.Locked(ctx, &quiet, operation.Operation{Verb: "watch"}, store.Mode{Present: true}, func(tx *store.Tx) (store.Nothing, error) {
+		return store.Nothing{}, tx.Conclude(cmp.Or(tx.View.Whole(), tx.View.CheckPresent()))
 	})
-	if errors.Is(err, fault.Locked) || errors.Is(err, errAway) {
+	if errors.Is(err, fault.Locked) || errors.Is(err, store.ErrAway) {
 		return nil // the owner of the lock sees it too, or the folder reappears
 	}
 	return err
@@ -140,7 +141,7 @@ func (w *base) heal(ctx context.Context) error {
 
 // An eventReader reads the log of a workspace.
 type eventReader struct {
-	w    *base
+	w    *store.Store
 	last events.Seq // the last operation returned, or the last before the reader began
 	at   int64      // offset in the log of the next operation, or of the last one that was read
 	read *operation.Operation
@@ -159,7 +160,7 @@ func (r *eventReader) complete(log *operation.Log, o *operation.Operation) *oper
 
 // begin finds the offset in the log after the last operation.
 func (r *eventReader) begin(ctx context.Context) error {
-	root, err := r.w.open(ctx)
+	root, err := r.w.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -192,14 +193,14 @@ func (r *eventReader) begin(ctx context.Context) error {
 }
 
 // next returns the events of new operations and, before them, those of pieces.
-func (r *eventReader) next(ctx context.Context, pieces []livePiece) iter.Seq2[events.Event, error] {
+func (r *eventReader) next(ctx context.Context, pieces []store.LivePiece) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		done, err := r.operations(ctx)
 		var list []events.Event
 		for _, o := range done {
 			list = append(list, eventsOf(o)...)
 		}
-		list = merge(list, pieces)
+		list = store.Merge(list, pieces)
 		for i, e := range list {
 			e.Behind = len(list) - 1 - i
 			if !yield(e, nil) {
@@ -240,7 +241,7 @@ func (r *eventReader) compacted(log *operation.Log) bool {
 
 // operations returns the operations since the last call.
 func (r *eventReader) operations(ctx context.Context) (done []*operation.Operation, err error) {
-	root, err := r.w.open(ctx)
+	root, err := r.w.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -250,14 +251,14 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 		return nil, err
 	}
 	defer log.Close()
-	v := &View{store: r.w, ctx: ctx, root: root}
+	v := &store.View{Store: r.w, Ctx: ctx, Root: root}
 	if log.Size() == 0 {
 		return nil, nil // the workspace is new, or was moved
 	}
 	if !r.same(log) {
 		if r.at = 0; !r.compacted(log) {
 			r.last = 0
-			r.w.opts.Note("the log of operations was replaced; events continue with its first operation")
+			r.w.Opts.Note("the log of operations was replaced; events continue with its first operation")
 		}
 	}
 	for line, err := range log.From(r.at) {
@@ -267,7 +268,7 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 			continue
 		case err != nil:
 			return done, err
-		case !line.Settled && len(line.Changes) > 0 && !v.made(line.Changes[0]):
+		case !line.Settled && len(line.Changes) > 0 && !v.Made(line.Changes[0]):
 			return done, nil // it is still being committed
 		}
 		if r.at, r.read = line.At, line.Operation; line.Seq > r.last {
@@ -283,7 +284,7 @@ func eventsOf(o *operation.Operation) []events.Event {
 	var list []events.Event
 	add := func(t events.Type, id, message, role string) {
 		list = append(list, events.Event{
-			Seq: o.Seq, Time: timeOf(o.Time), Type: t, Session: session.ID(id), Message: session.ID(message), Role: role,
+			Seq: o.Seq, Time: store.TimeOf(o.Time), Type: t, Session: session.ID(id), Message: session.ID(message), Role: role,
 			Verb: o.Verb, External: o.Verb == operation.External,
 		})
 	}
@@ -302,7 +303,7 @@ func eventsOf(o *operation.Operation) []events.Event {
 			})
 			continue
 		}
-		if isAgent(c.File) {
+		if store.IsAgent(c.File) {
 			if name, was, is := agentMove(c); is != was && is.Tree != "" {
 				add(events.HeadMoved, is.Tree, is.Node, "")
 				list[len(list)-1].Agent = name
@@ -318,19 +319,19 @@ func eventsOf(o *operation.Operation) []events.Event {
 		if at < 0 {
 			at = len(list)
 		}
-		added, _ := argument[addition](o, argAdded)
+		added, _ := store.Argument[store.Addition](o, store.ArgAdded)
 		for i := range list {
 			if added.Copy && list[i].Type == events.SessionCreated {
 				list[i].Type = events.BranchCreated
 			}
 		}
 		e := events.Event{
-			Seq: o.Seq, Time: timeOf(o.Time), Type: events.MessageAdded, Session: session.ID(o.Sessions[0]), Message: session.ID(message),
+			Seq: o.Seq, Time: store.TimeOf(o.Time), Type: events.MessageAdded, Session: session.ID(o.Sessions[0]), Message: session.ID(message),
 			Role: text("role"), Agent: text("agent"), Verb: o.Verb,
 		}
-		list = slices.Insert(list, at, added.events(e)...)
+		list = slices.Insert(list, at, added.Events(e)...)
 	}
-	list = append(list, queueEvents(o)...)
+	list = append(list, store.QueueEvents(o)...)
 	for _, r := range replacedIn(o) {
 		add(events.MessageReplaced, r.Session, r.By, "")
 		list[len(list)-1].Replaces = session.ID(r.Message)
@@ -338,27 +339,20 @@ func eventsOf(o *operation.Operation) []events.Event {
 	return chatEvents(o, list)
 }
 
-// A replacement is an open message that was completed, in the form of the log.
-type replacement struct {
-	Session string `json:"session_id"`
-	Message string `json:"message_id"`
-	By      string `json:"by"`
-}
-
-func replacedIn(o *operation.Operation) []replacement {
-	list, _ := argument[[]replacement](o, "replaced")
+func replacedIn(o *operation.Operation) []store.Replacement {
+	list, _ := store.Argument[[]store.Replacement](o, "replaced")
 	return list
 }
 
 // eventOf returns the event for the change of a file. ok is false if the change
 // only follows from others.
 func eventOf(verb string, c operation.Change) (t events.Type, id, message string, ok bool) {
-	id = sessionOf(c.File)
+	id = store.SessionOf(c.File)
 	switch {
-	case c.File == headFile:
-		var h storedHead
+	case c.File == store.HeadFile:
+		var h store.StoredHead
 		if json.Unmarshal([]byte(c.After), &h) != nil {
-			h = storedHead{}
+			h = store.StoredHead{}
 		}
 		return events.HeadMoved, h.Session, string(h.Message), true
 	case id == "", c.Link:
@@ -381,13 +375,13 @@ func eventOf(verb string, c operation.Change) (t events.Type, id, message string
 
 // external returns the events for changes by other programs.
 func external(o *operation.Operation) (list []events.Event) {
-	var f foreign
+	var f store.Foreign
 	data, err := json.Marshal(o.Args)
 	if err != nil || json.Unmarshal(data, &f) != nil {
 		return nil
 	}
 	event := func(t events.Type, id string) events.Event {
-		return events.Event{Seq: o.Seq, Time: timeOf(o.Time), Type: t, Session: session.ID(id), Verb: o.Verb, External: true}
+		return events.Event{Seq: o.Seq, Time: store.TimeOf(o.Time), Type: t, Session: session.ID(id), Verb: o.Verb, External: true}
 	}
 	grown := map[string]bool{}
 	for _, m := range f.Messages {
@@ -404,7 +398,7 @@ func external(o *operation.Operation) (list []events.Event) {
 	for _, m := range f.Messages {
 		e := event(events.MessageAdded, m.Session)
 		e.Message, e.Role = session.ID(m.Message), m.Role
-		list = append(list, m.addition.events(e)...)
+		list = append(list, m.Addition.Events(e)...)
 	}
 	for _, id := range f.Removed {
 		list = append(list, event(events.SessionRemoved, id))

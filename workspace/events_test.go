@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/history"
 )
 
 // An eventList reads events in the background.
@@ -50,7 +51,7 @@ func (s *space) newEvents() *eventList { return s.events(s.lastSeq()) }
 // lastSeq returns the number of the last operation.
 func (s *space) lastSeq() operation.Seq {
 	s.t.Helper()
-	done, err := s.Log(context.Background(), workspace.LogOptions{})
+	done, err := s.Log(context.Background(), history.LogOptions{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

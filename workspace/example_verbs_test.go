@@ -16,7 +16,9 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/imports"
+	"github.com/bough-dev/bough/workspace/search"
 )
 
 // talk opens a workspace in a new folder with one conversation in it, and returns the ids
@@ -251,7 +253,7 @@ func ExampleWorkspace_Bookmark() {
 func ExampleWorkspace_Search() {
 	w, _, remove := talk()
 	defer remove()
-	found, err := w.Search(context.Background(), workspace.SearchOptions{Text: "flour"})
+	found, err := w.Search(context.Background(), search.Options{Text: "flour"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -268,7 +270,7 @@ func ExampleWorkspace_Undo() {
 	if _, err := w.Rename(ctx, "Bread", "Cake"); err != nil {
 		log.Fatal(err)
 	}
-	if _, err := w.Undo(ctx, workspace.UndoOptions{}); err != nil {
+	if _, err := w.Undo(ctx, history.UndoOptions{}); err != nil {
 		log.Fatal(err)
 	}
 	list, err := w.Sessions(ctx, workspace.ListOptions{})

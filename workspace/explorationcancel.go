@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // cancelFile returns the path of the file that requests the cancellation of an
@@ -18,16 +19,16 @@ func cancelFile(id string) string { return explorationLocks + "/" + id + "/cance
 // Cancel requests the cancellation of a running exploration. The request
 // remains until [Exploration.ClearCancel].
 func (x Exploration) Cancel(ctx context.Context) (err error) {
-	defer func() { err = explained(err) }()
+	defer func() { err = store.Explained(err) }()
 	if !sessionid.IsUUID(x.id) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("invalid exploration id %q", x.id)}
 	}
-	root, err := x.w.store.open(ctx)
+	root, err := x.w.store.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	for _, dir := range []string{stateDir, explorationLocks, explorationLocks + "/" + x.id} {
+	for _, dir := range []string{store.StateDir, explorationLocks, explorationLocks + "/" + x.id} {
 		if err := durable.MakeDir(root, dir); err != nil {
 			return err
 		}
@@ -38,7 +39,7 @@ func (x Exploration) Cancel(ctx context.Context) (err error) {
 
 // IsCancelled reports whether [Exploration.Cancel] was called.
 func (x Exploration) IsCancelled(ctx context.Context) bool {
-	root, err := x.w.store.open(ctx)
+	root, err := x.w.store.Open(ctx)
 	if err != nil {
 		return false
 	}
@@ -49,8 +50,8 @@ func (x Exploration) IsCancelled(ctx context.Context) bool {
 
 // ClearCancel removes the request of [Exploration.Cancel].
 func (x Exploration) ClearCancel(ctx context.Context) (err error) {
-	defer func() { err = explained(err) }()
-	root, err := x.w.store.open(ctx)
+	defer func() { err = store.Explained(err) }()
+	root, err := x.w.store.Open(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // A Fork is a message at which an exploration can begin.
@@ -23,22 +24,22 @@ type Fork struct {
 // the conversation is empty or if the message is between a tool call and its
 // result.
 func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, error) {
-	return read(ctx, w.store, func(v *View) (*Fork, error) {
-		p, err := v.place(ref, false)
+	return store.Read(ctx, w.store, func(v *store.View) (*Fork, error) {
+		p, err := v.Place(ref, false)
 		if err != nil {
 			return nil, err
 		}
-		if p.node < 0 {
-			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " is empty: there is no message to explore", Next: fault.Do(fault.AppendMessage)}
+		if p.Node < 0 {
+			return nil, &fault.Error{Code: fault.Refused, Message: p.SessionID() + " is empty: there is no message to explore", Next: fault.Do(fault.AppendMessage)}
 		}
-		if _, err := p.cut(checkpoint.CutOptions{Strict: true}); err != nil {
+		if _, err := p.Cut(checkpoint.CutOptions{Strict: true}); err != nil {
 			return nil, err
 		}
-		f := &Fork{Session: p.Parts[0].ID, Message: p.messageID(), Frozen: v.frozen(p)}
-		if f.Agent, err = v.owner(f.Session); err != nil {
+		f := &Fork{Session: p.Parts[0].ID, Message: p.MessageID(), Frozen: frozen(v, p)}
+		if f.Agent, err = v.Owner(f.Session); err != nil {
 			return nil, err
 		}
-		path, err := v.messages(p.line, p.Path(p.node))
+		path, err := v.Messages(p.Line, p.Path(p.Node))
 		if err != nil {
 			return nil, err
 		}

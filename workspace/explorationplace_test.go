@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/google/uuid"
 )
 
@@ -105,7 +106,7 @@ func TestAppendLearnings(t *testing.T) {
 	if data, err := s.Learnings(ctx); err != nil || string(data) != "one\ntwo\nthree\n"+`{"torn` {
 		t.Errorf("there is %q, %v", data, err)
 	}
-	if ops, err := s.Log(ctx, workspace.LogOptions{}); err != nil || len(ops.Operations) != 1 {
+	if ops, err := s.Log(ctx, history.LogOptions{}); err != nil || len(ops.Operations) != 1 {
 		t.Errorf("the log has %v, %v", ops, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // A RemovedExploration lists what [Exploration.Remove] moved to the trash.
@@ -23,44 +24,44 @@ type RemovedExploration struct {
 // file need not be valid. The caller must hold the exploration; see
 // [Exploration.Hold].
 func (x Exploration) Remove(ctx context.Context, branches map[string]string) (*RemovedExploration, error) {
-	op := operation.Operation{Verb: "explore rm", Args: args{"exploration": x.id}}
-	return update(ctx, x.w.store, op, func(tx *Tx) (*RemovedExploration, error) {
+	op := operation.Operation{Verb: "explore rm", Args: store.Args{"exploration": x.id}}
+	return store.Update(ctx, x.w.store, op, func(tx *store.Tx) (*RemovedExploration, error) {
 		r := &RemovedExploration{ID: x.id, Removed: []string{}, Kept: []string{}}
 		if len(branches) > 0 {
-			if err := tx.View.whole(); err != nil {
+			if err := tx.View.Whole(); err != nil {
 				return nil, err
 			}
-			marks, _, err := tx.View.bookmarks()
+			marks, _, err := tx.View.Bookmarks()
 			if err != nil {
 				return nil, err // a damaged agent may refer to any session
 			}
-			if r.Removed, r.Kept, err = tx.View.unneededBranches(branches, marks.Bookmarks); err != nil {
+			if r.Removed, r.Kept, err = unneededBranches(tx.View, branches, marks.Bookmarks); err != nil {
 				return nil, err
 			}
 		}
 		for _, s := range r.Removed {
-			if err := tx.remove(s); err != nil {
+			if err := tx.Remove(s); err != nil {
 				return nil, err
 			}
 		}
-		return r, tx.discard(explorationsDir + "/" + x.id + ".json")
+		return r, tx.Discard(store.ExplorationsDir + "/" + x.id + ".json")
 	})
 }
 
 // unneededBranches divides the sessions of branches into those that nothing
 // else refers to, and the others. It omits missing sessions.
-func (v *View) unneededBranches(branches map[string]string, marks []bookmark.Bookmark) (unneeded, needed []string, err error) {
+func unneededBranches(v *store.View, branches map[string]string, marks []bookmark.Bookmark) (unneeded, needed []string, err error) {
 	unneeded, needed = []string{}, []string{}
-	for _, e := range v.index.Entries() {
+	for _, e := range v.Index.Entries() {
 		result, ok := branches[e.ID]
 		if !ok {
 			continue
 		}
-		extended, err := v.extended(e.ID, result)
+		extended, err := extended(v, e.ID, result)
 		if err != nil {
 			return nil, nil, err
 		}
-		if extended || v.pointedAt(e.ID, marks) {
+		if extended || pointedAt(v, e.ID, marks) {
 			needed = append(needed, e.ID)
 		} else {
 			unneeded = append(unneeded, e.ID)
@@ -69,7 +70,7 @@ func (v *View) unneededBranches(branches map[string]string, marks []bookmark.Boo
 	// The origins of a session that stays must stay.
 	for i := 0; i < len(unneeded); i++ {
 		stays := func(child string) bool { return !slices.Contains(unneeded, child) }
-		if id := unneeded[i]; slices.ContainsFunc(v.index.Children(id), stays) || len(v.penguinBelow(id)) > 0 {
+		if id := unneeded[i]; slices.ContainsFunc(v.Index.Children(id), stays) || len(v.PenguinBelow(id)) > 0 {
 			needed = append(needed, id)
 			unneeded = slices.Delete(unneeded, i, i+1)
 			i = -1
@@ -80,12 +81,12 @@ func (v *View) unneededBranches(branches map[string]string, marks []bookmark.Boo
 
 // extended reports whether the session of a branch has messages other than the copied path
 // and the result.
-func (v *View) extended(id, result string) (bool, error) {
-	o, err := v.outline(id)
+func extended(v *store.View, id, result string) (bool, error) {
+	o, err := v.Outline(id)
 	if err != nil {
 		return false, err
 	}
-	if o.Len() == 0 || v.kind(id) != session.Branch {
+	if o.Len() == 0 || v.Kind(id) != session.Branch {
 		return true, nil
 	}
 	last := o.MessageID(o.Len() - 1)
@@ -97,10 +98,10 @@ func (v *View) extended(id, result string) (bool, error) {
 
 // pointedAt reports whether the head, a bookmark or an agent refers to a
 // session.
-func (v *View) pointedAt(id string, marks []bookmark.Bookmark) bool {
-	if h, ok := v.head(); ok && h.Session == id {
+func pointedAt(v *store.View, id string, marks []bookmark.Bookmark) bool {
+	if h, ok := v.Head(); ok && h.Session == id {
 		return true
 	}
-	owner, err := v.owner(id)
+	owner, err := v.Owner(id)
 	return err != nil || owner != nil || slices.ContainsFunc(marks, func(b bookmark.Bookmark) bool { return b.Session == id })
 }

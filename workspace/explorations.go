@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/agent/model"
@@ -20,18 +18,13 @@ import (
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
 )
 
-// explorationsDir has a file for each exploration.
-const explorationsDir = "explorations"
-
-// explorationSettings has the settings of explorations only.
-const explorationSettings = explorationsDir + "/config.json"
-
 // explorationLocks has a folder for each running exploration.
-const explorationLocks = stateDir + "/explorations"
+const explorationLocks = store.StateDir + "/explorations"
 
 // Write replaces the file of an exploration, whose id must be a UUID. Package
 // explore describes the content. Write is not logged and cannot be undone.
@@ -39,29 +32,29 @@ func (x Exploration) Write(ctx context.Context, data []byte) error {
 	if !sessionid.IsUUID(x.id) {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("invalid exploration id %q", x.id)}
 	}
-	_, err := update(ctx, x.w.patient().store, operation.Operation{Verb: "explore"}, func(tx *Tx) (nothing, error) {
-		if err := durable.MakeDir(tx.View.root, explorationsDir); err != nil {
-			return nothing{}, err
+	_, err := store.Update(ctx, x.w.patient().store, operation.Operation{Verb: "explore"}, func(tx *store.Tx) (store.Nothing, error) {
+		if err := durable.MakeDir(tx.View.Root, store.ExplorationsDir); err != nil {
+			return store.Nothing{}, err
 		}
-		_, err := tx.batch.Replace(explorationsDir+"/"+x.id+".json", durable.Bytes(data))
-		return nothing{}, err
+		_, err := tx.Batch.Replace(store.ExplorationsDir+"/"+x.id+".json", durable.Bytes(data))
+		return store.Nothing{}, err
 	})
 	return err
 }
 
 // Read returns the file of the exploration.
 func (x Exploration) Read(ctx context.Context) (data []byte, err error) {
-	defer func() { err = explained(err) }()
+	defer func() { err = store.Explained(err) }()
 	id, err := x.w.ExplorationID(ctx, x.id)
 	if err != nil {
 		return nil, err
 	}
-	root, err := x.w.store.open(ctx)
+	root, err := x.w.store.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return durable.ReadFile(root, explorationsDir+"/"+id+".json")
+	return durable.ReadFile(root, store.ExplorationsDir+"/"+id+".json")
 }
 
 // ExplorationID returns the id of an exploration. name is an id or a unique
@@ -81,33 +74,14 @@ func (w *Workspace) ExplorationID(ctx context.Context, name string) (string, err
 
 // Explorations returns the ids of the explorations.
 func (w *Workspace) Explorations(ctx context.Context) (ids []string, err error) {
-	return w.store.explorations(ctx)
-}
-
-func (w *base) explorations(ctx context.Context) (ids []string, err error) {
-	defer func() { err = explained(err) }()
-	root, err := w.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	entries, err := durable.ReadDir(root, explorationsDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && sessionid.IsUUID(id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids, err
+	return w.store.Explorations(ctx)
 }
 
 // Hold acquires the lock for running an exploration. It is held until release
 // is called or the process exits. If another process has it, the error has the
 // code [fault.Busy].
 func (x Exploration) Hold(ctx context.Context) (release func(), err error) {
-	release, err = x.w.store.hold(ctx, explorationLocks, x.id, "explore")
+	release, err = hold(ctx, x.w.store, explorationLocks, x.id, "explore")
 	var held *writelock.HeldError
 	if errors.As(err, &held) {
 		e := &fault.Error{
@@ -154,32 +128,32 @@ func (w *Workspace) AddOutcome(ctx context.Context, o Outcome) error {
 		return err
 	}
 	c := lines.Content{Role: "assistant", Value: text, Own: []lines.Member{{Name: o.From, Value: origin}}}
-	op := operation.Operation{Verb: "append", Args: args{"session": o.Session, "role": c.Role, "message": o.ID}}
-	_, err = update(ctx, w.patient().store, op, func(tx *Tx) (nothing, error) {
-		p, err := tx.View.storePlace(o.Session, o.Parent)
+	op := operation.Operation{Verb: "append", Args: store.Args{"session": o.Session, "role": c.Role, "message": o.ID}}
+	_, err = store.Update(ctx, w.patient().store, op, func(tx *store.Tx) (store.Nothing, error) {
+		p, err := storePlace(tx.View, o.Session, o.Parent)
 		if err != nil || len(p.Find(o.ID)) > 0 {
-			return nothing{}, err
+			return store.Nothing{}, err
 		}
-		m, err := tx.View.storeMessage(p, lines.Message{Content: func(func() ([]lines.Node, error)) (lines.Content, error) { return c, nil }})
+		m, err := storeMessage(tx.View, p, lines.Message{Content: func(func() ([]lines.Node, error)) (lines.Content, error) { return c, nil }})
 		if err != nil {
-			return nothing{}, err
+			return store.Nothing{}, err
 		}
-		m.id = o.ID
-		tx.op.Args["session"] = p.id()
-		head := tx.View.headOf(p.line)
-		if _, err := tx.appendTo(p, m); err != nil || head < 0 {
-			return nothing{}, err
+		m.ID = o.ID
+		tx.Op.Args["session"] = p.SessionID()
+		head := headOf(tx.View, p.Line)
+		if _, err := tx.AppendTo(p, m); err != nil || head < 0 {
+			return store.Nothing{}, err
 		}
-		_, err = tx.moveHead(p.Parts[p.Part(head)].ID, p.ID(head), m.id)
-		return nothing{}, err
+		_, err = tx.MoveHead(p.Parts[p.Part(head)].ID, p.ID(head), m.ID)
+		return store.Nothing{}, err
 	})
 	return err
 }
 
 // decisions returns the adopted results of an agent, from the files of
 // explorations.
-func (v *View) decisions(name string) ([]agents.Decision, error) {
-	ids, err := v.store.explorations(v.ctx)
+func decisions(v *store.View, name string) ([]agents.Decision, error) {
+	ids, err := v.Store.Explorations(v.Ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +163,7 @@ func (v *View) decisions(name string) ([]agents.Decision, error) {
 	}
 	var list []dated
 	for _, id := range ids {
-		data, err := durable.ReadFile(v.root, explorationsDir+"/"+id+".json")
+		data, err := durable.ReadFile(v.Root, store.ExplorationsDir+"/"+id+".json")
 		if err != nil {
 			continue // removed meanwhile
 		}

@@ -21,6 +21,9 @@ import (
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/importer"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -77,8 +80,8 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 			Next: fault.Do(fault.NameBranch),
 		}
 	}
-	e, err := read(ctx, w.store, func(v *View) (*Export, error) {
-		p, err := v.place(ref, o.Partial)
+	e, err := store.Read(ctx, w.store, func(v *store.View) (*Export, error) {
+		p, err := v.Place(ref, o.Partial)
 		if err != nil {
 			return nil, err
 		}
@@ -86,14 +89,14 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 		if err != nil {
 			return nil, err
 		}
-		if p.node < 0 {
-			return nil, &fault.Error{Code: fault.Refused, Message: p.id() + " has no messages to export"}
+		if p.Node < 0 {
+			return nil, &fault.Error{Code: fault.Refused, Message: p.SessionID() + " has no messages to export"}
 		}
 		e := &Export{
-			Format: o.Format.Name, Session: p.id(), Message: session.ID(p.messageID()), Adjustment: cut,
+			Format: o.Format.Name, Session: p.SessionID(), Message: session.ID(p.MessageID()), Adjustment: cut,
 			Lost: []transcript.Loss{}, Redacted: []transcript.Loss{}, line: p.Parts[0].ID,
 		}
-		e.t, err = v.transcriptOf(p, o, e)
+		e.t, err = transcriptOf(v, p, o, e)
 		return e, err
 	})
 	if err != nil {
@@ -105,7 +108,7 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 			return nil, err
 		}
 	}
-	e.o = transcript.Options{Now: w.store.opts.Now(), Random: w.store.opts.Random}
+	e.o = transcript.Options{Now: w.store.Opts.Now(), Random: w.store.Opts.Random}
 	if e.o.ID, err = o.Format.NewID(e.o.Now, e.o.Random); err != nil {
 		return nil, err
 	}
@@ -116,18 +119,18 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	}
 	e.Lost = append(e.Lost, written.Lost...)
 	e.Data, e.Bytes = written.Data, len(written.Data)
-	w.store.recordExport(ctx, e.line, e.Format, written)
+	importer.RecordExport(ctx, w.store, e.line, e.Format, written)
 	return e, nil
 }
 
 // cut moves p back to a message at which the export can end. A tool call
 // without its result is an error only if o is strict or another program is to
 // continue there.
-func (o *ExportOptions) cut(p *place) (checkpoint.Adjustment, error) {
+func (o *ExportOptions) cut(p *store.Place) (checkpoint.Adjustment, error) {
 	if !o.Format.Reads() || o.Tree {
 		return checkpoint.Adjustment{}, nil
 	}
-	c, err := p.cut(o.CutOptions)
+	c, err := p.Cut(o.CutOptions)
 	if err != nil && !o.Strict && !o.resumes {
 		return checkpoint.Adjustment{}, nil
 	}
@@ -136,16 +139,16 @@ func (o *ExportOptions) cut(p *place) (checkpoint.Adjustment, error) {
 
 // transcript returns the transcript of the conversation at p. It adds losses
 // and the number of branches to e.
-func (v *View) transcriptOf(p *place, o ExportOptions, e *Export) (*transcript.Transcript, error) {
-	path := p.Path(p.node)
+func transcriptOf(v *store.View, p *store.Place, o ExportOptions, e *Export) (*transcript.Transcript, error) {
+	path := p.Path(p.Node)
 	nodes := path
 	if o.Tree {
-		nodes = p.every()
+		nodes = p.Every()
 	}
-	if err := p.unique(nodes); err != nil {
+	if err := p.Unique(nodes); err != nil {
 		return nil, err
 	}
-	stored, err := v.messages(p.line, nodes)
+	stored, err := v.Messages(p.Line, nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +165,7 @@ func (v *View) transcriptOf(p *place, o ExportOptions, e *Export) (*transcript.T
 			named += assets(list[i])
 			continue
 		}
-		missing += v.inline(list[i])
+		missing += inline(v, list[i])
 	}
 	if named > 0 {
 		e.Lost = append(e.Lost, transcript.Loss{What: "contents of attachments (only their names were written)", Count: named})
@@ -170,20 +173,20 @@ func (v *View) transcriptOf(p *place, o ExportOptions, e *Export) (*transcript.T
 	if missing > 0 {
 		e.Lost = append(e.Lost, transcript.Loss{What: "missing attachments", Count: missing})
 	}
-	e.Branches, _ = endsOf(ids, parents)
+	e.Branches, _ = importer.EndsOf(ids, parents)
 	t := &transcript.Transcript{Format: o.Format.Name}
-	for _, i := range transcript.ActiveLast(ids, parents, p.messageID()) {
+	for _, i := range transcript.ActiveLast(ids, parents, p.MessageID()) {
 		t.Messages = append(t.Messages, list[i])
 	}
-	t.Leaf = p.messageID()
+	t.Leaf = p.MessageID()
 	if o.Format.Sessions {
-		if t.Logged, err = v.logged(p, o.Tree); err != nil {
+		if t.Logged, err = logged(v, p, o.Tree); err != nil {
 			return nil, err
 		}
 	}
 	first := p.Parts[0]
-	v.describeTranscript(t, first, o.Format.Name)
-	if t.Title = v.entryOf(p.Parts[p.named].ID).Title; o.Format.Name == t.Format && t.Title == v.untitled(p.line) {
+	describeTranscript(v, t, first, o.Format.Name)
+	if t.Title = entryOf(v, p.Parts[p.Named].ID).Title; o.Format.Name == t.Format && t.Title == untitled(v, p.Line) {
 		t.Title = "" // as it was imported
 	}
 	if t.Dir = cmp.Or(o.Dir, t.Dir); o.here != "" && !isDir(t.Dir) {
@@ -197,14 +200,14 @@ func (v *View) transcriptOf(p *place, o ExportOptions, e *Export) (*transcript.T
 
 // logged returns the records in the files of a conversation that belong to no
 // message: all with tree, else those that a snapshot of p has.
-func (v *View) logged(p *place, tree bool) (alone session.Records, err error) {
+func logged(v *store.View, p *store.Place, tree bool) (alone session.Records, err error) {
 	var all session.Records
 	if tree {
 		for _, part := range p.Parts {
 			all.Add(part.Records())
 		}
 	} else {
-		d, err := checkpoint.View(p.Tree, p.node, p.Parts[0], v.reopen)
+		d, err := checkpoint.View(p.Tree, p.Node, p.Parts[0], v.Reopen)
 		if err != nil {
 			return alone, err
 		}
@@ -216,7 +219,7 @@ func (v *View) logged(p *place, tree bool) (alone session.Records, err error) {
 				alone = append(alone, r)
 				continue
 			}
-			s, openErr := v.reopen(r.Part)
+			s, openErr := v.Reopen(r.Part)
 			if openErr != nil {
 				err = openErr
 				continue
@@ -235,32 +238,32 @@ func (v *View) logged(p *place, tree bool) (alone session.Records, err error) {
 // untitled returns the title that an import derived from the first words of a
 // conversation. It returns "" if the conversation had a title or was not
 // imported.
-func (v *View) untitled(l *line) string {
-	source := gjson.GetBytes(l.Parts[0].Own(ownSources), "0")
+func untitled(v *store.View, l *store.Line) string {
+	source := gjson.GetBytes(l.Parts[0].Own(importer.OwnSources), "0")
 	if !source.Exists() || source.Get("title").Str != "" {
 		return ""
 	}
 	if said := source.Get("said").Str; said != "" {
 		return said
 	}
-	s, err := v.reopen(l.Parts[0])
+	s, err := v.Reopen(l.Parts[0])
 	if err != nil {
 		return ""
 	}
-	var of spool // an earlier version of bough, which did not record such a title, imported it
+	var of importer.Spool // an earlier version of bough, which did not record such a title, imported it
 	for _, m := range s.Messages {
-		of.entitle(transcript.FromSession(m, ""))
+		of.Entitle(transcript.FromSession(m, ""))
 	}
-	if shortened(l.Parts[0].Meta.Title, of.title) {
+	if importer.Shortened(l.Parts[0].Meta.Title, of.Title) {
 		return l.Parts[0].Meta.Title
 	}
-	return of.title
+	return of.Title
 }
 
 // describe sets the properties of the conversation that were recorded at its
 // import. If it was not imported from format, those of another format are used.
-func (v *View) describeTranscript(t *transcript.Transcript, first *session.Outline, format string) {
-	t.Sources = first.Own(ownSources)
+func describeTranscript(v *store.View, t *transcript.Transcript, first *session.Outline, format string) {
+	t.Sources = first.Own(importer.OwnSources)
 	sources := gjson.ParseBytes(t.Sources).Array()
 	for i := range sources { // paths on this machine are private
 		if without, err := sjson.DeleteBytes(t.Sources, fmt.Sprintf("%d.path", i)); err == nil {
@@ -290,13 +293,13 @@ func assets(m *transcript.Message) (n int) {
 }
 
 // inline embeds the attachments of m and returns how many are missing.
-func (v *View) inline(m *transcript.Message) (missing int) {
+func inline(v *store.View, m *transcript.Message) (missing int) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Asset == nil {
 			continue
 		}
-		data, err := v.attachment(p.Asset)
+		data, err := attachment(v, p.Asset)
 		if err != nil {
 			missing++
 			continue
@@ -313,11 +316,11 @@ func (v *View) inline(m *transcript.Message) (missing int) {
 	return missing
 }
 
-func (v *View) attachment(a *content.Asset) ([]byte, error) {
-	if !validSum(a.SHA256) {
+func attachment(v *store.View, a *content.Asset) ([]byte, error) {
+	if !lines.ValidSum(a.SHA256) {
 		return nil, fs.ErrNotExist
 	}
-	f, err := openFile(v.root, a.SHA256)
+	f, err := store.OpenFile(v.Root, a.SHA256)
 	if err != nil {
 		return nil, err
 	}
@@ -400,7 +403,7 @@ func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine
 	path := o.Format.Target(m, e.t, e.o)
 	once := path == ""
 	if once {
-		if path, err = w.store.handover(ctx, e.ID+o.Format.Ext); err != nil {
+		if path, err = handover(ctx, w.store, e.ID+o.Format.Ext); err != nil {
 			return nil, err
 		}
 	}

@@ -7,10 +7,11 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // MostOperations is the maximum number of operations in one flush.
-const MostOperations = mostOperations
+const MostOperations = store.MostOperations
 
 // A Part is an operation of a group: a new session with a title, or a message added to a
 // session.
@@ -27,41 +28,41 @@ type Flush struct {
 
 // WriteGroup writes the parts as the operations of one group.
 func (w *Workspace) WriteGroup(ctx context.Context, group operation.Seq, parts ...Part) (Flush, error) {
-	out, err := createGroup(ctx, w.store, "import", group, func(tx *Tx) (prepared int, err error) {
+	out, err := store.CreateGroup(ctx, w.store, "import", group, func(tx *store.Tx) (prepared int, err error) {
 		for _, part := range parts {
-			tx.begin(operation.Operation{Verb: "import", Args: args{"path": part.Title}})
-			if err := tx.prepare(part); err != nil {
+			tx.Begin(operation.Operation{Verb: "import", Args: store.Args{"path": part.Title}})
+			if err := prepare(tx, part); err != nil {
 				return prepared, err
 			}
 			prepared++
 		}
 		return prepared, nil
 	})
-	flush := Flush{Group: out.group}
-	for _, op := range out.made {
+	flush := Flush{Group: out.Group}
+	for _, op := range out.Made {
 		flush.Made = append(flush.Made, *op)
 	}
 	return flush, err
 }
 
-func (tx *Tx) prepare(part Part) error {
+func prepare(tx *store.Tx, part Part) error {
 	if part.Session == "" {
-		_, err := tx.newSession("", part.Title)
+		_, err := tx.NewSession("", part.Title)
 		return err
 	}
-	l, err := tx.View.lineNamed(part.Session, false)
+	l, err := tx.View.LineNamed(part.Session, false)
 	if err != nil {
 		return err
 	}
-	node, err := tx.View.end(l, false)
+	node, err := tx.View.End(l, false)
 	if err != nil {
 		return err
 	}
-	id, err := sessionid.NewMessage(tx.View.store.opts.Random)
+	id, err := sessionid.NewMessage(tx.View.Store.Opts.Random)
 	if err != nil {
 		return err
 	}
-	_, err = tx.appendTo(&place{line: l, node: node}, &message{id: id, role: "user", content: rawjson.Compact(part.Text)})
+	_, err = tx.AppendTo(&store.Place{Line: l, Node: node}, &store.Message{ID: id, Role: "user", Content: rawjson.Compact(part.Text)})
 	return err
 }
 

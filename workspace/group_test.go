@@ -18,6 +18,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
 )
 
 func (s *space) group(group operation.Seq, parts ...workspace.Part) workspace.Flush {
@@ -38,7 +39,7 @@ func titled(n int) (parts []workspace.Part) {
 }
 
 // seqs returns the numbers and groups of the operations, newest first.
-func (s *space) seqs(o workspace.LogOptions) string {
+func (s *space) seqs(o history.LogOptions) string {
 	s.t.Helper()
 	ops, err := s.Log(s.t.Context(), o)
 	if err != nil {
@@ -81,7 +82,7 @@ func TestGroup(t *testing.T) {
 	before := s.truth()
 	want := func(what, log string) {
 		t.Helper()
-		if got := s.seqs(workspace.LogOptions{}); got != log {
+		if got := s.seqs(history.LogOptions{}); got != log {
 			t.Errorf("%s: the log is %q, want %q", what, got, log)
 		}
 	}
@@ -90,11 +91,11 @@ func TestGroup(t *testing.T) {
 		most int
 		log  string
 	}{{1, "5g2 3g2 2g2"}, {2, "5g2 4 3g2 2g2"}, {3, "5g2 4 3g2 2g2 1"}} {
-		if got := s.seqs(workspace.LogOptions{Limit: c.most, Groups: true}); got != c.log {
+		if got := s.seqs(history.LogOptions{Limit: c.most, Groups: true}); got != c.log {
 			t.Errorf("%d rows of the log are %q, want %q", c.most, got, c.log)
 		}
 	}
-	ops, err := s.Undo(t.Context(), workspace.UndoOptions{})
+	ops, err := s.Undo(t.Context(), history.UndoOptions{})
 	if err != nil || len(ops.Operations) != 3 || ops.Operations[0].Undoes != 2 || ops.Operations[2].Undoes != 5 {
 		t.Fatalf("%+v, %v", ops, err)
 	}
@@ -102,7 +103,7 @@ func TestGroup(t *testing.T) {
 	if got := s.count(); got != 2 {
 		t.Errorf("%d sessions are left, want 2", got)
 	}
-	if ops, err = s.Redo(t.Context(), workspace.UndoOptions{}); err != nil || len(ops.Operations) != 3 {
+	if ops, err = s.Redo(t.Context(), history.UndoOptions{}); err != nil || len(ops.Operations) != 3 {
 		t.Fatalf("%+v, %v", ops, err)
 	}
 	want("redone", "11g9 10g9 9g9 8g6- 7g6- 6g6- 5g2 4 3g2 2g2 1")
@@ -112,7 +113,7 @@ func TestGroup(t *testing.T) {
 	if o, err := s.undo(bread); err != nil || o.Undoes != 3 || o.Group != 0 {
 		t.Fatalf("%+v, %v", o, err)
 	}
-	if ops, err = s.Undo(t.Context(), workspace.UndoOptions{}); err != nil || len(ops.Operations) != 2 {
+	if ops, err = s.Undo(t.Context(), history.UndoOptions{}); err != nil || len(ops.Operations) != 2 {
 		t.Fatalf("the rest: %+v, %v", ops, err)
 	}
 	if o, err := s.undo(""); err != nil || o.Undoes != 4 {
@@ -163,16 +164,16 @@ func TestGroupLarge(t *testing.T) {
 		}
 		return nil
 	})
-	_, err = s.Undo(t.Context(), workspace.UndoOptions{})
+	_, err = s.Undo(t.Context(), history.UndoOptions{})
 	restore()
 	if !errors.Is(err, syscall.EIO) || s.count() != 2*n || !strings.Contains(err.Error(), fmt.Sprintf("%d of %d operations", n, 3*n)) {
 		t.Fatalf("%v; %d sessions are left", err, s.count())
 	}
-	ops, err := s.Undo(t.Context(), workspace.UndoOptions{})
+	ops, err := s.Undo(t.Context(), history.UndoOptions{})
 	if err != nil || len(ops.Operations) != 2*n || s.count() != 0 {
 		t.Fatalf("%v; %d sessions are left", err, s.count())
 	}
-	if ops, err = s.Redo(t.Context(), workspace.UndoOptions{}); err != nil || len(ops.Operations) != 3*n || s.count() != 3*n {
+	if ops, err = s.Redo(t.Context(), history.UndoOptions{}); err != nil || len(ops.Operations) != 3*n || s.count() != 3*n {
 		t.Fatalf("%v; %d sessions are back", err, s.count())
 	}
 	healthy(t, s)
@@ -186,10 +187,10 @@ func TestGroupSame(t *testing.T) {
 	s.group(first.Group, workspace.Part{Session: made, Text: "a"})
 	s.group(first.Group, workspace.Part{Session: made, Text: "b"})
 	before := s.truth()
-	if ops, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil || len(ops.Operations) != 4 || s.count() != 0 {
+	if ops, err := s.Undo(t.Context(), history.UndoOptions{}); err != nil || len(ops.Operations) != 4 || s.count() != 0 {
 		t.Fatalf("%+v, %v", ops, err)
 	}
-	if ops, err := s.Redo(t.Context(), workspace.UndoOptions{}); err != nil || len(ops.Operations) != 4 || !equalFiles(before, s.truth()) {
+	if ops, err := s.Redo(t.Context(), history.UndoOptions{}); err != nil || len(ops.Operations) != 4 || !equalFiles(before, s.truth()) {
 		t.Fatalf("%+v, %v", ops, err)
 	}
 	if _, err := s.WriteGroup(t.Context(), 0, workspace.Part{Session: made, Text: "c"}, workspace.Part{Session: made, Text: "d"}); err == nil {
@@ -223,11 +224,11 @@ func TestGroupPartial(t *testing.T) {
 	if len(flush.Made) != 1 || flush.Made[0].Seq != 2 || flush.Group != 2 {
 		t.Errorf("%+v", flush)
 	}
-	if got := s.seqs(workspace.LogOptions{}); got != "2g2 1" || s.count() != 2 || s.read(name) != now {
+	if got := s.seqs(history.LogOptions{}); got != "2g2 1" || s.count() != 2 || s.read(name) != now {
 		t.Errorf("the log is %q, and there are %d sessions", got, s.count())
 	}
 	s.new("Soup")
-	if got := s.seqs(workspace.LogOptions{}); got != "4 3 2g2 1" { // the changes of the other program
+	if got := s.seqs(history.LogOptions{}); got != "4 3 2g2 1" { // the changes of the other program
 		t.Errorf("the log is %q", got)
 	}
 	healthy(t, s)
@@ -251,20 +252,20 @@ func TestGroupInterrupted(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Dir(), temp), []byte(log), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.seqs(workspace.LogOptions{}); got != "5g2 2g2 1" {
+	if got := s.seqs(history.LogOptions{}); got != "5g2 2g2 1" {
 		t.Errorf("a reader finds %q", got)
 	}
 	s.new("Soup")
-	if got := s.seqs(workspace.LogOptions{}); got != "6 5g2 2g2 1" {
+	if got := s.seqs(history.LogOptions{}); got != "6 5g2 2g2 1" {
 		t.Errorf("the log is %q", got)
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir(), temp)); err == nil {
 		t.Errorf("%s stays", temp)
 	}
-	if ops, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil || len(ops.Operations) != 1 {
+	if ops, err := s.Undo(t.Context(), history.UndoOptions{}); err != nil || len(ops.Operations) != 1 {
 		t.Fatalf("%+v, %v", ops, err)
 	}
-	if ops, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil || len(ops.Operations) != 2 {
+	if ops, err := s.Undo(t.Context(), history.UndoOptions{}); err != nil || len(ops.Operations) != 2 {
 		t.Fatalf("%+v, %v", ops, err)
 	}
 	healthy(t, s)
@@ -293,7 +294,7 @@ func TestGroupLogRepaired(t *testing.T) {
 	s.mend()
 	s.delete(session.FileName(flush.Made[1].Sessions[0])) // by another program
 	s.new("Soup")
-	if got := s.seqs(workspace.LogOptions{}); !strings.HasSuffix(got, "3g1 2g1 1g1") {
+	if got := s.seqs(history.LogOptions{}); !strings.HasSuffix(got, "3g1 2g1 1g1") {
 		t.Errorf("the log is %q", got)
 	}
 }
@@ -355,7 +356,7 @@ func TestGroupsConcurrent(t *testing.T) {
 		}
 	}
 	logged := map[operation.Seq]operation.Seq{}
-	ops, err := s.Log(t.Context(), workspace.LogOptions{})
+	ops, err := s.Log(t.Context(), history.LogOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

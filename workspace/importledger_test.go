@@ -6,14 +6,16 @@ import (
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace/imports"
+	"github.com/bough-dev/bough/workspace/internal/eraser"
+	"github.com/bough-dev/bough/workspace/internal/importer"
 )
 
 // TestLedgerRow: a record of an import still names the conversation after it was encoded,
 // and after its text was erased.
 func TestLedgerRow(t *testing.T) {
-	row := &fileRow{}
+	row := &importer.FileRow{}
 	row.File.Path = "a.jsonl"
-	row.File.Rows = []ledgerImported{{Transcript: imports.Transcript{Session: "s", Title: "Secret", Notes: []string{"secret"}}, ID: "c", Last: "m"}}
+	row.File.Rows = []importer.LedgerImported{{Transcript: imports.Transcript{Session: "s", Title: "Secret", Notes: []string{"secret"}}, ID: "c", Last: "m"}}
 	line := rawjson.Compact(row)
 	for _, c := range []struct {
 		line  []byte
@@ -21,10 +23,10 @@ func TestLedgerRow(t *testing.T) {
 		notes int
 	}{
 		{line, "Secret", 1},
-		{newErasure([]string{"s"}, nil, nil).importLine(line), "", 0},
-		{newErasure([]string{"other"}, nil, nil).importLine(line), "Secret", 1},
+		{eraser.NewErasure([]string{"s"}, nil, nil).ImportLine(line), "", 0},
+		{eraser.NewErasure([]string{"other"}, nil, nil).ImportLine(line), "Secret", 1},
 	} {
-		var is fileRow
+		var is importer.FileRow
 		if err := json.Unmarshal(c.line, &is); err != nil || len(is.File.Rows) != 1 {
 			t.Fatalf("%s: %v", c.line, err)
 		}

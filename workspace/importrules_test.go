@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
@@ -103,7 +104,7 @@ func TestImportOpen(t *testing.T) {
 			}
 			healthy(t, s)
 			if name == "nothing" {
-				if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil {
+				if _, err := s.Undo(t.Context(), history.UndoOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				if after := s.read("conversations/" + session + ".json"); after != before {
@@ -169,11 +170,11 @@ func TestImportRemoved(t *testing.T) {
 			case "removed":
 				_, err = s.Remove(t.Context(), session, workspace.RemoveOptions{})
 			case "undone":
-				_, err = s.Undo(t.Context(), workspace.UndoOptions{})
+				_, err = s.Undo(t.Context(), history.UndoOptions{})
 			case "update undone":
 				text += claudePiece + claudeRest
 				s.imports(t, path, text, imports.Options{})
-				_, err = s.Undo(t.Context(), workspace.UndoOptions{})
+				_, err = s.Undo(t.Context(), history.UndoOptions{})
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -225,7 +226,7 @@ func TestImportLive(t *testing.T) {
 	if len(list.Sessions) != 4 {
 		t.Errorf("%d files, want 4", len(list.Sessions))
 	}
-	if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err == nil {
+	if _, err := s.Undo(t.Context(), history.UndoOptions{}); err == nil {
 		t.Error("undo reverted a live import")
 	}
 	if h, err := s.Head(t.Context()); err != nil || h != nil {
@@ -283,7 +284,7 @@ func TestImportRestored(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil {
+	if _, err := s.Undo(t.Context(), history.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := importOne(t, s, other, imports.Options{}); got.Status != imports.Unchanged || got.Session != session {
@@ -342,13 +343,13 @@ func TestImportGroup(t *testing.T) {
 	if err != nil || len(list.Imported) != 100 {
 		t.Fatalf("%d rows, %v", len(list.Imported), err)
 	}
-	if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil {
+	if _, err := s.Undo(t.Context(), history.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if left := s.every(); len(left) != 0 {
 		t.Errorf("%d messages are left", len(left))
 	}
-	if _, err := s.Redo(t.Context(), workspace.UndoOptions{}); err != nil {
+	if _, err := s.Redo(t.Context(), history.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if back := s.every(); len(back) != 200 {
@@ -445,7 +446,7 @@ func TestImportRemovedWithoutID(t *testing.T) {
 	if got := s.imports(t, path, more+`]`, imports.Options{}); got.Added != 1 {
 		t.Fatalf("%+v", got)
 	}
-	if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil {
+	if _, err := s.Undo(t.Context(), history.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{more + `]`, more + `,{"role":"assistant","content":"Four."}]`} {

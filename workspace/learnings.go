@@ -7,22 +7,21 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/workspace/internal/importer"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
-
-// learningsPath is the file with the results of branches.
-const learningsPath = stateDir + "/learnings.jsonl"
 
 // Learnings returns the file with the results of explored branches, nil if it
 // does not exist. Package explore describes the content.
 func (w *Workspace) Learnings(ctx context.Context) ([]byte, error) {
-	return w.store.readOwn(ctx, learningsPath)
+	return w.store.ReadOwn(ctx, store.LearningsPath)
 }
 
 // AppendLearnings appends whole lines to the file of [Workspace.Learnings]. It
 // is not logged and cannot be undone.
 func (w *Workspace) AppendLearnings(ctx context.Context, lines []byte) error {
-	return w.patient().store.withLock(ctx, "explore", func(root *os.Root) error {
-		_, err := durable.Append(root, learningsPath, lines)
+	return w.patient().store.WithLock(ctx, "explore", func(root *os.Root) error {
+		_, err := durable.Append(root, store.LearningsPath, lines)
 		return err
 	})
 }
@@ -32,11 +31,11 @@ func (w *Workspace) AppendLearnings(ctx context.Context, lines []byte) error {
 // precedence: the members explore.* of the workspace's settings, the file
 // [ExplorationSettingsPath], and the settings of the user.
 func (w *Workspace) ExplorationSettings(ctx context.Context) ([]byte, error) {
-	l, err := w.store.settings()
+	l, err := importer.Settings(w.store)
 	if err != nil {
 		return nil, err
 	}
-	own, err := w.store.readOwn(ctx, ExplorationSettingsPath)
+	own, err := w.store.ReadOwn(ctx, ExplorationSettingsPath)
 	if err != nil {
 		return nil, err
 	}
@@ -61,4 +60,4 @@ func mergeObjects(objects [][]byte) ([]byte, error) {
 
 // ExplorationSettingsPath is a file with settings for explorations, where
 // earlier versions of bough kept them.
-const ExplorationSettingsPath = explorationSettings
+const ExplorationSettingsPath = store.ExplorationSettings

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
 )
@@ -22,28 +23,26 @@ const (
 	ownEvents  = "events"
 )
 
-const ownUntracked = "untracked"
-
 // NewLine creates an empty session. Unlike [Workspace.New] it does not move the
 // head. If a session with the UUID exists, NewLine returns its line, and
 // existed is true.
 func (w *Workspace) NewLine(ctx context.Context, o lines.Options) (l *lines.Entry, existed bool, err error) {
-	if err := cmp.Or(checkUTF8("title", o.Title), checkUTF8("user", o.User), checkObject("configs", o.Configs)); err != nil {
+	if err := cmp.Or(store.CheckUTF8("title", o.Title), store.CheckUTF8("user", o.User), checkObject("configs", o.Configs)); err != nil {
 		return nil, false, err
 	}
 	type line struct {
 		entry   *lines.Entry
 		existed bool
 	}
-	op := operation.Operation{Verb: "new", Args: args{"title": o.Title}}
-	made, err := create(ctx, w.store, op, func(tx *Tx) (made line, err error) {
-		id, existed := tx.View.byUUID(o.UUID)
+	op := operation.Operation{Verb: "new", Args: store.Args{"title": o.Title}}
+	made, err := store.Create(ctx, w.store, op, func(tx *store.Tx) (made line, err error) {
+		id, existed := tx.View.ByUUID(o.UUID)
 		if !existed {
-			if id, err = tx.newSession(o.UUID, o.Title, ownOf(&o)...); err != nil {
+			if id, err = tx.NewSession(o.UUID, o.Title, ownOf(&o)...); err != nil {
 				return made, err
 			}
 		}
-		entry, err := tx.View.lineEntryOf(id)
+		entry, err := lineEntryOf(tx.View, id)
 		return line{entry, existed}, err
 	})
 	return made.entry, made.existed, err
@@ -58,46 +57,46 @@ func ownOf(o *lines.Options) (own []rawjson.Pair) {
 		own = append(own, rawjson.Pair{Key: ownConfigs, Value: rawjson.Layout(ownConfigsOf(o.Configs), 3)})
 	}
 	if o.Untracked {
-		own = append(own, rawjson.Pair{Key: ownUntracked, Value: []byte("true")})
+		own = append(own, rawjson.Pair{Key: store.OwnUntracked, Value: []byte("true")})
 	}
 	return own
 }
 
 // Entry returns the line of a session.
 func (ln Line) Entry(ctx context.Context) (*lines.Entry, error) {
-	return read(ctx, ln.w.store, func(v *View) (*lines.Entry, error) {
-		id, err := v.resolve(ln.name)
+	return store.Read(ctx, ln.w.store, func(v *store.View) (*lines.Entry, error) {
+		id, err := v.Resolve(ln.name)
 		if err != nil {
 			return nil, err
 		}
-		return v.lineEntryOf(id)
+		return lineEntryOf(v, id)
 	})
 }
 
 // lineEntryOf returns the entry of the line of a session.
-func (v *View) lineEntryOf(id string) (*lines.Entry, error) {
+func lineEntryOf(v *store.View, id string) (*lines.Entry, error) {
 	ids := []string{id}
-	if !v.isPenguin(id) {
+	if !v.IsPenguin(id) {
 		var err error
-		if ids, err = v.lineIDs(id); err != nil {
+		if ids, err = v.LineIDs(id); err != nil {
 			return nil, err
 		}
 	}
-	first, err := v.outline(ids[0])
+	first, err := v.Outline(ids[0])
 	if err != nil {
 		return nil, err
 	}
-	return v.lineEntry(first, ids), nil
+	return lineEntry(v, first, ids), nil
 }
 
 // lineEntry returns the entry of the line with the files ids, of which first is
 // the first.
-func (v *View) lineEntry(first *session.Outline, ids []string) *lines.Entry {
-	e := v.entryOf(first.ID)
+func lineEntry(v *store.View, first *session.Outline, ids []string) *lines.Entry {
+	e := entryOf(v, first.ID)
 	l := &lines.Entry{ID: e.ID, UUID: sessionid.UUID(e.ID), Kind: e.Kind, Title: e.Title}
-	l.CreatedAt, l.UpdatedAt = e.CreatedAt, v.lastActive(ids...)
+	l.CreatedAt, l.UpdatedAt = e.CreatedAt, v.LastActive(ids...)
 	json.Unmarshal(first.Own(ownUser), &l.User) // ignored if it has another type
-	json.Unmarshal(first.Own(ownUntracked), &l.Untracked)
+	json.Unmarshal(first.Own(store.OwnUntracked), &l.Untracked)
 	if configs := first.Own(ownConfigs); checkObject("configs", configs) == nil {
 		l.Configs = configs
 	}
@@ -127,19 +126,19 @@ func (w *Workspace) Lines(ctx context.Context, o lines.ListOptions) (*lines.List
 	if err := checkObject("configs", o.Configs); err != nil {
 		return nil, err
 	}
-	return read(ctx, w.store, func(v *View) (*lines.Listing, error) {
-		if err := v.whole(); err != nil {
+	return store.Read(ctx, w.store, func(v *store.View) (*lines.Listing, error) {
+		if err := v.Whole(); err != nil {
 			return nil, err
 		}
 		l := &lines.Listing{Lines: []lines.Entry{}}
-		v.noteUnusable()
-		for _, at := range v.lineCursors(o) {
-			entry, err := v.lineIf(at.id, o)
+		v.NoteUnusable()
+		for _, at := range lineCursors(v, o) {
+			entry, err := lineIf(v, at.id, o)
 			switch {
 			case err != nil && ctx.Err() != nil:
 				return nil, err
 			case err != nil:
-				v.store.opts.Note(err.Error())
+				v.Store.Opts.Note(err.Error())
 			case entry != nil && o.Limit > 0 && len(l.Lines) == o.Limit:
 				l.More = true
 				return l, nil
@@ -160,11 +159,11 @@ type lineCursor struct {
 // lineCursors returns the cursors of the lines after o.After, in the order of o. If
 // the line of o.After still exists, its stored time is used: the time in a cursor is
 // rounded, and limited to certain years.
-func (v *View) lineCursors(o lines.ListOptions) []lineCursor {
+func lineCursors(v *store.View, o lines.ListOptions) []lineCursor {
 	after := o.After
 	if after != nil {
-		if id, ok := v.byUUID(after.UUID); ok && v.index.Entry(id) != nil {
-			after = &lines.Cursor{Time: v.index.Entry(id).CreatedAt, UUID: after.UUID}
+		if id, ok := v.ByUUID(after.UUID); ok && v.Index.Entry(id) != nil {
+			after = &lines.Cursor{Time: v.Index.Entry(id).CreatedAt, UUID: after.UUID}
 		}
 	}
 	order := func(a, b lines.Cursor) int {
@@ -174,7 +173,7 @@ func (v *View) lineCursors(o lines.ListOptions) []lineCursor {
 		return a.Compare(b)
 	}
 	var list []lineCursor
-	for _, e := range v.index.Entries() {
+	for _, e := range v.Index.Entries() {
 		c := lineCursor{lines.Cursor{Time: e.CreatedAt, UUID: sessionid.UUID(e.ID)}, e.ID}
 		if e.Kind() != session.Continuation && (after == nil || order(c.Cursor, *after) > 0) {
 			list = append(list, c)
@@ -186,17 +185,17 @@ func (v *View) lineCursors(o lines.ListOptions) []lineCursor {
 
 // lineIf returns the entry of the line that begins with the file id, nil if it
 // does not match o.
-func (v *View) lineIf(id string, o lines.ListOptions) (*lines.Entry, error) {
-	first, err := v.outline(id)
+func lineIf(v *store.View, id string, o lines.ListOptions) (*lines.Entry, error) {
+	first, err := v.Outline(id)
 	if err != nil {
 		return nil, err
 	}
 	ids := []string{id}
-	if v.kind(id) != session.Checkpoint {
-		ids, _ = v.index.Line(id) // the files that can be read
+	if v.Kind(id) != session.Checkpoint {
+		ids, _ = v.Index.Line(id) // the files that can be read
 		ids = append([]string{id}, slices.DeleteFunc(ids, func(other string) bool { return other == id })...)
 	}
-	l := v.lineEntry(first, ids)
+	l := lineEntry(v, first, ids)
 	if o.User != "" && l.User != o.User || o.Configs != nil && !holds(l.Configs, o.Configs) {
 		return nil, nil
 	}

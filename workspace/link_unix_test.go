@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/history"
 )
 
 // TestLinkedSession: a symbolic link to a session stays a link after each verb and its
@@ -42,7 +43,7 @@ func TestLinkedSession(t *testing.T) {
 	isLink("doctor")
 	undo := func(what string) {
 		t.Helper()
-		if _, err := s.Undo(t.Context(), workspace.UndoOptions{}); err != nil {
+		if _, err := s.Undo(t.Context(), history.UndoOptions{}); err != nil {
 			t.Fatalf("undo of %s: %v", what, err)
 		}
 		isLink("undo of " + what)
@@ -53,7 +54,7 @@ func TestLinkedSession(t *testing.T) {
 	s.append(workspace.Append{Session: id, Text: "three"})
 	isLink("append")
 	undo("append")
-	if _, err := s.Redo(t.Context(), workspace.UndoOptions{}); err != nil {
+	if _, err := s.Redo(t.Context(), history.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	isLink("redo")

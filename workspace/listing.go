@@ -7,12 +7,14 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // ListOptions select and sort sessions. The zero value lists all.
 type ListOptions struct {
 	Kind  session.Kind // only sessions of this kind
-	Where Where        // only conversations with this setting
+	Where lines.Where  // only conversations with this setting
 	Title string       // only sessions with this text in the title, ignoring case
 	Since time.Time    // only sessions that were active at this time or later
 	Until time.Time    // only sessions that were created before this time
@@ -22,9 +24,9 @@ type ListOptions struct {
 
 // matches reports whether a session matches o, apart from its kind.
 func (o ListOptions) matches(e Entry) bool {
-	return o.Where.matches(e.Setting) &&
+	return o.Where.Matches(e.Setting) &&
 		(o.Title == "" || strings.Contains(strings.ToLower(e.Title), strings.ToLower(o.Title))) &&
-		(o.Since.IsZero() || !e.LastActive.Before(instant(o.Since))) &&
+		(o.Since.IsZero() || !e.LastActive.Before(store.Instant(o.Since))) &&
 		(o.Until.IsZero() || e.CreatedAt.Before(o.Until))
 }
 

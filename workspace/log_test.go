@@ -20,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
 )
 
 // spoilLog replaces the log by f of it and returns the result.
@@ -70,7 +71,7 @@ func TestBrokenLog(t *testing.T) {
 				if !slices.ContainsFunc(s.notes, func(note string) bool { return strings.Contains(note, doctor.DamagedLog) }) {
 					t.Errorf("%s: the notes are %q", c.name, s.notes)
 				}
-				ops, err := s.Log(t.Context(), workspace.LogOptions{Limit: 1})
+				ops, err := s.Log(t.Context(), history.LogOptions{Limit: 1})
 				if err != nil || ops.Operations[0].Seq != c.next {
 					t.Errorf("%s: the next operation is %+v, %v, want %d", c.name, ops, err, c.next)
 				}
@@ -141,7 +142,7 @@ func TestLogMemory(t *testing.T) {
 		name string
 		do   func() error
 	}{
-		{"log", func() error { _, err := s.Log(t.Context(), workspace.LogOptions{}); return err }},
+		{"log", func() error { _, err := s.Log(t.Context(), history.LogOptions{}); return err }},
 		{"doctor", func() error { _, err := s.Doctor(t.Context(), doctor.Options{}); return err }},
 		{"doctor --fix", func() error { _, err := s.Doctor(t.Context(), doctor.Options{Fix: true}); return err }},
 	} {
@@ -149,7 +150,7 @@ func TestLogMemory(t *testing.T) {
 			t.Errorf("%s holds %d MB", c.name, peak>>20)
 		}
 	}
-	ops, err := s.Log(t.Context(), workspace.LogOptions{})
+	ops, err := s.Log(t.Context(), history.LogOptions{})
 	if err != nil || len(ops.Operations) < lines+1 {
 		t.Errorf("%d operations are left, %v", len(ops.Operations), err)
 	}
@@ -224,7 +225,7 @@ func TestCompactLog(t *testing.T) {
 		t.Fatalf("the log is %q", compacted)
 	}
 	next(events.MessageAdded, events.HeadMoved, events.MessageAdded, events.HeadMoved)
-	if got := s.seqs(workspace.LogOptions{}); got != "8 7 6 5 4 3 2 1" {
+	if got := s.seqs(history.LogOptions{}); got != "8 7 6 5 4 3 2 1" {
 		t.Errorf("the log is %s", got)
 	}
 	healthy(t, s)

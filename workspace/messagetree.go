@@ -7,6 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // A MessageTree is the message tree of a conversation. A sequence of messages
@@ -48,23 +49,23 @@ type StraightRun struct {
 // MessageTree returns the message tree of the line of a session, in all of its
 // files. Siblings are sorted as the leaves of [Workspace.Branches] are.
 func (w *Workspace) MessageTree(ctx context.Context, name string, o session.ReadOptions) (*MessageTree, error) {
-	return read(ctx, w.store, func(v *View) (*MessageTree, error) {
-		l, err := v.lineOf(name, o.Partial)
+	return store.Read(ctx, w.store, func(v *store.View) (*MessageTree, error) {
+		l, err := lineOf(v, name, o.Partial)
 		if err != nil {
 			return nil, err
 		}
 		t := &MessageTree{Session: l.Parts[0].ID, Runs: []StraightRun{}}
 		files := make([]*session.Session, len(l.Parts))
 		for i, part := range l.Parts {
-			if files[i], err = v.reopen(part); err != nil {
+			if files[i], err = v.Reopen(part); err != nil {
 				return nil, err
 			}
 		}
 		message := func(node int) session.Message { return files[l.Part(node)].Messages[l.Index(node)] }
 		said := func(node int) (time.Time, bool) { return message(node).Time() }
-		newest, head, depths, labelled := l.Newest(0), v.headOf(l), l.Depths(), v.bookmarksIn(l)
+		newest, head, depths, labelled := l.Newest(0), headOf(v, l), l.Depths(), v.BookmarksIn(l)
 		runs := fold(l.Tree, func(nodes []int) {
-			for i, m := range v.byTime(l, nodes, said) {
+			for i, m := range byTime(v, l, nodes, said) {
 				nodes[i] = m.node
 			}
 		})
@@ -74,8 +75,8 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 				Last:       l.ID(r.last()),
 				Count:      len(r.nodes),
 				Depth:      depths[r.last()],
-				CreatedAt:  instant(v.momentOf(l, r.first(), said).at),
-				LastActive: instant(v.momentOf(l, r.last(), said).at),
+				CreatedAt:  store.Instant(momentOf(v, l, r.first(), said).at),
+				LastActive: store.Instant(momentOf(v, l, r.last(), said).at),
 				Orphan:     l.Orphan(r.first()),
 				Leaf:       l.IsLeaf(r.last()),
 				Newest:     r.last() == newest,

@@ -6,6 +6,7 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/owner"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // ForeignPath returns the path of a file or folder of the workspace at dir that
@@ -16,7 +17,7 @@ import (
 // such a path: its owner controls the contents, and could read what is written
 // to it. This does not apply if the user named the workspace.
 func ForeignPath(dir string) (string, error) {
-	for _, name := range []string{".", stateDir, session.Dir, agent.Dir, explorationsDir, headFile} {
+	for _, name := range []string{".", store.StateDir, session.Dir, agent.Dir, store.ExplorationsDir, store.HeadFile} {
 		path := filepath.Join(dir, name)
 		foreign, err := owner.Other(path)
 		if foreign || err != nil {

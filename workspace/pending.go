@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/task"
 )
@@ -12,16 +13,16 @@ import (
 // messages. Without messages, it returns the counts for the leaves of the line,
 // except those of zero. Unknown messages are omitted.
 func (ln Line) Pending(ctx context.Context, messages ...string) ([]lines.Pending, error) {
-	return read(ctx, ln.w.store, func(v *View) (list []lines.Pending, err error) {
-		l, err := v.lineNamed(ln.name, false)
+	return store.Read(ctx, ln.w.store, func(v *store.View) (list []lines.Pending, err error) {
+		l, err := v.LineNamed(ln.name, false)
 		if err != nil {
 			return nil, err
 		}
-		open, err := v.pendingIn(l)
+		open, err := pendingIn(v, l)
 		if err != nil {
 			return nil, err
 		}
-		c := &counting{line: l, open: open, counts: make([]counted, l.Len())}
+		c := &counting{Line: l, open: open, counts: make([]counted, l.Len())}
 		if len(messages) == 0 {
 			for _, n := range l.Leaves() {
 				if p := c.pending(n); p.Count > 0 {
@@ -32,13 +33,13 @@ func (ln Line) Pending(ctx context.Context, messages ...string) ([]lines.Pending
 		}
 		var nodes []int
 		for _, message := range messages {
-			if n, err := l.find(message); err == nil {
+			if n, err := l.Lookup(message); err == nil {
 				p := c.pending(n)
 				p.Message = message
 				nodes, list = append(nodes, n), append(list, p)
 			}
 		}
-		above := l.above(nodes)
+		above := l.Above(nodes)
 		for i, n := range nodes {
 			list[i].Covered = above[n]
 		}
@@ -47,12 +48,12 @@ func (ln Line) Pending(ctx context.Context, messages ...string) ([]lines.Pending
 }
 
 // pendingIn returns, for each node of a line, whether it is to be tracked.
-func (v *View) pendingIn(l *line) (open []bool, err error) {
+func pendingIn(v *store.View, l *store.Line) (open []bool, err error) {
 	open = make([]bool, l.Len())
-	if !l.tracks() {
+	if !l.Tracks() {
 		return open, nil
 	}
-	err = v.store.look(v.root, func(log *task.Log) {
+	err = v.Store.Look(v.Root, func(log *task.Log) {
 		for n := range open {
 			open[n] = l.Stored(n) && log.State(l.ID(n)).Open()
 		}
@@ -62,7 +63,7 @@ func (v *View) pendingIn(l *line) (open []bool, err error) {
 
 // A counting counts pending messages on paths and visits each message once.
 type counting struct {
-	*line
+	*store.Line
 	open   []bool
 	counts []counted // of the paths to visited nodes
 	walk   []int
@@ -101,31 +102,20 @@ func (c *counting) pending(n int) lines.Pending {
 	return p
 }
 
-// above returns the ancestors of nodes.
-func (l *line) above(nodes []int) map[int]bool {
-	above := map[int]bool{}
-	for _, n := range nodes {
-		for n = l.Parent(n); n >= 0 && !above[n]; n = l.Parent(n) {
-			above[n] = true
-		}
-	}
-	return above
-}
-
 // Batch returns the next messages to track on the path to a message of a line:
 // the first pending ones, up to the next fork. It returns nil if there are
 // none.
 func (ln Line) Batch(ctx context.Context, message string, s task.Sizes) (*lines.Batch, error) {
-	return read(ctx, ln.w.store, func(v *View) (*lines.Batch, error) {
-		l, err := v.lineNamed(ln.name, false)
+	return store.Read(ctx, ln.w.store, func(v *store.View) (*lines.Batch, error) {
+		l, err := v.LineNamed(ln.name, false)
 		if err != nil {
 			return nil, err
 		}
-		node, err := l.find(message)
+		node, err := l.Lookup(message)
 		if err != nil {
 			return nil, err
 		}
-		open, err := v.pendingIn(l)
+		open, err := pendingIn(v, l)
 		if err != nil {
 			return nil, err
 		}
@@ -138,13 +128,13 @@ func (ln Line) Batch(ctx context.Context, message string, s task.Sizes) (*lines.
 		if len(next.New) == 0 {
 			return nil, nil
 		}
-		return v.batchOf(l, path, children, next)
+		return batchOf(v, l, path, children, next)
 	})
 }
 
-func (v *View) batchOf(l *line, path []int, children [][]int, next task.Batch) (b *lines.Batch, err error) {
+func batchOf(v *store.View, l *store.Line, path []int, children [][]int, next task.Batch) (b *lines.Batch, err error) {
 	path = path[:next.New[len(next.New)-1]+1]
-	b = &lines.Batch{Line: l.Parts[0].ID, UUID: l.uuid(), Branch: l.ID(l.branch(path, children))}
+	b = &lines.Batch{Line: l.Parts[0].ID, UUID: l.UUID(), Branch: l.ID(l.Branch(path, children))}
 	for _, i := range next.New {
 		b.New = append(b.New, l.ID(path[i]))
 	}
@@ -156,26 +146,15 @@ func (v *View) batchOf(l *line, path []int, children [][]int, next task.Batch) (
 	for i, place := range next.Shown {
 		shown[i] = path[place]
 	}
-	nodes, err := v.nodesOf(l, shown)
+	nodes, err := nodesOf(v, l, shown)
 	if err != nil {
 		return nil, err
 	}
 	b.Context, b.Nodes = nodes[:len(before)], nodes[len(before):]
-	return b, v.store.look(v.root, func(log *task.Log) {
-		b.Tasks = log.Visible(l.idsOf(path))
-		for _, t := range log.All(l.ids()) {
+	return b, v.Store.Look(v.Root, func(log *task.Log) {
+		b.Tasks = log.Visible(l.IdsOf(path))
+		for _, t := range log.All(l.IDs()) {
 			b.Order = max(b.Order, t.Order)
 		}
 	})
-}
-
-// branch returns the node that identifies the branch at the end of a path: the
-// last node that is not an oldest child, else the root.
-func (l *line) branch(path []int, children [][]int) int {
-	for i := len(path) - 1; i > 0; i-- {
-		if children[path[i-1]][0] != path[i] {
-			return path[i]
-		}
-	}
-	return path[0]
 }

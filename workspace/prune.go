@@ -10,6 +10,8 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/internal/eraser"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // PruneOptions are the choices for a prune.
@@ -44,48 +46,48 @@ const (
 // week ago. It keeps named checkpoints, those that others depend on, and
 // Penguin's.
 func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*PruneResult, error) {
-	return w.store.prune(ctx, o, false)
+	return prune(ctx, w.store, o, false)
 }
 
-func (w *base) prune(ctx context.Context, o PruneOptions, auto bool) (*PruneResult, error) {
-	decide := func(v *View) (*PruneResult, error) {
-		list, err := v.judge(w.opts.Retention)
+func prune(ctx context.Context, w *store.Store, o PruneOptions, auto bool) (*PruneResult, error) {
+	decide := func(v *store.View) (*PruneResult, error) {
+		list, err := judge(v, w.Opts.Retention)
 		return &PruneResult{list}, err
 	}
 	if o.DryRun {
-		return read(ctx, w, decide)
+		return store.Read(ctx, w, decide)
 	}
-	return update(ctx, w, operation.Operation{Verb: "prune", Auto: auto}, func(tx *Tx) (*PruneResult, error) {
+	return store.Update(ctx, w, operation.Operation{Verb: "prune", Auto: auto}, func(tx *store.Tx) (*PruneResult, error) {
 		p, err := decide(tx.View)
 		if err != nil {
 			return p, err
 		}
-		tx.mark = prunedMark
+		tx.Mark = prunedMark
 		for _, c := range p.Checkpoints {
 			if c.Kept {
 				continue
 			}
-			if err := tx.remove(c.ID); err != nil {
+			if err := tx.Remove(c.ID); err != nil {
 				return p, err
 			}
 		}
-		before := tx.View.store.opts.Now().Add(-prunedAge)
-		return p, tx.purge(func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
+		before := tx.View.Store.Opts.Now().Add(-prunedAge)
+		return p, eraser.Purge(tx, func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
 	})
 }
 
 // judge decides about each automatic checkpoint.
-func (v *View) judge(r checkpoint.Retention) ([]PruneDecision, error) {
-	if err := v.whole(); err != nil {
+func judge(v *store.View, r checkpoint.Retention) ([]PruneDecision, error) {
+	if err := v.Whole(); err != nil {
 		return nil, err
 	}
-	bookmarks, _, err := v.bookmarks()
+	bookmarks, _, err := v.Bookmarks()
 	if err != nil {
 		return nil, err // a damaged agent may refer to any session
 	}
 	list := []PruneDecision{}
 	var taken []checkpoint.Taken
-	for _, e := range v.index.Entries() {
+	for _, e := range v.Index.Entries() {
 		if e.Kind() != session.Checkpoint || !e.Auto {
 			continue
 		}
@@ -94,14 +96,14 @@ func (v *View) judge(r checkpoint.Retention) ([]PruneDecision, error) {
 			t.Line = e.Lineage[0]
 		}
 		taken = append(taken, t)
-		list = append(list, PruneDecision{ID: e.ID, Title: v.title(e), CreatedAt: instant(e.CreatedAt)})
+		list = append(list, PruneDecision{ID: e.ID, Title: v.Title(e), CreatedAt: store.Instant(e.CreatedAt)})
 	}
-	for i, verdict := range r.Apply(taken, v.store.opts.Now()) {
+	for i, verdict := range r.Apply(taken, v.Store.Opts.Now()) {
 		list[i].Kept, list[i].Reason = verdict.Keep, verdict.Reason
 		if verdict.Keep {
 			continue
 		}
-		if why := v.needed(list[i].ID, bookmarks.Bookmarks); why != "" {
+		if why := needed(v, list[i].ID, bookmarks.Bookmarks); why != "" {
 			list[i].Kept, list[i].Reason = true, why
 		}
 	}
@@ -110,17 +112,17 @@ func (v *View) judge(r checkpoint.Retention) ([]PruneDecision, error) {
 
 // needed returns why a checkpoint is kept although it is old, "" if nothing
 // refers to it.
-func (v *View) needed(id string, bookmarks []bookmark.Bookmark) string {
-	if h, ok := v.head(); ok && h.Session == id {
+func needed(v *store.View, id string, bookmarks []bookmark.Bookmark) string {
+	if h, ok := v.Head(); ok && h.Session == id {
 		return "the head is in it"
 	}
 	if slices.ContainsFunc(bookmarks, func(b bookmark.Bookmark) bool { return b.Session == id }) {
 		return "a bookmark is in it"
 	}
-	if v.mayRemove([]string{id}, true) != nil || len(v.penguinBelow(id)) > 0 {
+	if v.MayRemove([]string{id}, true) != nil || len(v.PenguinBelow(id)) > 0 {
 		return "another session continues it"
 	}
-	if o, err := v.outline(id); err != nil || !o.FitsSeal {
+	if o, err := v.Outline(id); err != nil || !o.FitsSeal {
 		return "another program wrote to it"
 	}
 	return ""

@@ -7,6 +7,8 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/internal/searcher"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // A Listing is a list of sessions.
@@ -27,50 +29,44 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, erro
 func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, error) {
 	kind := o.Kind
 	if kind != "" {
-		err := checkWord("kind", string(kind), string(session.Root), string(session.Continuation), string(session.Branch), string(session.Checkpoint))
+		err := store.CheckWord("kind", string(kind), string(session.Root), string(session.Continuation), string(session.Branch), string(session.Checkpoint))
 		if err != nil {
-			return nil, explained(err)
+			return nil, store.Explained(err)
 		}
 	}
 	if err := o.Sort.check(); err != nil {
 		return nil, err
 	}
-	return read(ctx, w.store, func(v *View) (*Listing, error) {
+	return store.Read(ctx, w.store, func(v *store.View) (*Listing, error) {
 		entries := []Entry{}
-		head, _ := v.head()
+		head, _ := v.Head()
 		add := func(id string) {
-			if e := v.entryOf(id); o.matches(e) {
+			if e := entryOf(v, id); o.matches(e) {
 				e.Head = id == head.Session
 				entries = append(entries, e)
 			}
 		}
-		if err := v.whole(); err != nil {
+		if err := v.Whole(); err != nil {
 			return nil, err
 		}
-		v.noteUnusable()
-		for _, e := range v.index.Entries() {
+		v.NoteUnusable()
+		for _, e := range v.Index.Entries() {
 			if kind == "" || e.Kind() == kind {
 				add(e.ID)
 			}
 		}
 		if kind == "" || kind == session.Checkpoint {
-			for _, id := range v.penguinIDs() {
-				if err := v.penguin[id].Err; err != nil {
-					v.store.opts.Note(err.Error())
+			for _, id := range v.PenguinIDs() {
+				if err := v.Penguin[id].Err; err != nil {
+					v.Store.Opts.Note(err.Error())
 					continue
 				}
 				add(id)
 			}
 		}
 		slices.SortFunc(entries, o.Sort.compare)
-		return &Listing{Sessions: entries[:atMost(len(entries), o.Limit)], Total: len(entries)}, nil
+		return &Listing{Sessions: entries[:searcher.AtMost(len(entries), o.Limit)], Total: len(entries)}, nil
 	})
-}
-
-func (v *View) noteUnusable() {
-	for _, e := range v.index.Unusable() {
-		v.store.opts.Note(e.Err.Error())
-	}
 }
 
 // A Conversation is the path to a message, as one session.
@@ -96,52 +92,30 @@ func (c *Conversation) MarshalJSON() ([]byte, error) { return rawjson.Strict(c.J
 // Show returns the path to ref across the sessions that it was copied from or
 // continues.
 func (w *Workspace) Show(ctx context.Context, ref string, o session.ReadOptions) (*Conversation, error) {
-	return read(ctx, w.store, func(v *View) (*Conversation, error) {
-		p, err := v.place(ref, o.Partial)
+	return store.Read(ctx, w.store, func(v *store.View) (*Conversation, error) {
+		p, err := v.Place(ref, o.Partial)
 		if err != nil {
 			return nil, err
 		}
-		asked := p.Parts[p.named]
-		c := &Conversation{Entry: v.entryOf(asked.ID)}
-		d, err := checkpoint.View(p.Tree, p.node, asked, v.reopen)
+		asked := p.Parts[p.Named]
+		c := &Conversation{Entry: entryOf(v, asked.ID)}
+		d, err := checkpoint.View(p.Tree, p.Node, asked, v.Reopen)
 		if err != nil {
 			return nil, err
 		}
 		d.CreatedAt, d.LastActive = session.Bough.Time(c.Entry.CreatedAt), session.Bough.Time(c.Entry.LastActive)
-		if c.Document, err = d.Bytes(v.reopen); err != nil {
+		if c.Document, err = d.Bytes(v.Reopen); err != nil {
 			return nil, err
 		}
-		path := p.Path(p.node)
-		names := v.naming(asked.ID, p.line)
+		path := p.Path(p.Node)
+		names := v.Naming(asked.ID, p.Line)
 		for _, n := range path {
-			c.Refs = append(c.Refs, names.ref(p.ID(n)))
-			c.Joined = append(c.Joined, p.line.Joined(n))
+			c.Refs = append(c.Refs, names.Ref(p.ID(n)))
+			c.Joined = append(c.Joined, p.Line.Joined(n))
 		}
-		c.Messages, err = v.messages(p.line, path)
+		c.Messages, err = v.Messages(p.Line, path)
 		return c, err
 	})
-}
-
-// messages returns the messages at nodes of l.
-func (v *View) messages(l *line, nodes []int) ([]session.Message, error) {
-	list := make([]session.Message, 0, len(nodes))
-	for _, n := range nodes {
-		m, err := v.message(l, n)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, m)
-	}
-	return list, nil
-}
-
-// message returns the message at a node of l.
-func (v *View) message(l *line, node int) (session.Message, error) {
-	s, err := v.reopen(l.Parts[l.Part(node)])
-	if err != nil {
-		return session.Message{}, err
-	}
-	return s.Messages[l.Index(node)], nil
 }
 
 // A Lineage is a session with its ancestors.
@@ -151,14 +125,14 @@ type Lineage struct {
 
 // Lineage returns the lineage of a session.
 func (w *Workspace) Lineage(ctx context.Context, name string, o session.ReadOptions) (*Lineage, error) {
-	return read(ctx, w.store, func(v *View) (*Lineage, error) {
-		id, err := v.resolve(name)
+	return store.Read(ctx, w.store, func(v *store.View) (*Lineage, error) {
+		id, err := v.Resolve(name)
 		if err != nil {
 			return nil, err
 		}
-		ids, err := v.lineage(id)
+		ids, err := v.Lineage(id)
 		if err != nil && o.Partial && len(ids) > 0 {
-			v.store.opts.Note(err.Error() + "; the known part is used")
+			v.Store.Opts.Note(err.Error() + "; the known part is used")
 			err = nil
 		}
 		return &Lineage{ids}, err
@@ -174,47 +148,47 @@ type Forest struct {
 // returns the tree with that session only. A session whose origin is missing is
 // a child of the nearest existing session of its lineage, or else a root.
 func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
-	return read(ctx, w.store, func(v *View) (*Forest, error) {
-		if err := v.whole(); err != nil {
+	return store.Read(ctx, w.store, func(v *store.View) (*Forest, error) {
+		if err := v.Whole(); err != nil {
 			return nil, err
 		}
-		parents := v.index.Parents()
+		parents := v.Index.Parents()
 		only := ""
 		if name != "" {
-			id, err := v.resolve(name)
+			id, err := v.Resolve(name)
 			if err != nil {
 				return nil, err
 			}
-			if only = id; v.isPenguin(id) {
-				only = v.penguinParent(id)
+			if only = id; v.IsPenguin(id) {
+				only = penguinParent(v, id)
 			}
 			for parents[only] != "" {
 				only = parents[only]
 			}
 		} else {
-			v.noteUnusable()
+			v.NoteUnusable()
 		}
 		children := map[string][]string{}
-		for _, e := range v.index.Entries() {
+		for _, e := range v.Index.Entries() {
 			children[parents[e.ID]] = append(children[parents[e.ID]], e.ID)
 		}
-		for _, id := range v.penguinIDs() {
-			if err := v.penguin[id].Err; err != nil {
-				v.store.opts.Note(err.Error())
+		for _, id := range v.PenguinIDs() {
+			if err := v.Penguin[id].Err; err != nil {
+				v.Store.Opts.Note(err.Error())
 				continue
 			}
 			parent := ""
-			if from := v.penguinParent(id); from != id {
+			if from := penguinParent(v, id); from != id {
 				parent = from
 			}
 			children[parent] = append(children[parent], id)
-			slices.SortStableFunc(children[parent], func(a, b string) int { return v.overview(a).created.Compare(v.overview(b).created) })
+			slices.SortStableFunc(children[parent], func(a, b string) int { return v.Overview(a).Created.Compare(v.Overview(b).Created) })
 		}
-		head, _ := v.head()
+		head, _ := v.Head()
 		f := &Forest{Roots: []TreeEntry{}}
 		for _, id := range children[""] {
 			if only == "" || id == only {
-				f.Roots = append(f.Roots, v.subtreeOf(id, children, head.Session))
+				f.Roots = append(f.Roots, subtreeOf(v, id, children, head.Session))
 			}
 		}
 		return f, nil
@@ -223,18 +197,18 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 
 // penguinParent returns the session that one of Penguin's checkpoints was made
 // from, or the checkpoint itself if that session does not exist.
-func (v *View) penguinParent(id string) string {
-	if from := v.penguin[id].Session; v.index.Entry(from) != nil {
+func penguinParent(v *store.View, id string) string {
+	if from := v.Penguin[id].Session; v.Index.Entry(from) != nil {
 		return from
 	}
 	return id
 }
 
-func (v *View) subtreeOf(id string, children map[string][]string, head string) TreeEntry {
-	n := TreeEntry{Entry: v.entryOf(id), Children: []TreeEntry{}}
+func subtreeOf(v *store.View, id string, children map[string][]string, head string) TreeEntry {
+	n := TreeEntry{Entry: entryOf(v, id), Children: []TreeEntry{}}
 	n.Head = id == head
 	for _, child := range children[id] {
-		n.Children = append(n.Children, v.subtreeOf(child, children, head))
+		n.Children = append(n.Children, subtreeOf(v, child, children, head))
 	}
 	return n
 }
@@ -251,17 +225,17 @@ type Diff struct {
 
 // Diff compares the paths to a and b, by message id, from their roots.
 func (w *Workspace) Diff(ctx context.Context, a, b string, o session.ReadOptions) (*Diff, error) {
-	return read(ctx, w.store, func(v *View) (*Diff, error) {
-		pa, err := v.place(a, o.Partial)
+	return store.Read(ctx, w.store, func(v *store.View) (*Diff, error) {
+		pa, err := v.Place(a, o.Partial)
 		if err != nil {
 			return nil, err
 		}
-		pb, err := v.place(b, o.Partial)
+		pb, err := v.Place(b, o.Partial)
 		if err != nil {
 			return nil, err
 		}
-		as, bs := pa.Path(pa.node), pb.Path(pb.node)
-		a, b, err := v.parting(pa.line, as, pb.line, bs)
+		as, bs := pa.Path(pa.Node), pb.Path(pb.Node)
+		a, b, err := parting(v, pa.Line, as, pb.Line, bs)
 		if err != nil {
 			return nil, err
 		}
@@ -269,10 +243,10 @@ func (w *Workspace) Diff(ctx context.Context, a, b string, o session.ReadOptions
 		if a > 0 {
 			d.Common = session.ID(pa.ID(as[a-1]))
 		}
-		if d.A, d.MessagesA, err = v.beyond(pa.line, as[a:]); err != nil {
+		if d.A, d.MessagesA, err = beyond(v, pa.Line, as[a:]); err != nil {
 			return nil, err
 		}
-		d.B, d.MessagesB, err = v.beyond(pb.line, bs[b:])
+		d.B, d.MessagesB, err = beyond(v, pb.Line, bs[b:])
 		return d, err
 	})
 }
@@ -280,17 +254,17 @@ func (w *Workspace) Diff(ctx context.Context, a, b string, o session.ReadOptions
 // parting returns how many messages of each path precede the point where they
 // part. A header that only one of the paths has is skipped: Penguin's snapshots
 // lack the first one, and repeat those of each file.
-func (v *View) parting(la *line, as []int, lb *line, bs []int) (a, b int, err error) {
+func parting(v *store.View, la *store.Line, as []int, lb *store.Line, bs []int) (a, b int, err error) {
 	for i, j := 0, 0; ; {
 		for i < len(as) && j < len(bs) && la.ID(as[i]) == lb.ID(bs[j]) {
 			i, j = i+1, j+1
 			a, b = i, j
 		}
-		skippedA, err := v.headers(la, as[i:], lb, bs)
+		skippedA, err := headers(v, la, as[i:], lb, bs)
 		if err != nil {
 			return a, b, err
 		}
-		skippedB, err := v.headers(lb, bs[j:], la, as)
+		skippedB, err := headers(v, lb, bs[j:], la, as)
 		if err != nil {
 			return a, b, err
 		}
@@ -302,10 +276,10 @@ func (v *View) parting(la *line, as []int, lb *line, bs []int) (a, b int, err er
 
 // headers returns with how many headers that the path others does not have
 // nodes begins.
-func (v *View) headers(l *line, nodes []int, other *line, others []int) (n int, err error) {
+func headers(v *store.View, l *store.Line, nodes []int, other *store.Line, others []int) (n int, err error) {
 	has := map[string]bool{}
 	for ; n < len(nodes); n++ {
-		m, err := v.message(l, nodes[n])
+		m, err := v.Message(l, nodes[n])
 		if err != nil {
 			return n, err
 		}
@@ -326,11 +300,11 @@ func (v *View) headers(l *line, nodes []int, other *line, others []int) (n int, 
 
 // beyond returns the ids and messages of nodes of l. The messages are to be
 // read.
-func (v *View) beyond(l *line, nodes []int) (ids []string, messages []session.Message, err error) {
+func beyond(v *store.View, l *store.Line, nodes []int) (ids []string, messages []session.Message, err error) {
 	ids = []string{}
 	for _, n := range nodes {
 		ids = append(ids, l.ID(n))
 	}
-	messages, err = v.messages(l, nodes)
+	messages, err = v.Messages(l, nodes)
 	return ids, messages, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/internal/importer"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -40,9 +41,9 @@ func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) (
 	}
 	values := func(found map[string]int, list ...*json.RawMessage) {
 		for _, v := range list {
-			clean, n := unsign(*v, clean(*v, true, found))
+			clean, n := importer.Unsign(*v, clean(*v, true, found))
 			if *v = clean; n > 0 {
-				found[signedKind] += n
+				found[importer.SignedKind] += n
 			}
 		}
 	}
@@ -90,8 +91,8 @@ func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) (
 				p.Meta, _ = sjson.SetBytes(bytes.Clone(p.Meta), "data", base64.StdEncoding.EncodeToString(clean(data, false, said)))
 			}
 			values(said, &p.Meta)
-			if unsignPart(p, before) {
-				said[signedKind]++
+			if importer.UnsignPart(p, before) {
+				said[importer.SignedKind]++
 			}
 		}
 		texts(said, &m.Own.Name, &m.Own.Role, &m.Model)

@@ -10,14 +10,18 @@ import (
 )
 
 // rerun are the functions that call their function again if a file changes meanwhile.
-var rerun = []string{"read", "update", "create", "locked", "createGroup", "updateAgent", "updateIdleAgent"}
+var rerun = []string{"Read", "Update", "Create", "Locked", "CreateGroup", "updateAgent", "updateIdleAgent"}
 
 // TestClosuresKeepNothing: a function that may run again does not write to captured
 // variables, so that nothing remains of a run whose result is dropped.
 func TestClosuresKeepNothing(t *testing.T) {
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var names []string
+	for _, pattern := range []string{"*.go", "internal/*/*.go"} {
+		list, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, list...)
 	}
 	files, checked := token.NewFileSet(), 0
 	for _, name := range names {
@@ -42,7 +46,7 @@ func TestClosuresKeepNothingFinds(t *testing.T) {
 	const source = `package p
 func f() {
 	var n int; var p *int; var s struct{ m int }; var list []int; k := 0
-	read(ctx, b, func(v *View) (int, error) {
+	store.Read(ctx, b, func(v *store.View) (int, error) {
 		n = 1; *p = 2; s.m = 3; list[0] = 4; k++
 		for k = range list {}
 		func() { n += 1 }()

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 func queueOf(a *agents.Agent) *agents.Queue {
@@ -26,7 +27,7 @@ func (ag Agent) Say(ctx context.Context, s agents.Message, o agents.TurnOptions)
 	if strings.TrimSpace(s.Text) == "" {
 		return nil, nil, &fault.Error{Code: fault.Usage, Message: "the message is empty", Hint: "give it as an argument or on standard input"}
 	}
-	if err := checkUTF8("text", s.Text); err != nil {
+	if err := store.CheckUTF8("text", s.Text); err != nil {
 		return nil, nil, err
 	}
 	verb := ""
@@ -39,12 +40,12 @@ func (ag Agent) Say(ctx context.Context, s agents.Message, o agents.TurnOptions)
 		return nil, nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("unknown delivery mode %q", s.Mode), Hint: "modes are steer, follow_up"}
 	}
 	e := turn.Entry{Mode: s.Mode, Content: s.Text, Cut: s.Cut && s.Mode == turn.Steer}
-	return ag.w.enqueueOrRun(ctx, operation.Operation{Verb: verb}, ag.name, o, func(tx *Tx, a *agents.Agent) (err error) {
+	return ag.w.enqueueOrRun(ctx, operation.Operation{Verb: verb}, ag.name, o, func(tx *store.Tx, a *agents.Agent) (err error) {
 		e := e
-		if e.ID, err = sessionid.NewMessage(tx.View.store.opts.Random); err != nil {
+		if e.ID, err = sessionid.NewMessage(tx.View.Store.Opts.Random); err != nil {
 			return err
 		}
-		tx.op.Args["id"] = e.ID
+		tx.Op.Args["id"] = e.ID
 		a.Queue.Add(e)
 		return nil
 	}, func(ctx context.Context, d *driver) error { return d.deliver(ctx, e) })
@@ -58,7 +59,7 @@ func (ag Agent) ResumeQueue(ctx context.Context, o agents.TurnOptions) (*agents.
 	if err != nil || len(listed.Queue) == 0 {
 		return listed, nil, err
 	}
-	return ag.w.enqueueOrRun(ctx, operation.Operation{Verb: "queue resume"}, ag.name, o, func(_ *Tx, a *agents.Agent) error {
+	return ag.w.enqueueOrRun(ctx, operation.Operation{Verb: "queue resume"}, ag.name, o, func(_ *store.Tx, a *agents.Agent) error {
 		a.Queue.Resume()
 		return nil
 	}, func(ctx context.Context, d *driver) error { return d.resume(ctx, listed.Queue) })
@@ -67,7 +68,7 @@ func (ag Agent) ResumeQueue(ctx context.Context, o agents.TurnOptions) (*agents.
 // enqueueOrRun changes the queue of an agent that runs a turn. If the agent is idle,
 // it instead runs a turn that start begins.
 func (w *Workspace) enqueueOrRun(ctx context.Context, op operation.Operation, name string, o agents.TurnOptions,
-	change func(*Tx, *agents.Agent) error, start func(context.Context, *driver) error) (*agents.Queue, *agents.ChatResult, error) {
+	change func(*store.Tx, *agents.Agent) error, start func(context.Context, *driver) error) (*agents.Queue, *agents.ChatResult, error) {
 	const tries = 3
 	var busy error
 	for range tries {
@@ -79,7 +80,7 @@ func (w *Workspace) enqueueOrRun(ctx context.Context, op operation.Operation, na
 		if errors.Is(err, errEmpty) {
 			said, err = nil, nil
 		}
-		if e := explanation(err); e != nil && e.Code == fault.Busy { // another process began a turn meanwhile
+		if e := store.Explain(err); e != nil && e.Code == fault.Busy { // another process began a turn meanwhile
 			busy = err
 			continue
 		}
@@ -101,16 +102,16 @@ var (
 
 // enqueue changes the queue of an agent that runs a turn. If the agent is idle,
 // it returns errIdle.
-func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name string, change func(*Tx, *agents.Agent) error) (*agents.Queue, error) {
-	return updateAgent(ctx, w.patient().store, op, name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
-		if !tx.View.works(a.Name) {
+func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name string, change func(*store.Tx, *agents.Agent) error) (*agents.Queue, error) {
+	return updateAgent(ctx, w.patient().store, op, name, func(tx *store.Tx, a *agents.Agent) (*agents.Queue, error) {
+		if !tx.View.Works(a.Name) {
 			return nil, errIdle
 		}
 		if err := change(tx, a); err != nil {
 			return nil, err
 		}
 		q := queueOf(a)
-		_, err := tx.putAgent(a.Agent, a.File)
+		_, err := tx.PutAgent(a.Agent, a.File)
 		return q, err
 	})
 }
@@ -119,7 +120,7 @@ func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name st
 // because a crash interrupted the delivery of an entry of listed, the model is
 // asked to answer that entry.
 func (d *driver) resume(ctx context.Context, listed turn.Queue) error {
-	return d.change(ctx, d.op("append"), writeNode, func(_ *View, a *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
+	return d.change(ctx, d.op("append"), writeNode, func(_ *store.View, a *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		if len(*q) > 0 {
 			q.Resume()
 			return t.Step(q, d.rules, turn.Event{Kind: turn.OnQueue})
@@ -134,18 +135,18 @@ func (d *driver) resume(ctx context.Context, listed turn.Queue) error {
 
 // Queue returns the queue of an agent.
 func (ag Agent) Queue(ctx context.Context) (_ *agents.Queue, err error) {
-	defer func() { err = explained(err) }()
-	root, err := ag.w.store.open(ctx)
+	defer func() { err = store.Explained(err) }()
+	root, err := ag.w.store.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	v := &View{store: ag.w.store, ctx: ctx, root: root}
-	a, err := v.agent(ag.name)
+	v := &store.View{Store: ag.w.store, Ctx: ctx, Root: root}
+	a, err := v.Agent(ag.name)
 	if err != nil {
 		return nil, err
 	}
-	v.recoverTurn(a)
+	recoverTurn(v, a)
 	return queueOf(a), nil
 }
 
@@ -157,8 +158,8 @@ func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error
 	if err := w.settleIdle(ctx, ag.name); err != nil {
 		return nil, err
 	}
-	op := operation.Operation{Verb: "queue drop", Args: args{"id": id}}
-	return updateAgent(ctx, w.store, op, ag.name, func(tx *Tx, a *agents.Agent) (*agents.Queue, error) {
+	op := operation.Operation{Verb: "queue drop", Args: store.Args{"id": id}}
+	return updateAgent(ctx, w.store, op, ag.name, func(tx *store.Tx, a *agents.Agent) (*agents.Queue, error) {
 		queue := slices.DeleteFunc(slices.Clone(a.Queue), func(e turn.Entry) bool {
 			return slices.ContainsFunc(a.Turn.Unwritten, func(n turn.Node) bool { return n.ID == e.ID })
 		})
@@ -166,17 +167,17 @@ func (ag Agent) DropQueued(ctx context.Context, id string) (*agents.Queue, error
 			What: "queued message", Next: fault.Do(fault.ListQueue, a.Name),
 			Names: func(e turn.Entry) []lookup.Name { return []lookup.Name{{ID: e.ID}} },
 			Candidate: func(e turn.Entry) fault.Candidate {
-				return fault.Candidate{Message: session.ID(e.ID), Kind: string(e.Mode), Text: opening(e.Content)}
+				return fault.Candidate{Message: session.ID(e.ID), Kind: string(e.Mode), Text: store.Opening(e.Content)}
 			},
 		}
 		dropped, err := kind.Find(id, queue)
 		if err != nil {
 			return nil, err
 		}
-		tx.op.Args["id"] = dropped.ID
+		tx.Op.Args["id"] = dropped.ID
 		a.Queue.Drop(dropped.ID)
-		_, err = tx.putAgent(a.Agent, a.File)
-		tx.View.recoverTurn(a)
+		_, err = tx.PutAgent(a.Agent, a.File)
+		recoverTurn(tx.View, a)
 		return queueOf(a), err
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/search"
 )
 
 // BenchmarkSearch measures Workspace.Search of 48,000 messages in 24 conversations of 10
@@ -34,7 +34,7 @@ func BenchmarkSearch(b *testing.B) {
 		{"all of a common word", "conversation", "conversation", 0, 40_000},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			s.measureSearch(b, files, c.plain, workspace.SearchOptions{Text: c.text, Limit: c.limit, PerSession: perSession(c.limit)}, c.want)
+			s.measureSearch(b, files, c.plain, search.Options{Text: c.text, Limit: c.limit, PerSession: perSession(c.limit)}, c.want)
 		})
 	}
 }
@@ -61,7 +61,7 @@ func BenchmarkSearchCopies(b *testing.B) {
 		want       int
 	}{{"no such word", "harbour", 0}, {"a common word", "conversation", 5}} {
 		b.Run(c.name, func(b *testing.B) {
-			s.measureSearch(b, files, c.text, workspace.SearchOptions{Text: c.text, Limit: 50, PerSession: 5}, c.want)
+			s.measureSearch(b, files, c.text, search.Options{Text: c.text, Limit: 50, PerSession: 5}, c.want)
 		})
 	}
 }
@@ -81,7 +81,7 @@ func (s *space) see() {
 	}
 }
 
-func (s *space) measureSearch(b *testing.B, files []testchat.File, plain string, o workspace.SearchOptions, want int) {
+func (s *space) measureSearch(b *testing.B, files []testchat.File, plain string, o search.Options, want int) {
 	var raw, search []time.Duration
 	for b.Loop() {
 		raw = append(raw, timed(func() { s.scan(files, []byte(plain)) }))

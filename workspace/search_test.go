@@ -16,9 +16,10 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/search"
 )
 
-func (s *space) search(o workspace.SearchOptions) *workspace.SearchResult {
+func (s *space) search(o search.Options) *search.Result {
 	s.t.Helper()
 	f, err := s.Search(s.t.Context(), o)
 	if err != nil {
@@ -28,7 +29,7 @@ func (s *space) search(o workspace.SearchOptions) *workspace.SearchResult {
 }
 
 // found formats matches as SESSION@MESSAGE, followed by "…" if there are more.
-func (s *space) found(o workspace.SearchOptions) string {
+func (s *space) found(o search.Options) string {
 	s.t.Helper()
 	f := s.search(o)
 	var list []string
@@ -57,31 +58,31 @@ func TestSearchForms(t *testing.T) {
 		`{"id":"image","role":"user","content":[{"type":"image","source":{"type":"base64","data":"walrus"}}]}`,
 	)
 	for _, c := range []struct {
-		o    workspace.SearchOptions
+		o    search.Options
 		want string
 	}{
-		{workspace.SearchOptions{Text: "walrus"}, "unknown acontext parts text blocks openai penguin result answer"},
-		{workspace.SearchOptions{Text: "heron"}, "parts"},
-		{workspace.SearchOptions{Text: "otter"}, "unknown penguin"},
-		{workspace.SearchOptions{Text: `"walrus én"`}, "penguin"},
-		{workspace.SearchOptions{Text: "én OTTER"}, "penguin"},
-		{workspace.SearchOptions{Tool: "Find_Otter"}, "penguin answer"},
-		{workspace.SearchOptions{Tool: "ask"}, "acontext blocks openai result"},
-		{workspace.SearchOptions{Tool: "ask", Text: "hm"}, "blocks"},
-		{workspace.SearchOptions{Tool: "as"}, ""},
-		{workspace.SearchOptions{Role: "Tool"}, "answer"},
-		{workspace.SearchOptions{Regexp: `w[a-z]{5}\?`}, "result"},
-		{workspace.SearchOptions{Regexp: `(?i)^PLAIN|^a\b`}, "text answer"},
-		{workspace.SearchOptions{Regexp: "walrus$", Text: "plain"}, "text"},
-		{workspace.SearchOptions{Regexp: "WALRUS"}, ""},
-		{workspace.SearchOptions{Text: "-walrus"}, "image walrus"},
-		{workspace.SearchOptions{}, "image unknown acontext parts text blocks openai penguin result answer walrus"},
+		{search.Options{Text: "walrus"}, "unknown acontext parts text blocks openai penguin result answer"},
+		{search.Options{Text: "heron"}, "parts"},
+		{search.Options{Text: "otter"}, "unknown penguin"},
+		{search.Options{Text: `"walrus én"`}, "penguin"},
+		{search.Options{Text: "én OTTER"}, "penguin"},
+		{search.Options{Tool: "Find_Otter"}, "penguin answer"},
+		{search.Options{Tool: "ask"}, "acontext blocks openai result"},
+		{search.Options{Tool: "ask", Text: "hm"}, "blocks"},
+		{search.Options{Tool: "as"}, ""},
+		{search.Options{Role: "Tool"}, "answer"},
+		{search.Options{Regexp: `w[a-z]{5}\?`}, "result"},
+		{search.Options{Regexp: `(?i)^PLAIN|^a\b`}, "text answer"},
+		{search.Options{Regexp: "walrus$", Text: "plain"}, "text"},
+		{search.Options{Regexp: "WALRUS"}, ""},
+		{search.Options{Text: "-walrus"}, "image walrus"},
+		{search.Options{}, "image unknown acontext parts text blocks openai penguin result answer walrus"},
 	} {
 		if got := strings.ReplaceAll(s.found(c.o), "a@", ""); got != c.want {
 			t.Errorf("%+v finds %q, want %q", c.o, got, c.want)
 		}
 	}
-	m := s.search(workspace.SearchOptions{Text: `"walrus én"`}).Matches[0]
+	m := s.search(search.Options{Text: `"walrus én"`}).Matches[0]
 	if m.Snippet != `find_otter({"q": "walrus én"})` || fmt.Sprint(m.Spans) != "[[18 27]]" || fmt.Sprint(m.Tools) != "[find_otter]" || m.Title != "Forms" {
 		t.Errorf("a call is found as %+v", m)
 	}
@@ -100,7 +101,7 @@ func TestSearchSnippet(t *testing.T) {
 		"xx otters":    "[otters] [" + strings.Repeat("x", 152) + "]x…",
 		"日本":           "…" + strings.Repeat("日", 30) + "[日本]",
 	} {
-		m := s.search(workspace.SearchOptions{Text: text}).Matches[0]
+		m := s.search(search.Options{Text: text}).Matches[0]
 		runes := []rune(m.Snippet)
 		for _, span := range slices.Backward(m.Spans) {
 			runes = slices.Insert(slices.Insert(runes, span[1], ']'), span[0], '[')
@@ -123,7 +124,7 @@ func TestSearchRegexp(t *testing.T) {
 		`(?m)^ +two|本\tin`:   "…the hills. Äpfel, [two] otters 日[本 in] one river",
 		`o(tter)|x*|[a-z]in`: "…the hills. Äpfel, two [otter]s 日本 in one river",
 	} {
-		m := s.search(workspace.SearchOptions{Regexp: expr}).Matches[0]
+		m := s.search(search.Options{Regexp: expr}).Matches[0]
 		runes := []rune(m.Snippet)
 		for _, span := range slices.Backward(m.Spans) {
 			runes = slices.Insert(slices.Insert(runes, span[1], ']'), span[0], '[')
@@ -132,7 +133,7 @@ func TestSearchRegexp(t *testing.T) {
 			t.Errorf("%s is found as\n%q, want\n%q", expr, got, want)
 		}
 	}
-	if _, err := s.Search(t.Context(), workspace.SearchOptions{Regexp: "a("}); code(err) != fault.Usage {
+	if _, err := s.Search(t.Context(), search.Options{Regexp: "a("}); code(err) != fault.Usage {
 		t.Errorf("a( is found: %v", err)
 	}
 }
@@ -177,7 +178,7 @@ func TestSearchGroups(t *testing.T) {
 		{4, 2, slices.Concat(group("new")[:2], group("middle")[:2]), 18, 0, true},
 		{3, 1, slices.Concat(group("new")[:1], group("middle")[:1], group("old")[:1]), 18, 0, true},
 	} {
-		f := s.search(workspace.SearchOptions{Text: "otter", Limit: c.limit, PerSession: c.per})
+		f := s.search(search.Options{Text: "otter", Limit: c.limit, PerSession: c.per})
 		var got []string
 		for _, m := range f.Matches {
 			got = append(got, m.Ref)
@@ -194,7 +195,7 @@ func TestSearchGroups(t *testing.T) {
 			}
 		}
 	}
-	if got := s.search(workspace.SearchOptions{Text: "otter", In: "new"}).Matches; got[0].Speaker != workspace.SpeakerPerson || got[2].Speaker != workspace.SpeakerAssistant || got[4].Speaker != workspace.SpeakerTool || got[5].Speaker != workspace.SpeakerSystem {
+	if got := s.search(search.Options{Text: "otter", In: "new"}).Matches; got[0].Speaker != search.Person || got[2].Speaker != search.Assistant || got[4].Speaker != search.Tool || got[5].Speaker != search.System {
 		t.Errorf("the speakers are %v", got)
 	}
 }
@@ -208,8 +209,8 @@ func TestSearchManyMatches(t *testing.T) {
 	if err := testchat.Write(s.Dir(), files); err != nil {
 		t.Fatal(err)
 	}
-	o := workspace.SearchOptions{Text: "e", PerSession: 3}
-	all := s.search(workspace.SearchOptions{Text: "e"})
+	o := search.Options{Text: "e", PerSession: 3}
+	all := s.search(search.Options{Text: "e"})
 	for range 5 {
 		f := s.search(o)
 		one := f.Sessions[0]
@@ -220,7 +221,7 @@ func TestSearchManyMatches(t *testing.T) {
 			t.Errorf("again it finds %+v, not %+v", again.Sessions, f.Sessions)
 		}
 	}
-	if all.Sessions[0].AtLeast || all.Total < 1500 || s.search(workspace.SearchOptions{Text: "e", PerSession: 2000}).Sessions[0].AtLeast {
+	if all.Sessions[0].AtLeast || all.Total < 1500 || s.search(search.Options{Text: "e", PerSession: 2000}).Sessions[0].AtLeast {
 		t.Errorf("of all there are %+v", all.Sessions)
 	}
 }
@@ -231,7 +232,7 @@ func TestSearchContext(t *testing.T) {
 	root := s.new("Talk")
 	ids := s.say("one", "two", "three otters", "four", "five") // in three files
 	side := s.append(workspace.Append{Session: root, Parent: ids[1], Text: "an otter " + strings.Repeat("x", 300)}).Message
-	f := s.search(workspace.SearchOptions{Text: "otter", Context: 2})
+	f := s.search(search.Options{Text: "otter", Context: 2})
 	around := map[string]string{}
 	for _, m := range f.Matches {
 		var list []string
@@ -251,11 +252,11 @@ func TestSearchContext(t *testing.T) {
 	if around[ids[2]] != "one two | four five" || around[side] != "one two |" || len(around) != 2 {
 		t.Errorf("around are %v", around)
 	}
-	m := s.search(workspace.SearchOptions{Text: "two", Context: 1}).Matches[0]
+	m := s.search(search.Options{Text: "two", Context: 1}).Matches[0]
 	if n := len([]rune(m.After[0].Text)); len(m.After) != 1 || m.After[0].ID != side || n != 161 {
 		t.Errorf("after it is %+v", m.After)
 	}
-	m = s.search(workspace.SearchOptions{Text: "two"}).Matches[0]
+	m = s.search(search.Options{Text: "two"}).Matches[0]
 	if m.After == nil || m.Before == nil || len(m.Before)+len(m.After) > 0 {
 		t.Errorf("without context there is %v, %v", m.Before, m.After)
 	}
@@ -272,7 +273,7 @@ func TestSearchCopies(t *testing.T) {
 	own := s.say("otter 4")[0]
 	inside := s.append(workspace.Append{Session: root, Parent: ids[0], Text: "otter 5"}).Message
 	begun := root + "@" + ids[2] + " " + root + "@" + inside + " " + root + "@" + ids[1] + " " + root + "@" + ids[0]
-	if got, want := s.found(workspace.SearchOptions{Text: "otter"}), begun+" "+branch+"@"+own; sorted(got) != sorted(want) {
+	if got, want := s.found(search.Options{Text: "otter"}), begun+" "+branch+"@"+own; sorted(got) != sorted(want) {
 		t.Errorf("found %s, want %s", got, want)
 	}
 	for in, want := range map[string]string{
@@ -280,7 +281,7 @@ func TestSearchCopies(t *testing.T) {
 		cp:     ids[2] + " " + ids[1] + " " + ids[0],
 		branch: own + " " + ids[1] + " " + ids[0],
 	} {
-		if got := strings.ReplaceAll(s.found(workspace.SearchOptions{Text: "otter", In: in}), in+"@", ""); sorted(got) != sorted(want) {
+		if got := strings.ReplaceAll(s.found(search.Options{Text: "otter", In: in}), in+"@", ""); sorted(got) != sorted(want) {
 			t.Errorf("in %s: %s, want %s", in, got, want)
 		}
 	}
@@ -291,8 +292,8 @@ func TestSearchCopies(t *testing.T) {
 		{"otter", branch, ids[0], root + " " + cp},
 		{"otter", cp, ids[2], root},
 	} {
-		f := s.search(workspace.SearchOptions{Text: c.text, In: c.in})
-		i := slices.IndexFunc(f.Matches, func(m workspace.Match) bool { return m.ID == c.message })
+		f := s.search(search.Options{Text: c.text, In: c.in})
+		i := slices.IndexFunc(f.Matches, func(m search.Match) bool { return m.ID == c.message })
 		if got := strings.Join(f.Matches[i].Also, " "); got != c.want {
 			t.Errorf("%s in %q is also in %q, want %q", c.message, c.in, got, c.want)
 		}
@@ -301,21 +302,21 @@ func TestSearchCopies(t *testing.T) {
 	name := session.FileName(root)
 	doc := s.read(name)
 	s.replace(name, strings.Replace(doc, `"otter 1",`, `"otter 1", "seen": true,`, 1))
-	if got, want := s.found(workspace.SearchOptions{Text: "otter"}), begun+" "+branch+"@"+own; sorted(got) != sorted(want) {
+	if got, want := s.found(search.Options{Text: "otter"}), begun+" "+branch+"@"+own; sorted(got) != sorted(want) {
 		t.Errorf("with a note: %s, want %s", got, want)
 	}
 	// Other words under the same id are another message.
 	s.replace(name, strings.Replace(doc, `"otter 1",`, `"otters",`, 1))
-	if got := s.found(workspace.SearchOptions{Text: `"otter 1"`}); got != branch+"@"+ids[0] && got != cp+"@"+ids[0] {
+	if got := s.found(search.Options{Text: `"otter 1"`}); got != branch+"@"+ids[0] && got != cp+"@"+ids[0] {
 		t.Errorf("with other words it is found in %s", got)
 	}
-	if o := (workspace.SearchOptions{Text: `"otter 1"`, Limit: 1}); strings.Contains(s.found(o), "…") {
+	if o := (search.Options{Text: `"otter 1"`, Limit: 1}); strings.Contains(s.found(o), "…") {
 		t.Errorf("there is more than one: %s", s.found(o))
 	}
 	s.replace(name, doc)
 	// An unrelated conversation may have the same ids and words.
 	s.write(session.FileName("other"), strings.Replace(doc, root, "other", 1))
-	if got := s.found(workspace.SearchOptions{Text: `"otter 1"`}); sorted(got) != sorted(root+"@"+ids[0]+" other@"+ids[0]) {
+	if got := s.found(search.Options{Text: `"otter 1"`}); sorted(got) != sorted(root+"@"+ids[0]+" other@"+ids[0]) {
 		t.Errorf("in two conversations: %s", got)
 	}
 }
@@ -339,7 +340,7 @@ func TestSearchLinks(t *testing.T) {
 	s.messages("cp", `"flattened_snapshot":true,"bough":{"kind":"checkpoint"},"branched_from":"gone","branch_point":"c"`, `{"id":"c","content":"otter"}`)
 	s.messages("after", `"continued_from":["cp"]`, marker("cp"), `{"id":"d","content":"otter"}`)
 	s.write(session.FileName("torn"), `{"id":"torn","messages":[{"id":"t","content":"otter"}`)
-	got := s.found(workspace.SearchOptions{Text: "otter"})
+	got := s.found(search.Options{Text: "otter"})
 	if want := "after@d cp@c lost@l ring1@r1 ring2@r2"; sorted(got) != want {
 		t.Errorf("found %s, want %s", sorted(got), want)
 	}
@@ -367,7 +368,7 @@ func TestSearchLimit(t *testing.T) {
 	}
 	slices.Reverse(want)
 	for limit := range 17 {
-		o := workspace.SearchOptions{Text: "otter", Limit: limit}
+		o := search.Options{Text: "otter", Limit: limit}
 		first := want
 		if limit > 0 && limit < len(want) {
 			first = append(slices.Clone(want[:limit]), "…")
@@ -376,7 +377,7 @@ func TestSearchLimit(t *testing.T) {
 			t.Errorf("at most %d: %s, want %s", limit, got, strings.Join(first, " "))
 		}
 	}
-	o := workspace.SearchOptions{Since: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 1, 4, 0, 0, 0, 0, time.UTC)}
+	o := search.Options{Since: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 1, 4, 0, 0, 0, 0, time.UTC)}
 	if got, want := s.found(o), "a@a2 a@a1 b@b2 b@b1 c@c2 c@c1"; got != want {
 		t.Errorf("of two days: %s, want %s", got, want)
 	}
@@ -392,7 +393,7 @@ func TestSearchCache(t *testing.T) {
 	}
 	s.new("Another") // and there is a cache
 	s.checkpoint(files[2].ID)
-	o := workspace.SearchOptions{}
+	o := search.Options{}
 	for _, o.Text = range []string{"분岐", "分岐点", "👩‍💻 Ünïcödé", `"no more than reading"`, "continuing session"} {
 		first, again := s.found(o), s.found(o)
 		s.forget()
@@ -491,7 +492,7 @@ func FuzzSearch(f *testing.F) {
 				want[id] = true
 			}
 		}
-		found := s.search(workspace.SearchOptions{Text: `"` + phrase + `"`})
+		found := s.search(search.Options{Text: `"` + phrase + `"`})
 		seen := map[string]bool{}
 		in := s.conversationsOf()
 		for _, m := range found.Matches {
@@ -513,7 +514,7 @@ func FuzzSearch(f *testing.F) {
 			}
 		}
 		limit := 1 + random.IntN(5)
-		some := s.search(workspace.SearchOptions{Text: `"` + phrase + `"`, Limit: limit})
+		some := s.search(search.Options{Text: `"` + phrase + `"`, Limit: limit})
 		if n := min(limit, len(found.Matches)); some.More != (len(found.Matches) > limit) || len(some.Matches) != n || fmt.Sprint(some.Matches) != fmt.Sprint(found.Matches[:n]) {
 			t.Errorf("at most %d: %+v of %+v", limit, some, found)
 		}

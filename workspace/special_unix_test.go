@@ -15,7 +15,12 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/forget"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/imports"
+	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/search"
+	"github.com/bough-dev/bough/workspace/trash"
 )
 
 // pipe puts a named pipe in the place of a file.
@@ -43,7 +48,7 @@ func TestPipes(t *testing.T) {
 		"explorations/config.json", "explorations/4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77.json",
 		"checkpoints/cp_1.json.gz", "checkpoints/checkpoint_index.json", ".bough/operations.jsonl", ".bough/lock", ".bough/lock.holder",
 		".bough/tasks.jsonl", ".bough/learnings.jsonl", ".bough/imports.jsonl", ".bough/exports.jsonl", ".bough/token", ".bough/cache/look",
-		".bough/incoming", ".bough/trash/20260101T000000.000000/conversations/t.json", workspace.FilePath(attachment("a picture").SHA256),
+		".bough/incoming", ".bough/trash/20260101T000000.000000/conversations/t.json", lines.FilePath(attachment("a picture").SHA256),
 	}
 	for _, place := range testsize.Sample(t, "places", places, testsize.Of(4, 12, len(places))) {
 		t.Run(place, func(t *testing.T) {
@@ -60,7 +65,7 @@ func TestPipes(t *testing.T) {
 				{"doctor", func() { report, failed = s.Doctor(ctx, doctor.Options{}) }},
 				{"ls", func() { s.List(ctx, "") }},
 				{"show", func() { s.Show(ctx, "a", session.ReadOptions{}) }},
-				{"search", func() { s.Search(ctx, workspace.SearchOptions{Text: "text"}) }},
+				{"search", func() { s.Search(ctx, search.Options{Text: "text"}) }},
 				{"bookmarks", func() { s.Bookmarks(ctx, workspace.BookmarksOptions{}) }},
 				{"agents", func() { s.Agents(ctx) }},
 				{"explorations", func() { s.Explorations(ctx) }},
@@ -69,19 +74,19 @@ func TestPipes(t *testing.T) {
 				{"learnings", func() { s.Learnings(ctx) }},
 				{"tasks", func() { s.Line("a").Tasks(ctx, "") }},
 				{"token", func() { s.Token(ctx) }},
-				{"log", func() { s.Log(ctx, workspace.LogOptions{}) }},
+				{"log", func() { s.Log(ctx, history.LogOptions{}) }},
 				{"trash", func() { s.Trash(ctx) }},
 				{"du", func() { s.Usage(ctx, 10) }},
 				{"append", func() { s.Append(ctx, workspace.Append{Session: "a", Text: "more"}) }},
 				{"bookmark", func() { s.Bookmark(ctx, "a@a1", "here", workspace.BookmarkOptions{}) }},
 				{"rm", func() { s.Remove(ctx, "c", workspace.RemoveOptions{}) }},
-				{"undo", func() { s.Undo(ctx, workspace.UndoOptions{}) }},
-				{"redo", func() { s.Redo(ctx, workspace.UndoOptions{}) }},
+				{"undo", func() { s.Undo(ctx, history.UndoOptions{}) }},
+				{"redo", func() { s.Redo(ctx, history.UndoOptions{}) }},
 				{"export", func() { s.Export(ctx, "a", workspace.ExportOptions{Format: markdown}) }},
 				{"import", func() { s.Import(ctx, []string{filepath.Join(s.Dir(), "conversations")}, imports.Options{}) }},
-				{"forget", func() { s.Forget(ctx, "b", workspace.ForgetOptions{DryRun: true}) }},
+				{"forget", func() { s.Forget(ctx, "b", forget.Options{DryRun: true}) }},
 				{"prune", func() { s.Prune(ctx, workspace.PruneOptions{}) }},
-				{"purge", func() { s.PurgeTrash(ctx, workspace.PurgeOptions{}) }},
+				{"purge", func() { s.PurgeTrash(ctx, trash.PurgeOptions{}) }},
 				{"doctor --fix", func() { s.Doctor(ctx, doctor.Options{Fix: true}) }},
 			}
 			for _, v := range verbs {

@@ -18,7 +18,9 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/trash"
 )
 
 type content = func(func() ([]lines.Node, error)) (lines.Content, error)
@@ -197,7 +199,7 @@ func TestAttachmentDamaged(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
 	file := attachment("a picture")
-	name := filepath.Join(s.Dir(), filepath.FromSlash(workspace.FilePath(file.SHA256)))
+	name := filepath.Join(s.Dir(), filepath.FromSlash(lines.FilePath(file.SHA256)))
 	for what, put := range map[string]func() error{
 		"the beginning of it": func() error { return os.WriteFile(name, []byte("a pic"), 0o600) },
 		"a folder":            func() error { return os.Mkdir(name, 0o700) },
@@ -307,7 +309,7 @@ func TestUndoMeta(t *testing.T) {
 		if _, err := s.Line("urn:uuid:"+sessionid.UUID(root)).SetMeta(t.Context(), name, []byte(`{"a":1}`)); err != nil {
 			t.Fatal(err)
 		}
-		log, err := s.Log(t.Context(), workspace.LogOptions{})
+		log, err := s.Log(t.Context(), history.LogOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,7 +333,7 @@ func TestUndoMeta(t *testing.T) {
 // refers to it, and not before.
 func TestPurgeAttachments(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
-	file := filepath.Join(s.Dir(), workspace.FilePath(attachment("a picture").SHA256))
+	file := filepath.Join(s.Dir(), lines.FilePath(attachment("a picture").SHA256))
 	var ids []string
 	for _, title := range []string{"Bread", "Soup"} {
 		ids = append(ids, s.new(title))
@@ -340,7 +342,7 @@ func TestPurgeAttachments(t *testing.T) {
 		}
 	}
 	purge := func() (files []string) {
-		purged, err := s.PurgeTrash(t.Context(), workspace.PurgeOptions{})
+		purged, err := s.PurgeTrash(t.Context(), trash.PurgeOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,7 +360,7 @@ func TestPurgeAttachments(t *testing.T) {
 		}
 		files := purge()
 		_, err := os.Stat(file)
-		if (err == nil) != want || slices.Contains(files, workspace.FilePath(attachment("a picture").SHA256)) == want {
+		if (err == nil) != want || slices.Contains(files, lines.FilePath(attachment("a picture").SHA256)) == want {
 			t.Errorf("after purge %d: %v, %q", i, err, files)
 		}
 	}

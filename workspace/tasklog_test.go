@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/task"
 )
 
@@ -73,7 +74,7 @@ func TestWorked(t *testing.T) {
 	if s.read(task.Path) != before {
 		t.Error("a refused record left a file")
 	}
-	if ops, err := s.Log(t.Context(), workspace.LogOptions{}); err != nil || len(ops.Operations) != 0 {
+	if ops, err := s.Log(t.Context(), history.LogOptions{}); err != nil || len(ops.Operations) != 0 {
 		t.Errorf("it is an operation: %+v, %v", ops, err)
 	}
 }

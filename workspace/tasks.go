@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"iter"
 	"os"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/task"
 )
@@ -18,20 +18,20 @@ import (
 // line. If message is "", it returns all tasks of the line in their newest
 // versions, in their order.
 func (ln Line) Tasks(ctx context.Context, message string) ([]task.Task, error) {
-	return read(ctx, ln.w.store, func(v *View) (tasks []task.Task, err error) {
-		l, err := v.lineNamed(ln.name, false)
+	return store.Read(ctx, ln.w.store, func(v *store.View) (tasks []task.Task, err error) {
+		l, err := v.LineNamed(ln.name, false)
 		if err != nil {
 			return nil, err
 		}
-		ids := l.ids()
+		ids := l.IDs()
 		if message != "" {
-			node, err := l.find(message)
+			node, err := l.Lookup(message)
 			if err != nil {
 				return nil, err
 			}
-			ids = l.idsOf(l.Path(node))
+			ids = l.IdsOf(l.Path(node))
 		}
-		err = v.store.look(v.root, func(log *task.Log) {
+		err = v.Store.Look(v.Root, func(log *task.Log) {
 			if message != "" {
 				tasks = log.Visible(ids)
 			} else {
@@ -42,38 +42,11 @@ func (ln Line) Tasks(ctx context.Context, message string) ([]task.Task, error) {
 	})
 }
 
-// ids returns the ids of all messages.
-func (l *line) ids() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for n := range l.Len() {
-			if !yield(l.ID(n)) {
-				return
-			}
-		}
-	}
-}
-
-// idsOf returns the ids of the messages at nodes.
-func (l *line) idsOf(nodes []int) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, n := range nodes {
-			if !yield(l.ID(n)) {
-				return
-			}
-		}
-	}
-}
-
-// tracks reports whether the line is tracked.
-func (l *line) tracks() bool {
-	return string(l.Parts[0].Own(ownUntracked)) != "true"
-}
-
 // Tracking returns the progress of tracking the messages of the line. running
 // reports whether the message with an id is being tracked now; nil means none.
 func (ln Line) Tracking(ctx context.Context, running func(id string) bool) (*lines.Tracking, error) {
-	return read(ctx, ln.w.store, func(v *View) (*lines.Tracking, error) {
-		l, err := v.lineNamed(ln.name, false)
+	return store.Read(ctx, ln.w.store, func(v *store.View) (*lines.Tracking, error) {
+		l, err := v.LineNamed(ln.name, false)
 		if err != nil {
 			return nil, err
 		}
@@ -83,10 +56,10 @@ func (ln Line) Tracking(ctx context.Context, running func(id string) bool) (*lin
 				t.UpdatedAt = at
 			}
 		}
-		if !l.tracks() {
+		if !l.Tracks() {
 			return t, nil
 		}
-		err = v.store.look(v.root, func(log *task.Log) {
+		err = v.Store.Look(v.Root, func(log *task.Log) {
 			for n := range l.Len() {
 				if l.Stored(n) {
 					t.Count(log.State(l.ID(n)), running != nil && running(l.ID(n)))
@@ -101,14 +74,14 @@ func (ln Line) Tracking(ctx context.Context, running func(id string) bool) (*lin
 // also returns the tasks that are visible on it. running is as for
 // [Line.Tracking]. TrackingOf reads no session.
 func (w *Workspace) TrackingOf(ctx context.Context, p *lines.Path, running func(id string) bool) (_ []lines.MessageTracking, err error) {
-	defer func() { err = explained(err) }()
-	root, err := w.store.open(ctx)
+	defer func() { err = store.Explained(err) }()
+	root, err := w.store.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	list := make([]lines.MessageTracking, len(p.Nodes))
-	err = w.store.look(root, func(log *task.Log) {
+	err = w.store.Look(root, func(log *task.Log) {
 		tasks := p.TasksOf(log)
 		for i, n := range p.Nodes {
 			list[i] = lines.MessageTracking{Status: task.Untracked, Task: tasks[n.ID]}
@@ -131,10 +104,10 @@ func (w *Workspace) TrackingOf(ctx context.Context, p *lines.Path, running func(
 // by another program, nothing is written and the error has the code
 // [fault.Refused]: no message is counted twice.
 func (w *Workspace) RecordTasks(ctx context.Context, r task.Record) (*task.Record, error) {
-	err := w.store.withLock(ctx, "tasks", func(root *os.Root) error {
+	err := w.store.WithLock(ctx, "tasks", func(root *os.Root) error {
 		var done string
 		order := 0
-		err := w.store.look(root, func(log *task.Log) {
+		err := w.store.Look(root, func(log *task.Log) {
 			order = log.Order(r.Session)
 			for _, id := range r.Messages {
 				if log.State(id).Done {
@@ -148,7 +121,7 @@ func (w *Workspace) RecordTasks(ctx context.Context, r task.Record) (*task.Recor
 		if done != "" {
 			return &fault.Error{Code: fault.Refused, Message: "another program has already tracked the message " + done + " meanwhile"}
 		}
-		if err := w.store.complete(&r, order); err != nil {
+		if err := complete(w.store, &r, order); err != nil {
 			return err
 		}
 		line := r.Encode()
@@ -166,14 +139,14 @@ func (w *Workspace) RecordTasks(ctx context.Context, r task.Record) (*task.Recor
 
 // complete sets the missing fields of the tasks of r. order is the highest
 // order of their line so far.
-func (w *base) complete(r *task.Record, order int) error {
-	now := w.opts.Now().Truncate(time.Microsecond)
+func complete(w *store.Store, r *task.Record, order int) error {
+	now := w.Opts.Now().Truncate(time.Microsecond)
 	r.Time = now
 	tasks := make([]task.Task, len(r.Tasks))
 	for i, t := range r.Tasks {
 		at := now.Add(time.Duration(i) * time.Microsecond)
 		if t.ID == "" {
-			id, err := sessionid.NewMessage(w.opts.Random)
+			id, err := sessionid.NewMessage(w.Opts.Random)
 			if err != nil {
 				return err
 			}

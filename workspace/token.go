@@ -12,10 +12,11 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 const (
-	tokenFile = stateDir + "/token"
+	tokenFile = store.StateDir + "/token"
 	// tokenPrefix is the prefix of tokens that bough makes. Programs for Acontext
 	// check its first six letters.
 	tokenPrefix = "sk-ac-bough-"
@@ -26,21 +27,21 @@ const (
 // .bough/token. The first call generates it. A user may replace it with a line
 // of ASCII without spaces.
 func (w *Workspace) Token(ctx context.Context) (token string, err error) {
-	defer func() { err = explained(err) }()
+	defer func() { err = store.Explained(err) }()
 	if err := w.Make(ctx); err != nil {
 		return "", err
 	}
-	root, err := w.store.open(ctx)
+	root, err := w.store.Open(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer root.Close()
-	if token, err := w.store.readToken(root); token != "" || err != nil {
+	if token, err := readToken(w.store, root); token != "" || err != nil {
 		return token, err
 	}
-	err = w.store.withLock(ctx, "token", func(root *os.Root) error {
-		if token, err = w.store.readToken(root); token == "" && err == nil {
-			token, err = w.store.makeToken(ctx, root)
+	err = w.store.WithLock(ctx, "token", func(root *os.Root) error {
+		if token, err = readToken(w.store, root); token == "" && err == nil {
+			token, err = makeToken(ctx, w.store, root)
 		}
 		return err
 	})
@@ -48,7 +49,7 @@ func (w *Workspace) Token(ctx context.Context) (token string, err error) {
 }
 
 // readToken returns the stored token, "" if there is none or it is incomplete.
-func (w *base) readToken(root *os.Root) (string, error) {
+func readToken(w *store.Store, root *os.Root) (string, error) {
 	info, err := root.Lstat(tokenFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -70,7 +71,7 @@ func (w *base) readToken(root *os.Root) (string, error) {
 		return "", &fault.Error{Code: fault.Damaged, Message: tokenFile + " has no valid token", Hint: "write a line of ASCII without spaces to it, or remove it, and bough creates a new one"}
 	}
 	if info.Mode()&0o044 != 0 && runtime.GOOS != "windows" {
-		w.opts.Note(tokenFile + " can be read by other users of this machine")
+		w.Opts.Note(tokenFile + " can be read by other users of this machine")
 	}
 	return token, nil
 }
@@ -87,9 +88,9 @@ func tokenTorn(token string) bool {
 
 // makeToken replaces an invalid token with a new one. It creates a new file, so
 // that the permissions are those of a secret.
-func (w *base) makeToken(ctx context.Context, root *os.Root) (string, error) {
+func makeToken(ctx context.Context, w *store.Store, root *os.Root) (string, error) {
 	secret := make([]byte, tokenBytes)
-	if _, err := io.ReadFull(w.opts.Random, secret); err != nil {
+	if _, err := io.ReadFull(w.Opts.Random, secret); err != nil {
 		return "", err
 	}
 	token := tokenPrefix + base64.RawURLEncoding.EncodeToString(secret)

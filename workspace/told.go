@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // A turnEvent is an event in a turn, as stored in the argument chat of an
@@ -73,7 +74,7 @@ func chatEvents(o *operation.Operation, list []events.Event) []events.Event {
 			continue
 		}
 		list = slices.Insert(list, at, events.Event{
-			Seq: o.Seq, Time: timeOf(o.Time), Type: t.Type, Session: first, Message: session.ID(t.Message),
+			Seq: o.Seq, Time: store.TimeOf(o.Time), Type: t.Type, Session: first, Message: session.ID(t.Message),
 			Agent: name, Tool: t.Tool, Call: t.Call, Ended: t.Ended, Error: t.Error, Verb: o.Verb,
 		})
 		at++

@@ -19,7 +19,9 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/trash"
 )
 
 // truth returns the files of the workspace except for caches, logs and the trash.
@@ -31,16 +33,16 @@ func (s *space) truth() map[string]string {
 	return files
 }
 
-func (s *space) undo(in string) (*workspace.Operation, error) {
-	ops, err := s.Undo(s.t.Context(), workspace.UndoOptions{In: in})
+func (s *space) undo(in string) (*history.Operation, error) {
+	ops, err := s.Undo(s.t.Context(), history.UndoOptions{In: in})
 	if err != nil {
 		return nil, err
 	}
 	return &ops.Operations[0], nil
 }
 
-func (s *space) redo(in string) (*workspace.Operation, error) {
-	ops, err := s.Redo(s.t.Context(), workspace.UndoOptions{In: in})
+func (s *space) redo(in string) (*history.Operation, error) {
+	ops, err := s.Redo(s.t.Context(), history.UndoOptions{In: in})
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +237,7 @@ func TestUndoNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ops, err := s.Log(t.Context(), workspace.LogOptions{Limit: 2})
+	ops, err := s.Log(t.Context(), history.LogOptions{Limit: 2})
 	if err != nil || ops.Operations[1].Verb != operation.External {
 		t.Fatalf("the log is %+v, %v", ops, err)
 	}
@@ -273,11 +275,11 @@ func TestUndoPurged(t *testing.T) {
 	if _, err := s.Remove(t.Context(), gone, workspace.RemoveOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.PurgeTrash(t.Context(), workspace.PurgeOptions{}); err != nil {
+	if _, err := s.PurgeTrash(t.Context(), trash.PurgeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	before := s.truth()
-	for _, o := range []workspace.UndoOptions{{}, {Count: 2}, {To: 1}, {In: gone}} {
+	for _, o := range []history.UndoOptions{{}, {Count: 2}, {To: 1}, {In: gone}} {
 		if _, err := s.Undo(t.Context(), o); code(err) != fault.Refused || !strings.Contains(err.Error(), "(rm)") || !strings.Contains(err.Error(), "deleted from the trash") {
 			t.Errorf("undo %+v = %v", o, err)
 		}
@@ -298,7 +300,7 @@ func TestUndoSeveral(t *testing.T) {
 	if _, err := s.WriteGroup(t.Context(), 0, workspace.Part{Title: "One"}, workspace.Part{Title: "Two"}); err != nil {
 		t.Fatal(err)
 	}
-	undo := func(o workspace.UndoOptions) string {
+	undo := func(o history.UndoOptions) string {
 		t.Helper()
 		ops, err := s.Undo(t.Context(), o)
 		if err != nil {
@@ -310,19 +312,19 @@ func TestUndoSeveral(t *testing.T) {
 		}
 		return strings.Join(list, " ")
 	}
-	if got := undo(workspace.UndoOptions{Count: 2}); got != "4 5 6" || s.texts(id) != "a b" {
+	if got := undo(history.UndoOptions{Count: 2}); got != "4 5 6" || s.texts(id) != "a b" {
 		t.Errorf("undo -n 2 undid %s and left %q", got, s.texts(id))
 	}
-	if got := undo(workspace.UndoOptions{To: 99}); got != string(fault.NotFound) {
+	if got := undo(history.UndoOptions{To: 99}); got != string(fault.NotFound) {
 		t.Errorf("undo --to of no operation = %s", got)
 	}
-	if got := undo(workspace.UndoOptions{To: 2}); got != "3" || s.texts(id) != "a" {
+	if got := undo(history.UndoOptions{To: 2}); got != "3" || s.texts(id) != "a" {
 		t.Errorf("undo --to 2 undid %s and left %q", got, s.texts(id))
 	}
-	if got := undo(workspace.UndoOptions{To: 2}); got != string(fault.Refused) {
+	if got := undo(history.UndoOptions{To: 2}); got != string(fault.Refused) {
 		t.Errorf("undo --to 2 once more = %s", got)
 	}
-	if got := undo(workspace.UndoOptions{Count: 9}); got != "1 2" {
+	if got := undo(history.UndoOptions{Count: 9}); got != "1 2" {
 		t.Errorf("undo -n 9 undid %s", got)
 	}
 }
@@ -399,7 +401,7 @@ func TestLog(t *testing.T) {
 	name := session.FileName(bread)
 	s.write(name, strings.Replace(s.read(name), `"Bread"`, `"Other"`, 1))
 	cake := s.new("Cake")
-	ops, err := s.Log(t.Context(), workspace.LogOptions{})
+	ops, err := s.Log(t.Context(), history.LogOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -425,7 +427,7 @@ func TestLog(t *testing.T) {
 	if ops.Operations[2].Undoes != 2 {
 		t.Errorf("the undo is of operation %d", ops.Operations[2].Undoes)
 	}
-	in, err := s.Log(t.Context(), workspace.LogOptions{In: cake, Limit: 1})
+	in, err := s.Log(t.Context(), history.LogOptions{In: cake, Limit: 1})
 	if err != nil || len(in.Operations) != 1 || in.Operations[0].Verb != "new" {
 		t.Errorf("in the last session: %+v, %v", in, err)
 	}

@@ -15,6 +15,9 @@ import (
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/internal/importer"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/workspace/usage"
 )
@@ -34,39 +37,39 @@ var usagePlaces = []struct {
 	{index.JournalPath, usage.UsageIndex},
 	{session.Dir, usage.UsageOther},
 	{"checkpoints", usage.UsagePenguin},
-	{filesDir, usage.UsageAttachments},
+	{lines.FilesDir, usage.UsageAttachments},
 	{agent.Dir, usage.UsageAgents},
-	{turnsDir, usage.UsageAgents},
-	{explorationsDir, usage.UsageExplorations},
-	{stateDir + "/" + explorationsDir, usage.UsageExplorations},
-	{learningsPath, usage.UsageExplorations},
+	{store.TurnsDir, usage.UsageAgents},
+	{store.ExplorationsDir, usage.UsageExplorations},
+	{store.StateDir + "/" + store.ExplorationsDir, usage.UsageExplorations},
+	{store.LearningsPath, usage.UsageExplorations},
 	{operation.Path, usage.UsageOperations},
 	{task.Path, usage.UsageTasks},
-	{trashDir, usage.UsageTrash},
+	{store.TrashDir, usage.UsageTrash},
 	{session.CacheDir, usage.UsageCaches},
-	{stateDir, usage.UsageOther},
-	{headFile, usage.UsageOther},
+	{store.StateDir, usage.UsageOther},
+	{store.HeadFile, usage.UsageOther},
 	{bookmark.Path, usage.UsageOther},
 }
 
 // Usage returns how much disk space the workspace takes, and the limit largest
 // conversations; 0 means all. It counts unreadable files, but no special files.
 func (w *Workspace) Usage(ctx context.Context, limit int) (*usage.Report, error) {
-	return read(ctx, w.store, func(v *View) (*usage.Report, error) {
-		if err := v.whole(); err != nil {
+	return store.Read(ctx, w.store, func(v *store.View) (*usage.Report, error) {
+		if err := v.Whole(); err != nil {
 			return nil, err
 		}
-		u := &usage.Report{Path: w.store.dir}
+		u := &usage.Report{Path: w.store.Dir}
 		kinds := map[usage.Kind]*usage.Files{}
 		sizes := map[string]int64{}
 		for _, kind := range usageKinds {
 			kinds[kind] = &usage.Files{Kind: kind}
 		}
-		err := v.eachFile(func(name string, size int64) {
-			if id := sessionOf(name); id != "" {
+		err := eachFile(v, func(name string, size int64) {
+			if id := store.SessionOf(name); id != "" {
 				sizes[id] = size
 			}
-			k := kinds[v.usageKind(name)]
+			k := kinds[usageKind(v, name)]
 			k.Bytes += size
 			k.Files++
 			u.Bytes += size
@@ -78,18 +81,18 @@ func (w *Workspace) Usage(ctx context.Context, limit int) (*usage.Report, error)
 		for _, kind := range usageKinds {
 			u.Kinds = append(u.Kinds, *kinds[kind])
 		}
-		u.Conversations = v.conversationUsage(sizes)
+		u.Conversations = conversationUsage(v, sizes)
 		if limit > 0 && len(u.Conversations) > limit {
 			u.More = len(u.Conversations) - limit
 			u.Conversations = u.Conversations[:limit]
 		}
-		return u, v.measureConversations(u.Conversations)
+		return u, measureConversations(v, u.Conversations)
 	})
 }
 
 // eachFile calls f with each regular file of the workspace and its size. It
 // skips files that disappear or cannot be read.
-func (v *View) eachFile(f func(name string, size int64)) error {
+func eachFile(v *store.View, f func(name string, size int64)) error {
 	var tops []string
 	for _, p := range usagePlaces {
 		if top, _, _ := strings.Cut(p.name, "/"); !slices.Contains(tops, top) {
@@ -97,14 +100,14 @@ func (v *View) eachFile(f func(name string, size int64)) error {
 		}
 	}
 	for _, top := range tops {
-		err := fs.WalkDir(v.root.FS(), top, func(name string, d fs.DirEntry, err error) error {
+		err := fs.WalkDir(v.Root.FS(), top, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
-				return v.ctx.Err()
+				return v.Ctx.Err()
 			}
 			if info, err := d.Info(); err == nil {
 				f(name, info.Size())
 			}
-			return v.ctx.Err()
+			return v.Ctx.Err()
 		})
 		if err != nil {
 			return err
@@ -114,9 +117,9 @@ func (v *View) eachFile(f func(name string, size int64)) error {
 }
 
 // usageKind returns the kind of a file of the workspace.
-func (v *View) usageKind(name string) usage.Kind {
-	if id := sessionOf(name); id != "" {
-		e := v.index.Entry(id)
+func usageKind(v *store.View, name string) usage.Kind {
+	if id := store.SessionOf(name); id != "" {
+		e := v.Index.Entry(id)
 		switch {
 		case e == nil:
 			return usage.UsageDamaged
@@ -141,24 +144,24 @@ func (v *View) usageKind(name string) usage.Kind {
 
 // conversationUsage returns all conversations, largest first. sizes has the
 // sizes of session files.
-func (v *View) conversationUsage(sizes map[string]int64) []usage.Conversation {
+func conversationUsage(v *store.View, sizes map[string]int64) []usage.Conversation {
 	list := []usage.Conversation{}
 	at := map[string]int{} // index in list, by first session
 	for id, size := range sizes {
-		first := v.firstFile(id)
+		first := v.FirstFile(id)
 		n, ok := at[first]
 		if !ok {
 			n = len(list)
 			at[first] = n
 			list = append(list, usage.Conversation{Session: first, Title: sessionid.DefaultTitle(first), Damaged: true})
-			if e := v.index.Entry(first); e != nil {
-				list[n].Kind, list[n].Title, list[n].Damaged = e.Kind(), v.title(e), false
+			if e := v.Index.Entry(first); e != nil {
+				list[n].Kind, list[n].Title, list[n].Damaged = e.Kind(), v.Title(e), false
 			}
 		}
 		c := &list[n]
 		c.Bytes += size
 		c.Files++
-		if e := v.index.Entry(id); e != nil {
+		if e := v.Index.Entry(id); e != nil {
 			c.Messages += e.MessageCount
 		}
 	}
@@ -170,17 +173,17 @@ func (v *View) conversationUsage(sizes map[string]int64) []usage.Conversation {
 
 // measureConversations reads conversations and sets how much of each is text
 // and how much is records.
-func (v *View) measureConversations(list []usage.Conversation) error {
+func measureConversations(v *store.View, list []usage.Conversation) error {
 	at := map[string]int{}
 	for i := range list {
 		at[list[i].Session] = i
 	}
-	for _, e := range v.index.Entries() {
-		n, ok := at[v.firstFile(e.ID)]
+	for _, e := range v.Index.Entries() {
+		n, ok := at[v.FirstFile(e.ID)]
 		if !ok {
 			continue
 		}
-		err := v.measureFile(e.ID, &list[n])
+		err := measureFile(v, e.ID, &list[n])
 		var damage *session.DamageError
 		switch {
 		case errors.As(err, &damage), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
@@ -192,16 +195,16 @@ func (v *View) measureConversations(list []usage.Conversation) error {
 	return nil
 }
 
-func (v *View) measureFile(id string, c *usage.Conversation) error {
-	o, err := v.outline(id)
+func measureFile(v *store.View, id string, c *usage.Conversation) error {
+	o, err := v.Outline(id)
 	if err != nil {
 		return err
 	}
-	c.Records += int64(records.SourcesSize(o.Own(ownSources)))
-	return v.folder.Each(o, func(_ int, m session.Message) error {
+	c.Records += int64(records.SourcesSize(o.Own(importer.OwnSources)))
+	return v.Folder.Each(o, func(_ int, m session.Message) error {
 		text, records := records.Sizes(m.Raw)
 		c.Text += int64(text)
 		c.Records += int64(records)
-		return v.ctx.Err()
+		return v.Ctx.Err()
 	})
 }

@@ -45,19 +45,16 @@ package workspace
 
 import (
 	"context"
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/index"
-	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/eraser"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // Options configure a workspace. The zero value is the default, and a nil
@@ -120,7 +117,7 @@ type Options struct {
 
 // A Workspace is an open workspace. Its methods are safe for concurrent use.
 type Workspace struct {
-	store *base // the state that its methods share
+	store *store.Store // the state that its methods share
 }
 
 // Open opens the workspace in the folder dir. The folder need not exist:
@@ -128,7 +125,7 @@ type Workspace struct {
 // and methods that begin something, such as [Workspace.New], create it. If dir
 // is a folder conversations, Open opens the workspace that contains it.
 func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err error) {
-	defer func() { err = explained(err) }()
+	defer func() { err = store.Explained(err) }()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -136,132 +133,18 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 	if err != nil {
 		return nil, err
 	}
-	if filepath.Base(abs) == session.Dir && !isWorkspace(abs) && holdsSessions(abs) {
+	if filepath.Base(abs) == session.Dir && !store.Is(abs) && store.HoldsSessions(abs) {
 		abs = filepath.Dir(abs)
 	}
 	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
 		return nil, &fault.Error{Code: fault.Usage, Message: abs + " is not a folder", Hint: "give the folder that holds conversations/"}
 	}
-	var o storeOptions
+	var o store.Options
 	if opts != nil {
-		o = storeOptions(*opts)
+		o = store.Options(*opts)
 	}
-	return &Workspace{newBase(abs, o, completeForget)}, nil
+	return &Workspace{store.New(abs, o, eraser.CompleteForget)}, nil
 }
 
 // Dir returns the absolute path of the workspace.
-func (w *Workspace) Dir() string { return w.store.dir }
-
-// read calls f with the current workspace and returns the result of f. If
-// another program removes or changes a file while f reads it, read calls f once
-// more and returns the second result. f must not write to captured variables.
-func read[T any](ctx context.Context, b *base, f func(*View) (T, error)) (result T, err error) {
-	defer func() { err = explained(err) }()
-	root, err := b.open(ctx)
-	if err != nil {
-		return result, err
-	}
-	defer root.Close()
-	b = b.notingOnce()
-	try := func(fresh bool) (result T, err error) {
-		v, err := b.loadQuiet(ctx, root, mode{fresh: fresh})
-		if err != nil {
-			return result, err
-		}
-		defer v.done()
-		v.noteTrouble()
-		return f(v)
-	}
-	result, err = try(false)
-	var missing *index.MissingError
-	if errors.Is(err, errGone) || errors.As(err, &missing) || isChanged(err) {
-		result, err = try(true)
-	}
-	return result, err
-}
-
-// loadQuiet opens a workspace for a reader, if possible at a moment when no
-// operation begins or ends, so that the reader sees all or none of several
-// files that move together.
-func (w *base) loadQuiet(ctx context.Context, root *os.Root, m mode) (v *View, err error) {
-	const tries = 5
-	for n := range tries {
-		before := logged(root)
-		v, err = w.load(ctx, root, m)
-		if err != nil || n == tries-1 || logged(root) == before {
-			break
-		}
-		v.done()
-	}
-	return v, err
-}
-
-// logged returns the identity of the log.
-func logged(root *os.Root) durable.Identity {
-	info, err := root.Stat(operation.Path)
-	if err != nil {
-		return durable.Identity{}
-	}
-	return durable.Identify(info)
-}
-
-// isChanged reports whether err is due to a session that differs from the
-// cache, or changed while it was read, so that reading again may succeed.
-func isChanged(err error) bool {
-	return errors.Is(err, session.ErrChanged) || errors.Is(err, durable.ErrChanged)
-}
-
-// errGone is wrapped by the error for a session that the index has but that
-// does not exist.
-var errGone = errors.New("removed since the index was read")
-
-// open opens the folder. A missing folder is read as an empty one.
-func (w *base) open(ctx context.Context) (*os.Root, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if w.opts.Existing && !isWorkspace(w.dir) {
-		return nil, noWorkspace(w.dir)
-	}
-	root, err := os.OpenRoot(w.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		root, err = emptyRoot()
-	}
-	return root, explained(err)
-}
-
-func noWorkspace(dir string) error {
-	return &fault.Error{
-		Code:    fault.NotFound,
-		Message: "no workspace in " + dir,
-		Next:    fault.Do(fault.ChooseWorkspace),
-	}
-}
-
-// emptyRoot opens an empty folder to which nothing can be written: it removes
-// the folder before it returns.
-func emptyRoot() (*os.Root, error) {
-	dir, err := os.MkdirTemp("", "bough-empty-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(dir)
-	return os.OpenRoot(dir)
-}
-
-// done closes the view.
-func (v *View) done() {
-	if !v.forgetful {
-		v.rememberNew()
-		v.index.Remember()
-	}
-	v.index.Close()
-}
-
-// follow notes a failure after a committed change. The change is kept, and the
-// failed step is completed later.
-func (v *View) follow(what string, err error) {
-	if err != nil {
-		v.store.opts.Note(what + ": " + err.Error())
-	}
-}
+func (w *Workspace) Dir() string { return w.store.Dir }

@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/search"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 )
@@ -149,7 +150,7 @@ func (p *program) chooseSession(ctx context.Context, w *workspace.Workspace, kin
 
 // sessionsWith returns the conversations with a message that matches a query.
 func sessionsWith(ctx context.Context, w *workspace.Workspace, query string) (map[string]bool, error) {
-	found, err := w.Search(ctx, workspace.SearchOptions{Words: query, PerSession: 1})
+	found, err := w.Search(ctx, search.Options{Words: query, PerSession: 1})
 	if err != nil {
 		return nil, err
 	}

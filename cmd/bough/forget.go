@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 )
@@ -32,7 +33,7 @@ terminal, forget asks twice; otherwise --yes must repeat the id of the conversat
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			o := workspace.ForgetOptions{Copies: c.Bool("copies"), DryRun: true}
+			o := forget.Options{Copies: c.Bool("copies"), DryRun: true}
 			f, err := w.Forget(c.Context, c.Args().First(), o)
 			if err != nil {
 				return err
@@ -65,8 +66,8 @@ terminal, forget asks twice; otherwise --yes must repeat the id of the conversat
 
 // forgetCopies lists the sessions that contain messages of a forgotten conversation and are
 // kept.
-func (p *program) forgetCopies(f *workspace.ForgetResult, what string) {
-	var left []workspace.ForgottenCopy
+func (p *program) forgetCopies(f *forget.Result, what string) {
+	var left []forget.Copy
 	for _, c := range f.Copies {
 		if !c.Forgotten {
 			left = append(left, c)
@@ -86,7 +87,7 @@ func (p *program) forgetCopies(f *workspace.ForgetResult, what string) {
 }
 
 // confirmForget asks twice whether to delete a conversation, unless --yes repeats its id.
-func (p *program) confirmForget(f *workspace.ForgetResult, given bool, yes string) error {
+func (p *program) confirmForget(f *forget.Result, given bool, yes string) error {
 	named := func(s string) bool { return s == f.Session || s == tail(f.Session) }
 	if given && named(yes) {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/urfave/cli/v2"
 )
 
@@ -63,7 +64,7 @@ func refOrHead(c *cli.Context) string {
 	return c.Args().First()
 }
 
-func (p *program) position(pos *workspace.Position) error {
+func (p *program) position(pos *lines.Position) error {
 	if p.json {
 		return p.printJSON(pos)
 	}

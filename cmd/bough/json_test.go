@@ -19,9 +19,9 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/tidwall/gjson"
 )
@@ -294,7 +294,7 @@ func (s *jsonStory) values() {
 			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: turn.Failed, Error: "e",
 		},
 		"bough queue":  agents.Queue{Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting, Cut: true}}},
-		"bough forget": workspace.ForgetResult{Session: "s", Sources: []workspace.ForgottenSource{{ID: "i", Last: "m"}}},
+		"bough forget": forget.Result{Session: "s", Sources: []forget.Source{{ID: "i", Last: "m"}}},
 		"bough import": imports.Report{Imported: []imports.Transcript{{Replaced: 1, Detail: "d"}}},
 	} {
 		s.checkDocument(heading, string(rawjson.Answer(value))+"\n")

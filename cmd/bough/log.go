@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/clipperhouse/displaywidth"
 	"github.com/urfave/cli/v2"
 )
@@ -32,7 +33,7 @@ and --json list each of its conversations.`,
 				return usageError("--limit takes a positive number")
 			}
 			fold := !p.json && !c.Bool("all")
-			ops, err := w.Log(c.Context, workspace.LogOptions{In: c.String("in"), Limit: c.Int("limit"), Groups: fold})
+			ops, err := w.Log(c.Context, history.LogOptions{In: c.String("in"), Limit: c.Int("limit"), Groups: fold})
 			if err != nil {
 				return err
 			}
@@ -67,7 +68,7 @@ func (p *program) redoVerb() verb {
 }
 
 // takeBack is the signature of undo and redo.
-type takeBack func(*workspace.Workspace, context.Context, workspace.UndoOptions) (*workspace.Operations, error)
+type takeBack func(*workspace.Workspace, context.Context, history.UndoOptions) (*history.Operations, error)
 
 func (p *program) takeBackVerb(name string, do takeBack, short, long string) verb {
 	return verb{
@@ -96,8 +97,8 @@ func (p *program) takeBackVerb(name string, do takeBack, short, long string) ver
 	}
 }
 
-func undoOptions(c *cli.Context) (o workspace.UndoOptions, err error) {
-	o = workspace.UndoOptions{In: c.String("in"), Count: c.Int("limit"), To: operation.Seq(c.Int64("to"))}
+func undoOptions(c *cli.Context) (o history.UndoOptions, err error) {
+	o = history.UndoOptions{In: c.String("in"), Count: c.Int("limit"), To: operation.Seq(c.Int64("to"))}
 	switch {
 	case c.IsSet("in") && o.In == "":
 		return o, usageError("--in is empty")
@@ -112,14 +113,14 @@ func undoOptions(c *cli.Context) (o workspace.UndoOptions, err error) {
 }
 
 // undid describes the operations that an undo undid or a redo repeated.
-func undid(list []workspace.Operation, titles map[string]string) string {
+func undid(list []history.Operation, titles map[string]string) string {
 	did := "Undid"
 	if list[0].Verb != operation.Undo {
 		did = "Redid"
 	}
-	of := make([]workspace.Operation, len(list))
+	of := make([]history.Operation, len(list))
 	for i, o := range list {
-		of[i] = workspace.Operation{Seq: o.Undoes, Verb: fmt.Sprint(o.Args["verb"])}
+		of[i] = history.Operation{Seq: o.Undoes, Verb: fmt.Sprint(o.Args["verb"])}
 		if o.Original != nil {
 			of[i] = *o.Original
 		}
@@ -160,11 +161,11 @@ func thing(verb string) string {
 }
 
 // A logRow is a row of the log: an operation, or those of a group, newest first.
-type logRow []workspace.Operation
+type logRow []history.Operation
 
 // rowsOf returns the rows of operations. With fold, the operations of a group share one
 // row, at the position of the newest.
-func rowsOf(list []workspace.Operation, fold bool) (rows []logRow) {
+func rowsOf(list []history.Operation, fold bool) (rows []logRow) {
 	at := map[operation.Seq]int{}
 	for _, o := range list {
 		n, known := at[o.Group]
@@ -230,7 +231,7 @@ func (p *program) operations(rows []logRow, titles map[string]string) {
 
 // about describes an operation in a few words: by the titles that it names, else by those
 // of its sessions.
-func about(o workspace.Operation, titles map[string]string) string {
+func about(o history.Operation, titles map[string]string) string {
 	text := func(name string) string {
 		s, _ := o.Args[name].(string)
 		return s

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/urfave/cli/v2"
 )
 
@@ -124,8 +125,8 @@ func whereFlags(tool string) []cli.Flag {
 	}
 }
 
-func whereOptions(c *cli.Context, tool string) (workspace.Where, error) {
-	w := workspace.Where{Tool: c.String(tool), Dir: c.String("dir"), Branch: c.String("branch"), Model: c.String("model")}
+func whereOptions(c *cli.Context, tool string) (lines.Where, error) {
+	w := lines.Where{Tool: c.String(tool), Dir: c.String("dir"), Branch: c.String("branch"), Model: c.String("model")}
 	for _, name := range []string{tool, "dir", "branch", "model"} {
 		if c.IsSet(name) && c.String(name) == "" {
 			return w, usageError("--%s is empty", name)
@@ -147,7 +148,7 @@ func whereOptions(c *cli.Context, tool string) (workspace.Where, error) {
 	return w, nil
 }
 
-func (p *program) list(entries []workspace.Entry, head *workspace.Position) {
+func (p *program) list(entries []workspace.Entry, head *lines.Position) {
 	if len(entries) == 0 {
 		p.noSessions()
 		return

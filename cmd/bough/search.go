@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/search"
 	"github.com/urfave/cli/v2"
 )
 
@@ -67,10 +68,10 @@ bough show 3d9c07ab@849dde0b`,
 
 // searchOptions parses the flags and arguments of search. The last literal arguments came
 // after "--".
-func searchOptions(c *cli.Context, literal int, now time.Time) (workspace.SearchOptions, error) {
+func searchOptions(c *cli.Context, literal int, now time.Time) (search.Options, error) {
 	args := c.Args().Slice()
 	plain := len(args) - min(literal, len(args))
-	o := workspace.SearchOptions{
+	o := search.Options{
 		Text:    strings.Join(args[:plain], " "),
 		Words:   strings.Join(args[plain:], " "),
 		Regexp:  c.String("regexp"),
@@ -121,7 +122,7 @@ func searchOptions(c *cli.Context, literal int, now time.Time) (workspace.Search
 }
 
 // found prints the matches of a search, by conversation.
-func (p *program) found(f *workspace.SearchResult, limit int) {
+func (p *program) found(f *search.Result, limit int) {
 	if len(f.Matches) == 0 {
 		fmt.Fprintln(p.stderr, "No matches.")
 		return
@@ -153,7 +154,7 @@ func (p *program) found(f *workspace.SearchResult, limit int) {
 }
 
 // match prints a match with its context.
-func (p *program) match(m workspace.Match) {
+func (p *program) match(m search.Match) {
 	p.context(m.Before)
 	head := p.paint.yellow(line(m.Ref)) + "  " + p.paint.role(line(m.Role))
 	if len(m.Tools) > 0 {
@@ -171,7 +172,7 @@ func (p *program) match(m workspace.Match) {
 }
 
 // context prints the messages around a match, one per line.
-func (p *program) context(list []workspace.ContextMessage) {
+func (p *program) context(list []search.Context) {
 	for _, m := range list {
 		head := line(m.Ref) + "  " + line(m.Role) + "  "
 		fmt.Fprintln(p.stdout, strings.TrimRight("  "+p.paint.dim(head+cut(line(m.Text), p.columns()-2-width(head))), " "))
@@ -179,7 +180,7 @@ func (p *program) context(list []workspace.ContextMessage) {
 }
 
 // foundSessions prints the conversations that have matches.
-func (p *program) foundSessions(f *workspace.SearchResult) {
+func (p *program) foundSessions(f *search.Result) {
 	if len(f.Sessions) == 0 {
 		fmt.Fprintln(p.stderr, "No matches.")
 		return
@@ -222,7 +223,7 @@ func (p *program) notShown(shown string, notSearched int) {
 
 // snippet formats the snippet of a match, with the matched words marked. On a narrow
 // terminal it begins at the first of them.
-func (p *program) snippet(m workspace.Match) string {
+func (p *program) snippet(m search.Match) string {
 	const least = 30
 	room := max(p.paint.width-4, least)
 	runes, cut := []rune(clean(m.Snippet)), 0

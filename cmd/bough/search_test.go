@@ -4,18 +4,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/search"
 )
 
 // TestSnippet: the first match is visible on a terminal of any width.
 func TestSnippet(t *testing.T) {
-	far := workspace.Match{
+	far := search.Match{
 		Snippet: "…there is a place where we sleep, and \x1b another one for the 日本 sea",
 		Spans:   [][2]int{{27, 32}, {40, 47}, {60, 62}},
 	}
-	wide := workspace.Match{Snippet: "海海海海海海海海海海海海海海海海海海海海 日本 日本", Spans: [][2]int{{21, 23}, {24, 26}}}
+	wide := search.Match{Snippet: "海海海海海海海海海海海海海海海海海海海海 日本 日本", Spans: [][2]int{{21, 23}, {24, 26}}}
 	for _, c := range []struct {
-		m       workspace.Match
+		m       search.Match
 		columns int
 		want    string
 	}{
@@ -26,7 +26,7 @@ func TestSnippet(t *testing.T) {
 		{far, 10, "… where we [sleep], and \ufffd [anoth]…"},
 		{wide, 80, "海海海海海海海海海海海海海海海海海海海海 [日本] [日本]"},
 		{wide, 40, "…海海海海海海海海海海海 [日本] [日本]"},
-		{workspace.Match{}, 40, ""},
+		{search.Match{}, 40, ""},
 	} {
 		p := &program{paint: paint{color: true, width: c.columns}}
 		got := strings.NewReplacer("\x1b[1;31m", "[", "\x1b[0m", "]").Replace(p.snippet(c.m))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/trash"
 	"github.com/urfave/cli/v2"
 )
 
@@ -33,8 +34,8 @@ trash, newest first. --purge deletes them permanently: 'bough undo' cannot resto
 			}
 			list := w.Trash
 			if c.Bool("purge") {
-				o := workspace.PurgeOptions{MinAge: older}
-				list = func(ctx context.Context) (*workspace.Trash, error) { return w.PurgeTrash(ctx, o) }
+				o := trash.PurgeOptions{MinAge: older}
+				list = func(ctx context.Context) (*trash.List, error) { return w.PurgeTrash(ctx, o) }
 			}
 			t, err := list(c.Context)
 			if err != nil {

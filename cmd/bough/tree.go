@@ -5,6 +5,7 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/urfave/cli/v2"
 )
 
@@ -51,7 +52,7 @@ bough tree "Plan the trip" --messages`,
 	}
 }
 
-func (p *program) forest(roots []workspace.TreeEntry, head *workspace.Position) {
+func (p *program) forest(roots []workspace.TreeEntry, head *lines.Position) {
 	if len(roots) == 0 {
 		p.noSessions()
 		return

@@ -19,6 +19,7 @@ import (
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/task"
 )
 
@@ -500,7 +501,7 @@ func TestDeleted(t *testing.T) {
 		if len(r.notes) > 0 {
 			t.Errorf("it says %q", r.notes)
 		}
-		if _, err := r.w.Undo(t.Context(), workspace.UndoOptions{In: "s"}); err != nil {
+		if _, err := r.w.Undo(t.Context(), history.UndoOptions{In: "s"}); err != nil {
 			t.Fatal(err)
 		}
 		r.is("when it is back", r.tasks("s", ""), "1 x")

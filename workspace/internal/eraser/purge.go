@@ -1,0 +1,135 @@
+package eraser
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/trash"
+)
+
+func PurgeTrash(ctx context.Context, w *store.Store, o trash.PurgeOptions) (*trash.List, error) {
+	return store.Update(ctx, w, operation.Operation{Verb: "trash --purge"}, func(tx *store.Tx) (*trash.List, error) {
+		all, err := tx.View.InTheTrash()
+		if err != nil {
+			return nil, err
+		}
+		purged := &trash.List{Files: []trash.File{}}
+		before := store.Instant(tx.View.Store.Opts.Now().Add(-o.MinAge))
+		sums := map[string]bool{}
+		for _, f := range all.Files {
+			if !f.RemovedAt.After(before) {
+				purged.Files = append(purged.Files, f)
+				addAttached(tx.View, sums, f)
+			}
+		}
+		tx.LogEmpty = len(purged.Files) > 0
+		ids, titles := goneWith(tx.View, purged.Files, all.Files)
+		if err := erase(tx, NewErasure(ids, nil, titles)); err != nil {
+			return nil, err
+		}
+		if err := Purge(tx, func(_ string, at time.Time) bool { return !store.Instant(at).After(before) }); err != nil {
+			return nil, err
+		}
+		gone, err := purgeAttachments(tx, sums)
+		purged.Files = append(purged.Files, gone...)
+		return purged, err
+	})
+}
+
+// addAttached adds the attachments that a session in the trash refers to.
+func addAttached(v *store.View, sums map[string]bool, f trash.File) {
+	if store.SessionOf(f.File) == "" {
+		return
+	}
+	data, err := durable.ReadFile(v.Root, v.NameOf(f))
+	if err != nil {
+		return // keep the files that it may refer to
+	}
+	s, err := session.Decode(store.SessionOf(f.File), data)
+	if err != nil {
+		return
+	}
+	for _, m := range s.Messages {
+		for _, sum := range store.Attached(m) {
+			sums[sum] = true
+		}
+	}
+}
+
+// purgeAttachments deletes the attachments that nothing refers to: no session, no file
+// in the trash, and no operation that could be redone. It returns the deleted ones.
+func purgeAttachments(tx *store.Tx, sums map[string]bool) (gone []trash.File, err error) {
+	for _, dir := range []string{session.Dir, store.TrashDir, operation.Path} {
+		if len(sums) == 0 {
+			return nil, nil
+		}
+		err := fs.WalkDir(tx.View.Root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			return keepNamed(tx.View, sums, name)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, sum := range slices.Sorted(maps.Keys(sums)) {
+		name := lines.FilePath(sum)
+		info, err := tx.View.Root.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = durable.Remove(tx.View.Root, name)
+		}
+		if err != nil {
+			return gone, err
+		}
+		gone = append(gone, trash.File{File: name, Path: tx.View.Path(name), RemovedAt: store.Instant(tx.View.Store.Opts.Now()), Bytes: info.Size()})
+	}
+	return gone, nil
+}
+
+// keepNamed removes from sums the attachments that a file refers to.
+func keepNamed(v *store.View, sums map[string]bool, name string) error {
+	data, err := durable.ReadFile(v.Root, name)
+	if err != nil {
+		return err
+	}
+	for sum := range sums {
+		if bytes.Contains(data, []byte(sum)) {
+			delete(sums, sum)
+		}
+	}
+	return v.Ctx.Err()
+}
+
+// Purge deletes the folders of the trash that match by name and time.
+func Purge(tx *store.Tx, match func(name string, at time.Time) bool) error {
+	entries, err := durable.ReadDir(tx.View.Root, store.TrashDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if err != nil {
+			break
+		}
+		if at, ok := store.StampTime(e.Name()); ok && e.IsDir() && match(e.Name(), at) {
+			err = durable.RemoveAll(tx.View.Root, store.TrashDir+"/"+e.Name())
+		}
+	}
+	return err
+}

@@ -1,0 +1,190 @@
+package importer
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/unpack"
+	"github.com/bough-dev/bough/workspace/imports"
+)
+
+// file reads the conversations of a file.
+func (i *importer) file(f unpack.File) error {
+	head, err := f.In.Peek(convert.HeadSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		i.failed(f.Path, err)
+		return i.ctx.Err()
+	}
+	format := i.o.Format
+	if format == nil {
+		format = convert.Detect(head)
+	}
+	r := &intake{i: i, file: f, format: format, row: i.fileRow(f)}
+	if format == nil {
+		detail := "unrecognized format"
+		if len(head) == 0 {
+			detail = "the file is empty"
+		}
+		status := imports.Skipped
+		if f.Named {
+			status = imports.Failed
+		}
+		r.take(imports.Transcript{Path: i.name(f.Path), Status: status, Detail: detail, Named: f.Named})
+		return nil
+	}
+	r.begin()
+	err = format.Read(f.In, r)
+	r.stopped = cmp.Or(r.stopped, r.wait())
+	r.spool.drop()
+	if r.row != nil {
+		r.row.whole = r.stopped == nil
+	}
+	switch {
+	case r.stopped != nil:
+		return r.stopped
+	case i.ctx.Err() != nil:
+		return i.ctx.Err()
+	case errors.Is(err, convert.ErrNothing) && len(r.spool.problems) == 0:
+		r.take(r.empty(err.Error()))
+	case err != nil:
+		row := r.empty(err.Error())
+		row.Status = imports.Failed
+		r.take(row)
+	}
+	return nil
+}
+
+// fileRow returns a new row of the ledger for a file. It returns nil for a part
+// of an archive, standard input, or a file whose content may change without its
+// time.
+func (i *importer) fileRow(f unpack.File) *FileRow {
+	if f.Info == nil || i.o.DryRun {
+		return nil
+	}
+	abs, err := filepath.Abs(f.Path)
+	id := durable.Identify(f.Info)
+	if err != nil || !durable.Settled(max(id.Changed, id.ModTime), time.Now()) {
+		return nil
+	}
+	row := &FileRow{}
+	file := &row.File
+	file.Path, file.Size, file.Time, file.Change, file.Inode = abs, id.Size, id.ModTime, id.Changed, id.Inode
+	file.Format, file.Side, file.Rows = i.formatName(), f.Named, []LedgerImported{}
+	i.files = append(i.files, row)
+	return row
+}
+
+// An intake is a file being read: a [convert.Sink].
+type intake struct {
+	i       *importer
+	file    unpack.File
+	format  *convert.Format
+	spool   *Spool
+	row     *FileRow // nil if the ledger does not record the file
+	count   int      // number of conversations read
+	stopped error    // the error that ends the whole import
+
+	adding *adding // the messages being spooled, nil for none
+}
+
+func (r *intake) begin() {
+	r.spool = &Spool{
+		digests: r.i.exported, format: r.format, path: r.i.name(r.file.Path), row: r.row, number: r.count, named: r.file.Named,
+	}
+}
+
+// take adds a row for a file or conversation that is not stored.
+func (r *intake) take(row imports.Transcript) {
+	if r.row != nil {
+		r.row.File.Rows = append(r.row.File.Rows, LedgerImported{Transcript: row})
+	}
+	r.i.row(row)
+}
+
+// empty returns the row for a file without conversations.
+func (r *intake) empty(detail string) imports.Transcript {
+	row := imports.Transcript{Path: r.spool.path, Format: r.format.Name, Status: imports.Skipped, Detail: detail, Named: r.file.Named}
+	row.Problems, row.Notes = r.spool.problemTexts()
+	return row
+}
+
+// Message implements [convert.Sink]. It spools the message while the next ones are read.
+func (r *intake) Message(m *transcript.Message) error {
+	switch {
+	case sizeOf(m) > maxAdding:
+		r.stopped = cmp.Or(r.wait(), r.add(m))
+	case r.adding == nil:
+		r.adding = addMessages(r.add)
+		fallthrough
+	default:
+		r.stopped = r.adding.put(m)
+	}
+	r.stopped = cmp.Or(r.stopped, r.i.ctx.Err())
+	return r.stopped
+}
+
+// add spools a message. A message without a time gets the time of the message
+// before it.
+func (r *intake) add(m *transcript.Message) error {
+	now := r.i.now
+	if !r.spool.lastTime.IsZero() {
+		now = r.spool.lastTime
+	}
+	if !m.Time.IsZero() {
+		r.spool.lastTime = m.Time
+	}
+	return r.spool.add(m, r.i.dialect, now, r.i.seed)
+}
+
+// wait waits until all messages are spooled.
+func (r *intake) wait() error {
+	if r.adding == nil {
+		return nil
+	}
+	err := r.adding.wait()
+	r.adding = nil
+	return err
+}
+
+// End implements [convert.Sink].
+func (r *intake) End(c *transcript.Conversation) error {
+	if r.stopped = r.wait(); r.stopped != nil {
+		return r.stopped
+	}
+	s := r.spool
+	s.end(c)
+	r.count++
+	r.begin()
+	skip := func(detail string) {
+		row := s.result(imports.Skipped)
+		row.Detail = detail
+		r.take(row)
+		s.drop()
+	}
+	switch {
+	case len(s.messages) == 0:
+		skip("it has no messages")
+	case c.Side && !r.file.Named:
+		skip("it is a conversation between assistants; name the file to import it")
+	case r.i.skip.matches(c.Dir):
+		if s.row != nil {
+			s.row.void = true
+		}
+		skip("its folder is excluded by a pattern")
+	default:
+		if s.row != nil {
+			s.row.left++
+		}
+		r.stopped = r.i.take(s)
+	}
+	return r.stopped
+}
+
+// Problem implements [convert.Sink].
+func (r *intake) Problem(p transcript.Problem) { r.spool.problem(p) }

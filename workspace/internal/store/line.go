@@ -1,0 +1,134 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/session"
+)
+
+// A Line is the message tree of a line, and the file of it that was requested.
+type Line struct {
+	*session.Tree
+	view   *View
+	Named  int   // index of the requested file
+	Broken error // the error of a continuation that cannot be read, nil if there is none
+}
+
+// SessionID returns the id of the requested session.
+func (l *Line) SessionID() string { return l.Parts[l.Named].ID }
+
+// newestID returns the id of the newest message of the line, "" if it has none.
+func (l *Line) newestID() string {
+	if n := l.Newest(0); n >= 0 {
+		return l.ID(n)
+	}
+	return ""
+}
+
+// Line opens the line of a session. With partial it accepts a line whose first
+// files are missing.
+func (v *View) Line(id string, partial bool) (*Line, error) {
+	ids, err := v.LineIDs(id)
+	if err != nil {
+		if !partial || len(ids) == 0 {
+			return nil, err
+		}
+		v.Store.Opts.Note(err.Error() + "; the remaining messages are used")
+	}
+	parts, err := v.OutlineAll(ids)
+	if err != nil {
+		return nil, err
+	}
+	t, err := session.NewTree(parts, v.Reopen)
+	if err != nil {
+		return nil, err
+	}
+	l := &Line{Tree: t, view: v, Named: slices.Index(ids, id)}
+	for _, part := range l.Continuing(l.Named) {
+		l.Broken = cmp.Or(l.Broken, v.Index.Broken(ids[part]))
+	}
+	return l, nil
+}
+
+// LineNamed opens the line of the session that name refers to.
+func (v *View) LineNamed(name string, partial bool) (*Line, error) {
+	id, err := v.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	return v.Line(id, partial)
+}
+
+// End returns the newest leaf of the requested session and its continuations.
+// If a continuation cannot be read, end returns its error, unless partial
+// accepts the readable files.
+func (v *View) End(l *Line, partial bool) (int, error) {
+	if l.Broken != nil {
+		if !partial {
+			return -1, l.Broken
+		}
+		v.Store.Opts.Note(l.Broken.Error() + "; the remaining messages are used")
+	}
+	return l.Newest(l.Named), nil
+}
+
+// LineIDs returns the files of the line of id. A checkpoint is a line of its
+// own. A checkpoint of Penguin that is not flattened continues its session.
+func (v *View) LineIDs(id string) ([]string, error) {
+	switch {
+	case v.Kind(id) != session.Checkpoint:
+		ids, err := v.Index.Line(id)
+		return ids, v.locate(err)
+	case !v.IsPenguin(id):
+		return []string{id}, nil
+	}
+	o, err := v.Outline(id)
+	if err != nil {
+		return nil, err
+	}
+	if o.Meta.Snapshot || len(o.Meta.ContinuedFrom) == 0 {
+		return []string{id}, nil
+	}
+	from := o.Meta.ContinuedFrom[0]
+	if v.Index.Entry(from) == nil {
+		return []string{id}, v.locate(cmp.Or(v.Index.Err(from), error(&index.MissingError{ID: from, From: id})))
+	}
+	all, err := v.Index.Line(from)
+	err = v.locate(err)
+	var ids []string
+	for at := from; slices.Contains(all, at); at = v.Index.Origin(at) {
+		ids = append(ids, at)
+		if at == all[0] {
+			break
+		}
+	}
+	slices.Reverse(ids)
+	return append(ids, id), err
+}
+
+// A Place is what a REF refers to: a node of a line, -1 in an empty
+// conversation.
+type Place struct {
+	*Line
+	Node int
+}
+
+// MessageID returns the id of the message at p, "" in an empty conversation.
+func (p *Place) MessageID() string {
+	if p.Node < 0 {
+		return ""
+	}
+	return p.ID(p.Node)
+}
+
+// Source returns the session whose file has the message at p.
+func (p *Place) Source() *session.Outline {
+	if p.Node < 0 {
+		return p.Parts[p.Named]
+	}
+	return p.Parts[p.Part(p.Node)]
+}
+
+const OwnUntracked = "untracked"

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
+)
+
+// WholeLine returns the files of the line of id, unreadable ones included.
+func (v *View) WholeLine(id string) ([]string, error) {
+	ids, err := v.Index.Line(id)
+	for i := 0; i < len(ids); i++ {
+		for _, child := range v.Index.Continuations(ids[i]) {
+			if !slices.Contains(ids, child) {
+				ids = append(ids, child)
+			}
+		}
+	}
+	return ids, err
+}
+
+// MayRemove returns an error if a session that stays depends on one of ids.
+func (v *View) MayRemove(ids []string, force bool) error {
+	var continued, copied []string
+	for _, id := range ids {
+		for _, child := range v.Index.Children(id) {
+			switch {
+			case slices.Contains(ids, child):
+			case slices.Contains(v.Index.Continuations(id), child):
+				continued = append(continued, child)
+			case v.isAuto(child): // automatic, and independent of its origin
+			default:
+				copied = append(copied, child)
+			}
+		}
+		copied = append(copied, v.PenguinBelow(id)...)
+	}
+	refuse := func(why string, children []string, hint string) error {
+		return &fault.Error{
+			Code:    fault.HasChildren,
+			Message: fmt.Sprintf("%s %s %s", ids[0], why, strings.Join(children, ", ")),
+			Hint:    hint,
+		}
+	}
+	switch {
+	case len(continued) > 0:
+		return refuse("is continued by", continued, "--line removes the whole line")
+	case len(copied) > 0 && !force:
+		return refuse("is the origin of", copied, "--force removes it anyway; checkpoints and branches do not need it")
+	}
+	return nil
+}
+
+// isAuto reports whether a session is an automatic checkpoint.
+func (v *View) isAuto(id string) bool {
+	e := v.Index.Entry(id)
+	return e != nil && e.Kind() == session.Checkpoint && e.Auto
+}
+
+// PenguinBelow returns Penguin's checkpoints that are not flattened and belong
+// to a session that continues id: they are incomplete without id.
+func (v *View) PenguinBelow(id string) []string {
+	var ids []string
+	for _, cp := range v.PenguinIDs() {
+		p := v.Penguin[cp]
+		if p.Type != "auto" && p.Type != "rollback" || p.Session == id {
+			continue
+		}
+		lineage, _ := v.Index.Lineage(p.Session)
+		for i := len(lineage) - 1; i > 0 && v.Kind(lineage[i]) == session.Continuation; i-- {
+			if lineage[i-1] == id {
+				ids = append(ids, cp)
+			}
+		}
+	}
+	return ids
+}

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"crypto/rand"
+	"io"
+	"time"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/session"
+)
+
+// Options are the fields of [Options] that the store needs.
+type Options struct {
+	Limit          int
+	Wait           time.Duration
+	Settle         time.Duration
+	Existing       bool
+	Retention      checkpoint.Retention
+	UserConfig     string
+	UndoAge        time.Duration
+	UndoOperations int
+	CompactEvery   int
+	Now            func() time.Time
+	Random         io.Reader
+	Progress       func(doing string, done, total int64)
+	Note           func(string)
+}
+
+// A Store is the files of a workspace. Its methods may be called from several goroutines.
+type Store struct {
+	Dir    string
+	Opts   Options
+	Memory *session.Memory
+	uuids  *uuids
+	tasks  *taskLog
+	Live   *live
+	turn   chan struct{} // is full while a goroutine writes
+
+	completeForget func(*Tx) error // executes the plan of an interrupted forget
+}
+
+const (
+	StateDir = ".bough"
+	TrashDir = StateDir + "/trash"
+	HeadFile = "head.json"
+)
+
+// New returns the store of the workspace in dir, an absolute path. The
+// recovery calls completeForget if a forget was interrupted.
+func New(dir string, o Options, completeForget func(*Tx) error) *Store {
+	if o.Limit <= 0 {
+		o.Limit = 1000
+	}
+	if o.Wait == 0 {
+		o.Wait = 30 * time.Second
+	}
+	if o.Settle == 0 {
+		o.Settle = time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int64, int64) {}
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	return &Store{
+		Dir: dir, Opts: o, Memory: &session.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, Live: &live{},
+		turn: make(chan struct{}, 1), completeForget: completeForget,
+	}
+}

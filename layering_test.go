@@ -48,7 +48,7 @@ var layers = [][]string{
 	{"convert/internal/"},
 	{"internal/stored"},
 	{"convert/transcript"},
-	{"internal/records"},
+	{"internal/records", "internal/sessions", "internal/copymerge"},
 	{"session", "internal/content"},
 	{"internal/config", "internal/child"},
 	{"internal/"},

@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-var sessions, children = []byte("sessions"), []byte("children")
+var sessionBucket, children = []byte("sessions"), []byte("children")
 
 // openBolt adds sessions to a bbolt database: the entry under its id, and a key
 // of parent and id for the link. A transaction is synced as bbolt does by
@@ -19,7 +19,7 @@ func openBolt(_ context.Context, w *work, dir string) (*running, error) {
 		return nil, err
 	}
 	put := func(tx *bbolt.Tx, l link) error {
-		entries, err := tx.CreateBucketIfNotExists(sessions)
+		entries, err := tx.CreateBucketIfNotExists(sessionBucket)
 		if err != nil {
 			return err
 		}
@@ -53,12 +53,12 @@ func openBolt(_ context.Context, w *work, dir string) (*running, error) {
 			},
 			verify: func() error {
 				return db.View(func(tx *bbolt.Tx) error {
-					entries, links := tx.Bucket(sessions).Stats().KeyN, tx.Bucket(children).Stats().KeyN
+					entries, links := tx.Bucket(sessionBucket).Stats().KeyN, tx.Bucket(children).Stats().KeyN
 					if entries != n || links != n {
 						return fmt.Errorf("%d sessions and %d links, want %d", entries, links, n)
 					}
 					l := newLink(n - 1)
-					if got := tx.Bucket(sessions).Get([]byte(l.id)); string(got) != string(l.entry) {
+					if got := tx.Bucket(sessionBucket).Get([]byte(l.id)); string(got) != string(l.entry) {
 						return fmt.Errorf("%s is %q, want %q", l.id, got, l.entry)
 					}
 					return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -45,7 +46,7 @@ func openIndex(_ context.Context, w *work, dir string) (*running, error) {
 				if err := l.write(dir); err != nil {
 					return err
 				}
-				st, err = session.NewFolder(root, nil).Stat(l.id)
+				st, err = sessions.New(root, nil).Stat(l.id)
 				return err
 			},
 			do: func() error {

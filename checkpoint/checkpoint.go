@@ -37,7 +37,7 @@ type Spec struct {
 // Flatten returns the snapshot of the path to node at of t; -1 is the empty path.
 // If the path is not the complete conversation, Flatten calls open for the sessions
 // that have records. A checkpoint is sealed when it is written.
-func Flatten(t *session.Tree, at int, spec Spec, open session.Opener) (*session.Document, error) {
+func Flatten(t *session.Tree, at int, spec Spec, open func(*session.Outline) (*session.Session, error)) (*session.Document, error) {
 	path := t.Runs(at)
 	point := ""
 	if at >= 0 {
@@ -48,7 +48,7 @@ func Flatten(t *session.Tree, at int, spec Spec, open session.Opener) (*session.
 
 // Copy returns a snapshot of all messages of t, with all branches, as a session
 // that can be continued.
-func Copy(t *session.Tree, spec Spec, open session.Opener) (*session.Document, error) {
+func Copy(t *session.Tree, spec Spec, open func(*session.Outline) (*session.Session, error)) (*session.Document, error) {
 	all, err := t.Whole(open)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func Copy(t *session.Tree, spec Spec, open session.Opener) (*session.Document, e
 
 // snapshot returns the snapshot of messages of t, which are in parts; point is the
 // id of the last one.
-func snapshot(t *session.Tree, path []session.Run, parts []*session.Outline, point string, spec Spec, open session.Opener) (*session.Document, error) {
+func snapshot(t *session.Tree, path []session.Run, parts []*session.Outline, point string, spec Spec, open func(*session.Outline) (*session.Session, error)) (*session.Document, error) {
 	records, err := records(t, path, open)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func mark(first *session.Outline, spec Spec, messages int) []byte {
 
 // View returns the path to node at of t as one document, with the id and the
 // metadata of o.
-func View(t *session.Tree, at int, o *session.Outline, open session.Opener) (*session.Document, error) {
+func View(t *session.Tree, at int, o *session.Outline, open func(*session.Outline) (*session.Session, error)) (*session.Document, error) {
 	path := t.Runs(at)
 	records, err := records(t, path, open)
 	return &session.Document{
@@ -141,7 +141,7 @@ func View(t *session.Tree, at int, o *session.Outline, open session.Opener) (*se
 // records returns the records of the line that belong to path: all of them if path
 // is the complete conversation, else those whose tool call is on it. Records of
 // requests to models name no call, so a cut drops them.
-func records(t *session.Tree, path []session.Run, open session.Opener) (session.Records, error) {
+func records(t *session.Tree, path []session.Run, open func(*session.Outline) (*session.Session, error)) (session.Records, error) {
 	var all session.Records
 	n := 0
 	for _, run := range path {

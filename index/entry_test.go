@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -214,7 +215,7 @@ func TestPutAndRemove(t *testing.T) {
 	put := func(id string, minute int, metadata string) {
 		t.Helper()
 		f.session(id, minute, metadata)
-		s, err := session.NewFolder(f.root, nil).Read(id)
+		s, err := sessions.New(f.root, nil).Read(id)
 		if err != nil {
 			t.Fatal(err)
 		}

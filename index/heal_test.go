@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -248,7 +249,7 @@ func TestFresh(t *testing.T) {
 	f.healthy("a file of the future")
 	f.session("new", 50, "")
 	f.date("new.json", time.Date(2037, 1, 1, 0, 0, 0, 1, time.UTC))
-	s, err := session.NewFolder(f.root, nil).Read("new")
+	s, err := sessions.New(f.root, nil).Read("new")
 	if err != nil {
 		t.Fatal(err)
 	}

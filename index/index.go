@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -352,13 +353,13 @@ type Reader func(id string, size, total int64) (session.Summary, error)
 
 // Put adds or updates a session that was written, or will be written, to the file
 // that st describes.
-func (x *Index) Put(s session.Summary, st session.Stat) { x.put(s, st.Identity()) }
+func (x *Index) Put(s session.Summary, st session.Stat) { x.put(s, sessions.Identity(st)) }
 
 // Written updates the Stat of a session that was put, after its file was renamed,
 // which changes the Stat.
 func (x *Index) Written(st session.Stat) {
 	if e := x.entries[st.ID]; e != nil {
-		e.file = st.Identity()
+		e.file = sessions.Identity(st)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -59,7 +60,7 @@ func (f *folder) read(name string) string {
 
 func (f *folder) stat(id string) session.Stat {
 	f.t.Helper()
-	st, err := session.NewFolder(f.root, nil).Stat(id)
+	st, err := sessions.New(f.root, nil).Stat(id)
 	if err != nil {
 		f.t.Fatal(err)
 	}

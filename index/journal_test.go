@@ -14,6 +14,7 @@ import (
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -53,7 +54,7 @@ func (f *folder) put(x *index.Index, id string, minute int, metadata string) {
 	if err := x.Change(func() error { f.session(id, minute, metadata); return nil }); err != nil {
 		f.t.Fatal(err)
 	}
-	s, err := session.NewFolder(f.root, nil).Read(id)
+	s, err := sessions.New(f.root, nil).Read(id)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -254,12 +255,12 @@ func TestFold(t *testing.T) {
 	// The entry of late is corrected, fresh is added, tail is removed. At first the
 	// index cannot be written.
 	f.session("late", 50, `"title":"New","continued_from":["root"],"continued_to":[]`)
-	s, err := session.NewFolder(f.root, nil).Read("late")
+	s, err := sessions.New(f.root, nil).Read("late")
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.session("fresh", 51, `"continued_from":["late"],"continued_to":[]`)
-	fresh, err := session.NewFolder(f.root, nil).Read("fresh")
+	fresh, err := sessions.New(f.root, nil).Read("fresh")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 )
@@ -121,7 +122,7 @@ func (g *game) put(x *index.Index, id string) {
 		_, err := durable.Replace(g.root, session.FileName(id), durable.Bytes(data))
 		return err
 	}))
-	st, err := session.NewFolder(g.root, nil).Stat(id)
+	st, err := sessions.New(g.root, nil).Stat(id)
 	g.fatal(err)
 	x.Put(s.Summary(), st)
 }

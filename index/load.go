@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )
@@ -30,7 +31,7 @@ func Load(root *os.Root, aliases map[string]string, read Reader) (*Index, error)
 func newIndex(root *os.Root, aliases map[string]string, read Reader) *Index {
 	if read == nil {
 		read = func(id string, _, _ int64) (session.Summary, error) {
-			o, err := session.NewFolder(root, nil).Outline(id)
+			o, err := sessions.New(root, nil).Outline(id)
 			if err != nil {
 				return session.Summary{}, err
 			}
@@ -275,10 +276,10 @@ type file struct {
 // listFiles returns the session files and the paths of temporary files. A file that
 // cannot be examined has a zero Identity.
 func listFiles(root *os.Root) (list []file, temporary []string, err error) {
-	stats, temporary, err := session.NewFolder(root, nil).List()
+	stats, temporary, err := sessions.New(root, nil).List()
 	list = make([]file, len(stats))
 	for i, st := range stats {
-		list[i] = file{st.ID, st.Identity()}
+		list[i] = file{st.ID, sessions.Identity(st)}
 	}
 	return list, temporary, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 )
@@ -224,7 +225,7 @@ func TestReadWhileFolding(t *testing.T) {
 
 func mustRead(t *testing.T, f *folder, id string) *session.Session {
 	t.Helper()
-	s, err := session.NewFolder(f.root, nil).Read(id)
+	s, err := sessions.New(f.root, nil).Read(id)
 	if err != nil {
 		t.Fatal(err)
 	}

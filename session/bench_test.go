@@ -9,47 +9,6 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// BenchmarkOutlines measures the start of every verb: reading the cached outlines
-// of a line of 12 files and 10,000 messages, and building its tree.
-func BenchmarkOutlines(b *testing.B) {
-	files := map[string]string{}
-	var ids []string
-	for _, f := range (testchat.Chat{Messages: 10_000, PerFile: 834, Text: 1530}).Files() {
-		files[session.FileName(f.ID)] = string(f.Data)
-		ids = append(ids, f.ID)
-	}
-	f, _ := folder(b, files)
-	time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
-	recall := func() (parts []*session.Outline) {
-		for _, id := range ids {
-			o, err := f.Outline(id)
-			if err != nil {
-				b.Fatal(err)
-			}
-			parts = append(parts, o)
-		}
-		return parts
-	}
-	parts := recall()
-	for _, o := range parts {
-		f.Remember(o)
-	}
-	b.Run("recall", func(b *testing.B) {
-		for b.Loop() {
-			if o := recall()[0]; !session.Remembered(o) {
-				b.Fatal("the outline is not remembered")
-			}
-		}
-	})
-	b.Run("tree", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := session.NewTree(parts, f.Open); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
 // BenchmarkDecode measures Decode of the 12 files of a chat of 10,000 messages,
 // about 19 MB, and separately the JSON validation alone. The metric x-copy is the
 // ratio to the time of copying the same bytes into a reused buffer in the same run.

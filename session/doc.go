@@ -19,10 +19,12 @@
 //
 // A damaged file is reported as a [DamageError] with the offset of the damage, and
 // none of its content is used. The package never repairs a file; [Recover] returns
-// a new file with the intact part of a truncated one. Only [Folder] accesses the
-// disk. It caches outlines in [CacheDir] and uses a cached outline only if the
-// file's [Stat] is unchanged. Code that copies bytes by the offsets of an outline
-// verifies the checksum of the file and returns [ErrChanged] if it differs.
+// a new file with the intact part of a truncated one. Code that copies bytes by the
+// offsets of an outline verifies the checksum of the file and returns [ErrChanged] if
+// it differs.
+//
+// The package reads and writes streams and opens no file; [Document.Write] and
+// [Edit.Write] are passed a function that opens the files they copy from.
 package session
 
 import (

@@ -64,7 +64,7 @@ type Record struct {
 func (r Record) Call() string { return idText(gjson.GetBytes(r.Raw, "call_id")) }
 
 // Bytes returns the content of the file. It calls open for the parts.
-func (d *Document) Bytes(open Opener) ([]byte, error) {
+func (d *Document) Bytes(open func(*Outline) (*Session, error)) ([]byte, error) {
 	l := d.layout()
 	if l.err != nil {
 		return nil, l.err
@@ -73,7 +73,7 @@ func (d *Document) Bytes(open Opener) ([]byte, error) {
 }
 
 // bytes returns the content of the file.
-func (l *layout) bytes(open Opener) ([]byte, error) {
+func (l *layout) bytes(open func(*Outline) (*Session, error)) ([]byte, error) {
 	data := make([]byte, 0, l.at+1) // and one for a line break
 	for _, p := range l.pieces {
 		if p.part == nil {

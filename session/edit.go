@@ -10,8 +10,7 @@ import (
 )
 
 // An Edit changes single members of a session file and keeps every other byte.
-// [Outline.Edit] returns one, its methods add changes, and [Folder.Replace] writes
-// it.
+// [Outline.Edit] returns one, its methods add changes, and Write writes it.
 type Edit struct {
 	o        *Outline
 	metadata []byte
@@ -90,6 +89,29 @@ func (e *Edit) SetActive(t string) { e.active = t }
 
 // Append adds the message at the end.
 func (e *Edit) Append(message []byte) { e.messages = append(e.messages, message) }
+
+// Replace replaces the bytes from start up to but not including end, offsets in the old
+// file, by other ones. Calls must be in the order of the offsets. An edit that replaces
+// bytes makes no other changes.
+func (e *Edit) Replace(start, end int, with []byte) {
+	e.exactly = append(e.exactly, splice{rawjson.Span{Start: start, End: end}, with, reverting})
+}
+
+// Changes calls f with the offsets in the old file of the bytes that e replaces, and with
+// what replaces them, in order. The error is that of f.
+func (e *Edit) Changes(f func(start, end int, with []byte) error) error {
+	for _, s := range e.splices() {
+		if err := f(s.Start, s.End, s.with); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Bytes returns the edited file. It calls open for the old one.
+func (e *Edit) Bytes(open func(*Outline) (*Session, error)) ([]byte, error) {
+	return e.layout().bytes(open)
+}
 
 // A splice replaces a span of a file by other bytes.
 type splice struct {

@@ -88,10 +88,10 @@ func TestEdit(t *testing.T) {
 		s := decode(t, "s", []byte(c.data))
 		e := s.Edit()
 		c.edit(e)
-		if got := string(e.Bytes()); got != c.want {
+		if got := string(e.Edited()); got != c.want {
 			t.Errorf("%s:\n%q, want\n%q", c.name, got, c.want)
 		}
-		if got := string(s.Edit().Bytes()); got != c.data {
+		if got := string(s.Edit().Edited()); got != c.data {
 			t.Errorf("%s: the session is now\n%q, want\n%q", c.name, got, c.data)
 		}
 	}

@@ -70,7 +70,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%q decodes although %v", kept, err)
 		}
 		s.Frozen()
-		if got := string(s.Edit().Bytes()); got != string(kept) {
+		if got := string(s.Edit().Edited()); got != string(kept) {
 			t.Errorf("%q is written as %q", kept, got)
 		}
 		members := pairs(t, kept)
@@ -156,7 +156,7 @@ func FuzzEdit(f *testing.F) {
 		edit.SetActive("now")
 		edit.Append([]byte(m(id)))
 		edit.Append([]byte(m(id + "+")))
-		edited := edit.Bytes()
+		edited := edit.Edited()
 		after, err := session.Decode("s", edited)
 		if err != nil {
 			t.Fatalf("%q is edited to %q: %v", data, edited, err)

@@ -305,7 +305,7 @@ func TestStored(t *testing.T) {
 		}
 		edited := decode(t, "t", file("", m("c"))).Edit()
 		edited.Append([]byte(message("b", metadata)))
-		if o := decode(t, "t", edited.Bytes()); o.Stored(1) != want {
+		if o := decode(t, "t", edited.Edited()); o.Stored(1) != want {
 			t.Errorf("with %s a message that is added is stored: %v, want %v", metadata, o.Stored(1), want)
 		}
 	}

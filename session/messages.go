@@ -18,8 +18,9 @@ type messages struct {
 	time    []byte // raw timestamp of the last message, nil if it has none
 }
 
-// reset removes all messages and keeps the memory.
+// reset removes all messages and keeps the memory, but not that of the file.
 func (c *messages) reset() {
+	c.time = nil
 	c.marks, c.ids, c.tools, c.ties, c.markers = c.marks[:0], c.ids[:0], c.tools[:0], c.ties[:0], c.markers[:0]
 }
 

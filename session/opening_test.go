@@ -42,7 +42,7 @@ func TestOpening(t *testing.T) {
 		if want == "" && !strings.Contains(c.metadata, "continued_from") {
 			want = "More."
 		}
-		if got := *decode(t, "s", edit.Bytes()).Summary().Opening; got != want {
+		if got := *decode(t, "s", edit.Edited()).Summary().Opening; got != want {
 			t.Errorf("%s, and more: the opening is %q, want %q", c.name, got, want)
 		}
 	}

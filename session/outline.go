@@ -27,23 +27,20 @@ type Outline struct {
 	FitsSeal   bool   // the file has no seal, or exactly the sealed messages
 	Stat       Stat   // of the file, zero if the outline does not come from a file
 
-	size int  // of the file in bytes
-	ours bool // bough itself wrote the file
+	size int // of the file in bytes
 
 	opening opening
 
 	brief int // number of messages if nothing else is known of them, else 0
 
-	remembered bool   // by the cache
-	encoded    []byte // form for the cache, nil until encoded
-	members    []rawjson.Member
-	metadata   []byte // raw object, or nil
-	marks      []mark
-	ids        string    // the messages' ids, each followed by the id of its parent if that is named
-	tools      []toolUse // of messages that use tools, in order
-	ties       []tie     // of messages with metadata.bough.joined or replaced_by, in order
-	stamps     []stamp   // of messages whose time is known, in order
-	records    [3]array
+	members  []rawjson.Member
+	metadata []byte // raw object, or nil
+	marks    []mark
+	ids      string    // the messages' ids, each followed by the id of its parent if that is named
+	tools    []toolUse // of messages that use tools, in order
+	ties     []tie     // of messages with metadata.bough.joined or replaced_by, in order
+	stamps   []stamp   // of messages whose time is known, in order
+	records  [3]array
 
 	data []byte // content of the file if held in memory
 }
@@ -85,8 +82,8 @@ type array struct {
 	count int
 }
 
-// maxFile is the maximum size of a session file in bytes.
-const maxFile int64 = math.MaxUint32
+// MaxFile is the maximum size of a session file in bytes.
+const MaxFile int64 = math.MaxUint32
 
 const tooLarge = "larger than 4 GiB"
 

@@ -3,8 +3,6 @@ package session_test
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -16,26 +14,13 @@ import (
 
 // wantPlanned verifies that the outline computed before a file is written equals
 // the one decoded afterwards.
-func wantPlanned(t *testing.T, f session.Folder, o *session.Outline) {
+func wantPlanned(t *testing.T, f files, o *session.Outline) {
 	t.Helper()
-	read, err := f.Fresh().Outline(o.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := f.outline(t, o.ID)
 	session.LearnOpening(o, read)
 	if got, want := session.Encode(o), session.Encode(read); !bytes.Equal(got, want) {
 		t.Errorf("of %s is expected\n%+v\nand read\n%+v", o.ID, o, read)
 	}
-}
-
-// outline returns the outline of a session in a folder.
-func outline(t *testing.T, f session.Folder, id string) *session.Outline {
-	t.Helper()
-	o, err := f.Outline(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
 }
 
 func TestPlannedEdit(t *testing.T) {
@@ -54,7 +39,7 @@ func TestPlannedEdit(t *testing.T) {
 			e.Append([]byte(at("n", "2027-01-01T00:00:00", "")))
 		},
 	} {
-		files := map[string]string{
+		contents := map[string]string{
 			"empty":    `{"messages":[],"metadata":{"continued_from":["x"]},"last_active":""}`,
 			"small":    string(file(`"title":"T"`, m("a"))),
 			"branches": string(file(`"title":"T","branched_from":"x"`, m("a"), m("b"), under("a", "c"), late("b", "d"), at("e", "yesterday", `"parent_id":null`))),
@@ -66,36 +51,32 @@ func TestPlannedEdit(t *testing.T) {
 			"behind":   `{"tool_result_records":[1],"metadata":{},"x":[1,2],"messages":[{"id":"a"} ],"llm_request_lifecycles":[2,3],"last_active":"x"}`,
 		}
 		for _, f := range (testchat.Chat{Messages: 30, PerFile: 20, Text: 50, Odd: true}).Files() {
-			files[f.ID] = string(f.Data)
+			contents[f.ID] = string(f.Data)
 		}
-		for id, content := range files {
-			f, dir := folder(t, map[string]string{session.FileName(id): content})
-			edit := outline(t, f, id).Edit()
+		for id, content := range contents {
+			f := files{id: content}
+			edit := f.outline(t, id).Edit()
 			change(edit)
-			o, err := replace(f, dir, edit, nil)
+			o, err := f.write(edit.Write, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			wantPlanned(t, f, o)
-			data, err := os.ReadFile(filepath.Join(dir, session.FileName(id)))
-			if err != nil {
-				t.Fatal(err)
-			}
 			again := decode(t, id, []byte(content)).Edit()
 			change(again)
-			if want := again.Bytes(); !bytes.Equal(data, want) {
-				t.Errorf("%s of %s: the file is\n%s\nwant\n%s", name, id, data, want)
+			if want := string(again.Edited()); f[id] != want {
+				t.Errorf("%s of %s: the file is\n%s\nwant\n%s", name, id, f[id], want)
 			}
 		}
 	}
 }
 
 func TestPlannedDocument(t *testing.T) {
-	f, dir := folder(t, map[string]string{
-		"conversations/p.json": string(file(`"title":"T"`, m("a"), message("b", `"tool_calls":[{"id":"c1"}]`), under("a", "c"), at("d", "then", `"parent_id":"b"`))),
-		"conversations/q.json": `{"llm_request_lifecycles":[1,2],"messages":[` + m("x") + `  ,` + "\n" + m("y") + `],"tool_call_records":[{"call_id":"c1"} ]}`,
-	})
-	p, q := outline(t, f, "p"), outline(t, f, "q")
+	f := files{
+		"p": string(file(`"title":"T"`, m("a"), message("b", `"tool_calls":[{"id":"c1"}]`), under("a", "c"), at("d", "then", `"parent_id":"b"`))),
+		"q": `{"llm_request_lifecycles":[1,2],"messages":[` + m("x") + `  ,` + "\n" + m("y") + `],"tool_call_records":[{"call_id":"c1"} ]}`,
+	}
+	p, q := f.outline(t, "p"), f.outline(t, "q")
 	raw := func(s string) session.Run { return session.Run{Raw: []byte(s)} }
 	var all session.Records
 	all.Add(p.Records())
@@ -116,7 +97,7 @@ func TestPlannedDocument(t *testing.T) {
 		}...)},
 	} {
 		d.ID = fmt.Sprint("snap", i)
-		o, err := create(f, dir, d, nil)
+		o, err := f.write(d.Write, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,12 +105,8 @@ func TestPlannedDocument(t *testing.T) {
 		if !o.FitsSeal {
 			t.Errorf("document %d does not fit its seal", i)
 		}
-		data, err := os.ReadFile(filepath.Join(dir, session.FileName(d.ID)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want, err := d.Bytes(f.Open); err != nil || !bytes.Equal(data, want) {
-			t.Errorf("document %d is\n%s\nwant\n%s, %v", i, data, want, err)
+		if want, err := d.Bytes(f.session); err != nil || f[d.ID] != string(want) {
+			t.Errorf("document %d is\n%s\nwant\n%s, %v", i, f[d.ID], want, err)
 		}
 	}
 }
@@ -143,19 +120,20 @@ func TestBrief(t *testing.T) {
 		fmt.Fprintf(&content, `,{"id":"%d"}`, i)
 	}
 	content.WriteString(`]}`)
-	f, dir := folder(t, map[string]string{"conversations/p.json": content.String()})
-	o, err := create(f, dir, &session.Document{
+	f := files{"p": content.String()}
+	d := &session.Document{
 		ID:       "long",
-		Messages: []session.Run{{Part: outline(t, f, "p"), From: 0, To: n}},
+		Messages: []session.Run{{Part: f.outline(t, "p"), From: 0, To: n}},
 		Metadata: session.MetadataOf([]rawjson.Pair{
 			{Key: "flattened_snapshot", Value: []byte("true")},
 			{Key: "bough", Value: fmt.Appendf(nil, `{"kind":"checkpoint","sealed":{"messages":%d,"crc32c":%q}}`, n, session.SealPlaceholder)},
 		}...),
-	}, nil)
+	}
+	o, err := f.write(d.Write, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := outline(t, f.Fresh(), "long")
+	read := f.outline(t, "long")
 	if !o.Brief() || read.Brief() || !read.FitsSeal || o.CRC32C != read.CRC32C {
 		t.Errorf("the outline is %v and %v", o.Brief(), read.Brief())
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"io"
+	"sync"
 	"sync/atomic"
 )
 
@@ -9,7 +10,6 @@ import (
 // an empty buffer, fills it and sends it.
 type pipe struct {
 	out    io.Writer
-	memory *Memory
 	free   chan []byte
 	full   chan []byte
 	done   chan struct{}
@@ -21,12 +21,22 @@ type pipe struct {
 // writes overlap.
 func chunk(size int) int { return min(256<<10, max(32<<10, size/16)) }
 
+var buffers sync.Pool // of []byte in *[]byte
+
+// newBuffer returns a buffer of size bytes: allocating takes longer than writing.
+func newBuffer(size int) []byte {
+	if b, ok := buffers.Get().(*[]byte); ok && cap(*b) >= size {
+		return (*b)[:size]
+	}
+	return make([]byte, size)
+}
+
 // newPipe starts a pipe that will write size bytes to out.
-func newPipe(out io.Writer, size int, memory *Memory) *pipe {
+func newPipe(out io.Writer, size int) *pipe {
 	const buffers = 3 // one to read into, one to write from, one in between
-	p := &pipe{out, memory, make(chan []byte, buffers), make(chan []byte, buffers), make(chan struct{}), atomic.Pointer[error]{}}
+	p := &pipe{out, make(chan []byte, buffers), make(chan []byte, buffers), make(chan struct{}), atomic.Pointer[error]{}}
 	for range buffers {
-		p.free <- memory.buffer(chunk(size))
+		p.free <- newBuffer(chunk(size))
 	}
 	go p.run()
 	return p
@@ -79,7 +89,7 @@ func (p *pipe) close() error {
 	<-p.done
 	for len(p.free) > 0 {
 		buffer := <-p.free
-		p.memory.buffers.Put(&buffer)
+		buffers.Put(&buffer)
 	}
 	return p.err()
 }

@@ -117,12 +117,12 @@ func (r *remains) close() []byte {
 // counted returns the session in data with the right message_count, if it has one.
 // ok is false if data is not a valid session.
 func counted(data []byte) (whole []byte, messages int, ok bool) {
-	o, err := outline("", data, &scratch{})
+	o, err := outline("", data)
 	if err != nil {
 		return nil, 0, false
 	}
 	if count := gjson.GetBytes(o.metadata, "message_count"); count.Exists() && int(count.Int()) != o.Len() {
-		edit := o.with(data).Edit()
+		edit := o.Session(data).Edit()
 		edit.SetMeta("message_count", o.Len())
 		if data, err = edit.layout().bytes(nil); err != nil {
 			return nil, 0, false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -37,18 +38,37 @@ type Session struct {
 // key at the top, in the metadata, or among a message's own members, ids present
 // and unique. An error is a *[DamageError] without a path.
 func Decode(id string, data []byte) (*Session, error) {
-	o, err := outline(id, data, &scratch{})
+	o, err := outline(id, data)
 	if err != nil {
 		return nil, err
 	}
-	return o.with(data), nil
+	return o.Session(data), nil
 }
 
-// Bytes returns the content of the file, which must not be modified.
-func (s *Session) Bytes() []byte { return s.data }
+// Decode sets o to the outline of the session in data, the content of the file with the
+// stem id. Errors are those of the function [Decode]. It does not keep data.
+func (o *Outline) Decode(id string, data []byte) error {
+	read, err := outline(id, data)
+	if err == nil {
+		*o = *read
+	}
+	return err
+}
 
-// with returns the session with the outline o and the bytes data.
-func (o *Outline) with(data []byte) *Session {
+// A scratch is reusable memory for decoding one session at a time.
+type scratch struct {
+	messages messages
+	known    *idTable
+}
+
+var scratches sync.Pool // of *scratch
+
+// Bytes returns the content of the file, which must not be modified, or nil if o is not
+// the outline of a [Session].
+func (o *Outline) Bytes() []byte { return o.data }
+
+// Session returns the session of o, whose file has the content data. It keeps data.
+func (o *Outline) Session(data []byte) *Session {
 	held := *o
 	held.data = data
 	s := &Session{Outline: &held, Messages: make([]Message, o.Len())}
@@ -59,17 +79,24 @@ func (o *Outline) with(data []byte) *Session {
 }
 
 // outline decodes and validates the outline of the session in data.
-func outline(id string, data []byte, memory *scratch) (_ *Outline, err error) {
+func outline(id string, data []byte) (_ *Outline, err error) {
 	defer func() {
 		var syntax *rawjson.SyntaxError
 		if errors.As(err, &syntax) {
 			err = &DamageError{Offset: syntax.Offset, Problem: syntax.Problem}
 		}
 	}()
-	if limit := maxFile; int64(len(data)) > limit {
+	if limit := MaxFile; int64(len(data)) > limit {
 		return nil, &DamageError{Offset: int(limit), Problem: tooLarge}
 	}
-	memory.messages.reset()
+	memory, ok := scratches.Get().(*scratch)
+	if !ok {
+		memory = &scratch{}
+	}
+	defer func() {
+		memory.messages.reset()
+		scratches.Put(memory)
+	}()
 	d := &decoder{memory, &Outline{ID: id, size: len(data)}, data}
 	if err := rawjson.Walk(data, d.walk); err != nil {
 		return nil, err

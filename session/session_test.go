@@ -182,7 +182,7 @@ func TestSeal(t *testing.T) {
 	}{
 		{"as sealed", whole, []string{"a", "b"}, true},
 		{"empty", sealed(), nil, true},
-		{"a message added", added.Bytes(), []string{"a", "b"}, false},
+		{"a message added", added.Edited(), []string{"a", "b"}, false},
 		{"a message changed", []byte(strings.Replace(string(whole), "text of a", "text of A", 1)), []string{"a", "b"}, false},
 		{"no seal", file(`"flattened_snapshot":true,"bough":{"kind":"checkpoint"}`, message("a", ""), message("b", "")), []string{"a", "b"}, true},
 		{"sealed without messages", file(`"bough":{"kind":"checkpoint","sealed":{"messages":0,"crc32c":"00000000"}}`, message("a", "")), nil, false},

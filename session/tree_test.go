@@ -230,7 +230,7 @@ func TestTreeFrozen(t *testing.T) {
 	edit := decode(t, "s", sealed(m("a"), m("b"))).Edit()
 	edit.Append([]byte(m("c")))
 	tr, err := newTree(
-		decode(t, "s", edit.Bytes()),
+		decode(t, "s", edit.Edited()),
 		decode(t, "q", file(`"continued_from":"s"`, m("h"), marker("s", ""), m("d"))),
 	)
 	if err != nil {

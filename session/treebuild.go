@@ -6,15 +6,12 @@ import (
 	"slices"
 )
 
-// An Opener returns the session of an outline, with its bytes.
-type Opener func(*Outline) (*Session, error)
-
 // NewTree builds the tree of a line. parts[0] is the first file of the line; every
 // other part continues an earlier one, or has no origin because files are missing.
 // A cycle of parents is a *[DamageError], unless a join is part of it: then the
 // joined messages become roots. The outlines suffice for most trees; otherwise
 // NewTree calls open and returns its errors.
-func NewTree(parts []*Outline, open Opener) (*Tree, error) {
+func NewTree(parts []*Outline, open func(*Outline) (*Session, error)) (*Tree, error) {
 	total := 0
 	for _, o := range parts {
 		total += o.Len()
@@ -33,7 +30,7 @@ func NewTree(parts []*Outline, open Opener) (*Tree, error) {
 // A treeBuilder builds a tree.
 type treeBuilder struct {
 	*Tree
-	open Opener
+	open func(*Outline) (*Session, error)
 }
 
 func (t *treeBuilder) build() error {

@@ -12,7 +12,7 @@ import (
 // Whole returns all messages of the tree in runs for a single file. The file has
 // the same tree, and its last message is the newest leaf. A message whose implied
 // parent changes gets an explicit parent_id; Whole calls open for its session.
-func (t *Tree) Whole(open Opener) ([]Run, error) {
+func (t *Tree) Whole(open func(*Outline) (*Session, error)) ([]Run, error) {
 	var runs []Run
 	before := none
 	for _, n := range t.newestLast() {
@@ -61,7 +61,7 @@ func (t *Tree) newestLast() []int {
 }
 
 // withParent returns the message at n with an explicit parent_id.
-func (t *Tree) withParent(n int, open Opener) ([]byte, error) {
+func (t *Tree) withParent(n int, open func(*Outline) (*Session, error)) ([]byte, error) {
 	o := t.Parts[t.Part(n)]
 	s, err := open(o)
 	if err != nil {

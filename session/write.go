@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/bough-dev/bough/internal/crc32c"
-	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
@@ -21,9 +19,8 @@ func changed(id string) error { return fmt.Errorf("%s %w", FileName(id), ErrChan
 
 // A writer writes a layout to a file.
 type writer struct {
-	folder Folder
-	id     string
-	file   *durable.Writer
+	open   open
+	file   target
 	pipe   *pipe
 	at     int        // number of bytes written
 	summed int        // number of bytes included in the sums
@@ -32,29 +29,84 @@ type writer struct {
 	sealed crc32c.Sum
 	last   []byte // the last message if its time is unknown
 	layout *layout
-	watch  Watch
+	watch  watch
 }
 
-// A Watch is called with the number of bytes written so far. Its error aborts the
-// write.
-type Watch func(done, total int64) error
+type (
+	target = interface {
+		io.Writer
+		io.WriterAt
+	}
+	open  = func(id string) (io.ReadCloser, error)
+	watch = func(done, total int64) error
+)
+
+// Write writes the file to w and returns its outline, without a Stat. open opens the file
+// of a session for a part; its error is [ErrNotFound] if there is none. watch, unless it
+// is nil, is called with the number of bytes written so far, and its error aborts the
+// write. The error is [ErrChanged] if the file of a part has changed since its outline
+// was made.
+func (d *Document) Write(w interface {
+	io.Writer
+	io.WriterAt
+}, open func(id string) (io.ReadCloser, error), watch func(done, total int64) error) (*Outline, error) {
+	return d.layout().write(d.ID, w, open, watch)
+}
+
+// Write writes the edited file to w as [Document.Write] does and returns its outline. The
+// error is a [*DamageError] if the edited file is not a valid session.
+func (e *Edit) Write(w interface {
+	io.Writer
+	io.WriterAt
+}, open func(id string) (io.ReadCloser, error), watch func(done, total int64) error) (*Outline, error) {
+	l := e.layout()
+	if l.outline == nil {
+		data, err := l.bytes(func(o *Outline) (*Session, error) { return o.from(open) })
+		if err != nil {
+			return nil, err
+		}
+		o, err := outline(e.o.ID, data)
+		if err != nil {
+			return nil, err
+		}
+		l = &layout{outline: o}
+		l.raw(data)
+	}
+	return l.write(e.o.ID, w, open, watch)
+}
+
+// from returns the session of o, from memory or from its file.
+func (o *Outline) from(open open) (*Session, error) {
+	if o.data != nil {
+		return o.Session(o.data), nil
+	}
+	in, err := open(o.ID)
+	if errors.Is(err, ErrNotFound) {
+		return nil, changed(o.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return o.Read(in)
+}
 
 // write writes the file of a session and completes its outline.
-func (f Folder) write(l *layout, id string, watch Watch, file *durable.Writer) error {
+func (l *layout) write(id string, file target, open open, watch watch) (*Outline, error) {
 	if l.err != nil {
-		return l.err
+		return nil, l.err
 	}
-	if int64(l.at) > maxFile {
-		return fmt.Errorf("%s would be larger than 4 GiB", FileName(id))
+	if int64(l.at) > MaxFile {
+		return nil, fmt.Errorf("%s would be larger than 4 GiB", FileName(id))
 	}
 	if watch == nil {
 		watch = func(int64, int64) error { return nil }
 	}
-	w := &writer{folder: f, id: id, file: file, pipe: newPipe(file, l.at, f.memory), layout: l, watch: watch}
+	w := &writer{open: open, file: file, pipe: newPipe(file, l.at), layout: l, watch: watch}
 	if err := cmp.Or(w.pieces(), w.pipe.close()); err != nil {
-		return err
+		return nil, err
 	}
-	return w.seal()
+	return l.outline, w.seal()
 }
 
 // pieces writes the pieces of the file.
@@ -122,7 +174,7 @@ func (w *writer) join(s crc32c.Sum) {
 // outline. It returns the number of pieces written.
 func (w *writer) copy(pieces []piece) (n int, err error) {
 	part := pieces[0].part
-	in, _, err := w.folder.open(part.ID)
+	in, err := w.open(part.ID)
 	if errors.Is(err, ErrNotFound) {
 		return 0, changed(part.ID)
 	}
@@ -163,7 +215,7 @@ func (w *writer) seal() error {
 	if w.head != nil {
 		digits := []byte(hexSum(w.sealed.CRC))
 		copy(w.head[w.layout.sealDigits:], digits)
-		if err := w.file.Patch(int64(w.layout.sealDigits), digits); err != nil {
+		if _, err := w.file.WriteAt(digits, int64(w.layout.sealDigits)); err != nil {
 			return err
 		}
 		metadata, _ := rawjson.Find(o.members, keyMetadata)
@@ -181,7 +233,7 @@ func (w *writer) seal() error {
 
 // A partReader reads a session file once, from start to end.
 type partReader struct {
-	in   *os.File
+	in   io.Reader
 	pipe *pipe
 	sum  crc32c.Sum // of the bytes read so far
 }

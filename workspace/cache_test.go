@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
@@ -101,7 +102,7 @@ func stat(t testing.TB, dir string, id ...string) session.Stat {
 			t.Fatal(err)
 		}
 	}
-	st, err := session.NewFolder(root, nil).Stat(id[0])
+	st, err := sessions.New(root, nil).Stat(id[0])
 	if err != nil {
 		t.Fatal(err)
 	}

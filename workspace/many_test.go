@@ -306,7 +306,7 @@ func (h *histories) tree(t *testing.T, files []string) *session.Tree {
 	for _, id := range files {
 		parts = append(parts, h.files[id].Outline)
 	}
-	tree, err := session.NewTree(parts, session.Folder{}.Open)
+	tree, err := session.NewTree(parts, func(o *session.Outline) (*session.Session, error) { return o.Session(o.Bytes()), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,13 +59,12 @@ type Writer struct {
 	file *file
 }
 
-// Patch replaces bytes that were written before, from the offset at.
-func (w *Writer) Patch(at int64, p []byte) error {
+// WriteAt replaces bytes that were written before, from the offset at.
+func (w *Writer) WriteAt(p []byte, at int64) (int, error) {
 	if err := w.Flush(); err != nil {
-		return err
+		return 0, err
 	}
-	_, err := w.file.WriteAt(p, at)
-	return err
+	return w.file.WriteAt(p, at)
 }
 
 // Bytes returns a write function for [Replace] and [Batch] that writes pieces.

@@ -294,7 +294,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-func TestPatch(t *testing.T) {
+func TestWriteAt(t *testing.T) {
 	root, dir := open(t)
 	_, err := durable.Create(root, "a.json", func(w *durable.Writer) error {
 		for _, s := range []string{"sum 00, ", strings.Repeat("long ", 1<<15)} {
@@ -302,7 +302,7 @@ func TestPatch(t *testing.T) {
 				return err
 			}
 		}
-		if err := w.Patch(4, []byte("4f")); err != nil {
+		if _, err := w.WriteAt([]byte("4f"), 4); err != nil {
 			return err
 		}
 		_, err := w.WriteString("end")

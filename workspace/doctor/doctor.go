@@ -134,3 +134,10 @@ type MergedCopy struct {
 type MergedCopies struct {
 	Copies []MergedCopy `json:"copies"`
 }
+
+// A ConflictFile is a file that a program for folder synchronization created beside a
+// session because two machines had changed it. It is not a session.
+type ConflictFile struct {
+	Path string // relative to the workspace
+	ID   string // of the session; "session_index" for a copy of the index
+}

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/bough-dev/bough/internal/copymerge"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -45,15 +47,15 @@ func MergeCopies(ctx context.Context, w *store.Store) (*doctor.MergedCopies, err
 
 // mergeCopies merges the copies of one session into it, as one change of its
 // file.
-func (d *checkup) mergeCopies(id string, copies []session.ConflictCopy) (rows []doctor.MergedCopy, err error) {
-	row := func(c session.ConflictCopy, status doctor.MergeStatus, messages int, why error) {
+func (d *checkup) mergeCopies(id string, copies []sessions.ConflictCopy) (rows []doctor.MergedCopy, err error) {
+	row := func(c sessions.ConflictCopy, status doctor.MergeStatus, messages int, why error) {
 		r := doctor.MergedCopy{Path: c.Path, Session: id, Status: status, Messages: messages}
 		if why != nil {
 			r.Detail = why.Error()
 		}
 		rows = append(rows, r)
 	}
-	var discard []session.ConflictCopy
+	var discard []sessions.ConflictCopy
 	name := session.FileName(id)
 	if name == session.IndexPath {
 		for _, c := range copies {
@@ -89,7 +91,7 @@ func (d *checkup) mergeCopies(id string, copies []session.ConflictCopy) (rows []
 			discard = append(discard, c)
 			continue
 		}
-		merge, err := into.MergeCopy(other)
+		merge, err := copymerge.Merge(into, other)
 		if err != nil {
 			row(c, doctor.CopyRefused, 0, err)
 			continue
@@ -118,13 +120,13 @@ func (d *checkup) mergeCopies(id string, copies []session.ConflictCopy) (rows []
 		return nil, err
 	}
 	// A copy that another program changed meanwhile stays.
-	discard = slices.DeleteFunc(discard, func(c session.ConflictCopy) bool { return d.identity(c.Path) != read[c.Path] })
+	discard = slices.DeleteFunc(discard, func(c sessions.ConflictCopy) bool { return d.identity(c.Path) != read[c.Path] })
 	return rows, d.discardCopies(discard)
 }
 
 // readCopy reads a conflict copy. It returns an error if the copy has the id of
 // another session.
-func (d *checkup) readCopy(c session.ConflictCopy) (*session.Session, error) {
+func (d *checkup) readCopy(c sessions.ConflictCopy) (*session.Session, error) {
 	info, err := d.v.Root.Lstat(c.Path)
 	switch {
 	case err != nil:
@@ -156,13 +158,13 @@ func (d *checkup) putNew(s *session.Session) error {
 		return err
 	}
 	d.tx.Changes(s.ID, operation.Change{File: name, Is: store.StateOfBytes(s.Bytes(), info)})
-	s.Written(info)
+	s.Stat = sessions.StatOf(s.ID, info)
 	d.tx.RecordWrite(s.Outline)
 	return nil
 }
 
 // discardCopies stages the move of conflict copies to the trash.
-func (d *checkup) discardCopies(copies []session.ConflictCopy) error {
+func (d *checkup) discardCopies(copies []sessions.ConflictCopy) error {
 	for _, c := range copies {
 		if err := d.tx.Discard(c.Path); err != nil {
 			return err

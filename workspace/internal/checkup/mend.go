@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/internal/store"
@@ -118,7 +119,7 @@ func (d *checkup) overwrite(id string, data []byte, seen durable.Identity) (done
 	}
 	d.tx.Batch.Expect(durable.Identify(was))
 	d.tx.Changes(id, operation.Change{File: name, Was: torn, Is: store.StateOfBytes(data, info), Kept: to})
-	s.Written(info)
+	s.Stat = sessions.StatOf(s.ID, info)
 	d.tx.RecordWrite(s.Outline)
 	return true, nil
 }

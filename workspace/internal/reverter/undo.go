@@ -15,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/events"
@@ -231,11 +232,11 @@ func revertOne(tx *store.Tx, c operation.Change, alone bool, op *operation.Opera
 	case c.Was == nil:
 		return revertMade(tx, o)
 	}
-	splices := make([]session.Splice, len(c.Splices))
+	splices := make([]sessions.Splice, len(c.Splices))
 	for i, s := range c.Splices {
-		splices[i] = session.Splice{At: s.At, Old: []byte(s.Old), New: s.New}
+		splices[i] = sessions.Splice{At: s.At, Old: []byte(s.Old), New: s.New}
 	}
-	if err := tx.Edit(o.Revert(splices), c.Link); err != nil {
+	if err := tx.Edit(sessions.Revert(o, splices), c.Link); err != nil {
 		return err
 	}
 	if is := store.StateOf(tx.View.Outlines[id]); !is.Same(c.Was) {

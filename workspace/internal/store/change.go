@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -167,14 +168,15 @@ func mtimeOf(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 func (tx *Tx) RecordWrite(o *session.Outline) {
 	delete(tx.View.Opened, o.ID)
 	tx.View.Outlines[o.ID] = o
-	tx.Written = append(tx.Written, written{o, tx.Batch.Len() - 1})
+	tx.Written = append(tx.Written, written{Outline: o, change: tx.Batch.Len() - 1})
 	tx.View.Index.Put(o.Summary(), o.Stat)
 }
 
 // A written session is a session with the index of the change that writes it.
 type written struct {
 	*session.Outline
-	change int
+	change  int
+	encoded []byte // for the cache, set while the change is committed
 }
 
 // commit writes the staged changes and then the index. The operation takes
@@ -230,15 +232,15 @@ func (tx *Tx) CommitAll() (later, err error) {
 	}
 	var encoding sync.WaitGroup
 	encoding.Go(func() {
-		for _, o := range tx.Written {
-			o.Encode() // while the files are being flushed
+		for i, o := range tx.Written {
+			tx.Written[i].encoded = sessions.Encode(o.Outline) // while the files are being flushed
 		}
 		tx.View.rememberNew()
 	})
 	tx.Batch.Named = func(info fs.FileInfo) {
 		encoding.Wait()
 		if len(tx.Written) > 0 && tx.Written[0].change == 0 {
-			tx.View.remember(tx.Written[0].Outline, info)
+			tx.View.remember(tx.Written[0], info)
 		}
 	}
 	infos, later, err := tx.Batch.Commit(tx.View.Ctx)
@@ -251,7 +253,7 @@ func (tx *Tx) CommitAll() (later, err error) {
 			continue
 		}
 		if o.change > 0 {
-			tx.View.remember(o.Outline, infos[o.change])
+			tx.View.remember(o, infos[o.change])
 		}
 		tx.View.Index.Written(o.Stat)
 	}
@@ -270,7 +272,7 @@ func (tx *Tx) stageIndex(path string, content []byte, newest time.Time, was sess
 	if err != nil {
 		return err
 	}
-	tx.Batch.Expect(was.Identity())
+	tx.Batch.Expect(sessions.Identity(was))
 	if info.ModTime().Before(newest) {
 		return tx.Batch.Touch(newest)
 	}
@@ -303,13 +305,12 @@ func (tx *Tx) logLines() (lines [][]byte) {
 
 // remember adds the outline of a written session to the cache. If info is nil,
 // the outline is dropped.
-func (v *View) remember(o *session.Outline, info fs.FileInfo) {
+func (v *View) remember(o written, info fs.FileInfo) {
 	if info == nil {
 		return
 	}
-	if o.Written(info); !o.Brief() {
-		v.Folder.Remember(o)
-	}
+	o.Stat = sessions.StatOf(o.ID, info)
+	v.Folder.RememberWritten(o.Outline, o.encoded)
 }
 
 // watch reports the progress of a write. It returns an error if ctx has ended,

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/internal/sessions"
 )
 
 // Options are the fields of [Options] that the store needs.
@@ -30,7 +30,7 @@ type Options struct {
 type Store struct {
 	Dir    string
 	Opts   Options
-	Memory *session.Memory
+	Memory *sessions.Memory
 	uuids  *uuids
 	tasks  *taskLog
 	Live   *live
@@ -70,7 +70,7 @@ func New(dir string, o Options, completeForget func(*Tx) error) *Store {
 		o.Note = func(string) {}
 	}
 	return &Store{
-		Dir: dir, Opts: o, Memory: &session.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, Live: &live{},
+		Dir: dir, Opts: o, Memory: &sessions.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, Live: &live{},
 		turn: make(chan struct{}, 1), completeForget: completeForget,
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/trash"
 	"github.com/tidwall/gjson"
@@ -75,7 +76,7 @@ func SessionOf(name string) string {
 	if !ok || session.FileName(id) != name || !sessionid.Valid(id) {
 		return ""
 	}
-	if of, _ := session.ConflictOf(id); of != "" {
+	if of, _ := sessions.ConflictOf(id); of != "" {
 		return ""
 	}
 	return id
@@ -208,7 +209,7 @@ func (tx *Tx) BringBack(c operation.Change) error {
 	if err != nil {
 		return nil // it was damaged before
 	}
-	s.Outline.Written(info)
+	s.Stat = sessions.StatOf(id, info)
 	tx.View.Outlines[id] = s.Outline
 	tx.View.Index.Put(s.Outline.Summary(), s.Outline.Stat)
 	return nil

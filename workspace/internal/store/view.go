@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 )
@@ -18,7 +19,7 @@ type View struct {
 	Store  *Store
 	Ctx    context.Context
 	Root   *os.Root
-	Folder session.Folder
+	Folder sessions.Folder
 	Mode
 	Index     *index.Index
 	Penguin   map[string]checkpoint.Penguin
@@ -79,7 +80,7 @@ func (w *Store) load(ctx context.Context, root *os.Root, m Mode) (*View, error) 
 		Ctx:      ctx,
 		Root:     root,
 		Mode:     m,
-		Folder:   session.NewFolder(root, w.Memory),
+		Folder:   sessions.New(root, w.Memory),
 		Penguin:  map[string]checkpoint.Penguin{},
 		Outlines: map[string]*session.Outline{},
 		Opened:   map[string]*session.Session{},

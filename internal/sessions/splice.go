@@ -1,11 +1,12 @@
-package session
+package sessions
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"unicode/utf8"
 
-	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
 )
 
 // A Splice is the replacement of a span of a file. Together with the new file it
@@ -18,33 +19,47 @@ type Splice struct {
 
 // Splices returns the changes of e in the order of their offsets, as short as
 // possible. They begin and end at character boundaries.
-func (f Folder) Splices(e *Edit) ([]Splice, error) {
+func (f Folder) Splices(e *session.Edit) ([]Splice, error) {
 	var list []Splice
-	for _, s := range e.splices() {
-		old, err := f.bytes(e.o, s.Span)
+	err := e.Changes(func(start, end int, with []byte) error {
+		old, err := f.bytes(e.Of(), start, end)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		before := commonStart(old, s.with)
-		after := commonEnd(old[before:], s.with[before:])
-		if len(old) == before+after && len(s.with) == before+after {
-			continue
+		before := commonStart(old, with)
+		after := commonEnd(old[before:], with[before:])
+		if len(old) == before+after && len(with) == before+after {
+			return nil
 		}
 		list = append(list, Splice{
-			At:  s.Start + before,
+			At:  start + before,
 			Old: slices.Clone(old[before : len(old)-after]),
-			New: len(s.with) - before - after,
+			New: len(with) - before - after,
 		})
+		return nil
+	})
+	return list, err
+}
+
+// Revert returns an edit that undoes splices: it restores the file of o byte for
+// byte.
+func Revert(o *session.Outline, splices []Splice) *session.Edit {
+	e := o.Edit()
+	moved := 0
+	for _, s := range splices {
+		at := s.At + moved
+		e.Replace(at, at+s.New, s.Old)
+		moved += s.New - len(s.Old)
 	}
-	return list, nil
+	return e
 }
 
 // bytes returns a span of the file of o.
-func (f Folder) bytes(o *Outline, span rawjson.Span) ([]byte, error) {
-	if o.data != nil {
-		return span.Of(o.data), nil
+func (f Folder) bytes(o *session.Outline, start, end int) ([]byte, error) {
+	if data := o.Bytes(); data != nil {
+		return data[start:end], nil
 	}
-	if span.Start == span.End {
+	if start == end {
 		return nil, nil
 	}
 	in, _, err := f.open(o.ID)
@@ -52,9 +67,9 @@ func (f Folder) bytes(o *Outline, span rawjson.Span) ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	data := make([]byte, span.End-span.Start)
-	if _, err := in.ReadAt(data, int64(span.Start)); err == io.EOF {
-		return nil, changed(o.ID)
+	data := make([]byte, end-start)
+	if _, err := in.ReadAt(data, int64(start)); err == io.EOF {
+		return nil, fmt.Errorf("%s %w", session.FileName(o.ID), session.ErrChanged)
 	} else if err != nil {
 		return nil, err
 	}
@@ -86,19 +101,3 @@ func commonEnd(a, b []byte) int {
 	}
 	return n
 }
-
-// Revert returns an edit that undoes splices: it restores the file of o byte for
-// byte.
-func (o *Outline) Revert(splices []Splice) *Edit {
-	e := &Edit{o: o, exactly: []splice{}}
-	moved := 0
-	for _, s := range splices {
-		at := s.At + moved
-		e.exactly = append(e.exactly, splice{rawjson.Span{Start: at, End: at + s.New}, s.Old, reverting})
-		moved += s.New - len(s.Old)
-	}
-	return e
-}
-
-// Size returns the size of the file of o in bytes.
-func (o *Outline) Size() int { return o.size }

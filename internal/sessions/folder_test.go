@@ -1,4 +1,4 @@
-package session_test
+package sessions_test
 
 import (
 	"context"
@@ -13,11 +13,12 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 )
 
 // folder creates a workspace with files, whose paths are relative to it.
-func folder(t testing.TB, files map[string]string) (session.Folder, string) {
+func folder(t testing.TB, files map[string]string) (sessions.Folder, string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
@@ -34,7 +35,26 @@ func folder(t testing.TB, files map[string]string) (session.Folder, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	return session.NewFolder(root, nil), dir
+	return sessions.New(root, nil), dir
+}
+
+// outline returns the outline of a session in a folder.
+func outline(t *testing.T, f sessions.Folder, id string) *session.Outline {
+	t.Helper()
+	o, err := f.Outline(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func message(id, metadata string) string {
+	return fmt.Sprintf(`{"role":"user","content":"text of %s","id":%q,"metadata":{%s}}`, id, id, metadata)
+}
+
+// file is a session file with messages.
+func file(messages ...string) string {
+	return `{"id":"s","metadata":{"title":"T"},"messages":[` + strings.Join(messages, ",") + `]}`
 }
 
 func TestList(t *testing.T) {
@@ -195,7 +215,7 @@ func TestChanged(t *testing.T) {
 
 // TestWatch: the watch is called for every byte, and its error aborts the write.
 func TestWatch(t *testing.T) {
-	f, dir := folder(t, map[string]string{"conversations/p.json": string(file("", message("a", fmt.Sprintf(`"x":%q`, strings.Repeat("long ", 1<<18)))))})
+	f, dir := folder(t, map[string]string{"conversations/p.json": file(message("a", fmt.Sprintf(`"x":%q`, strings.Repeat("long ", 1<<18))))})
 	d := &session.Document{ID: "q", Messages: []session.Run{{Part: outline(t, f, "p"), From: 0, To: 1}}}
 	var last, whole int64
 	times := 0
@@ -226,11 +246,11 @@ func TestWatch(t *testing.T) {
 }
 
 // create and replace write a single file in the workspace dir.
-func create(f session.Folder, dir string, d *session.Document, watch session.Watch) (*session.Outline, error) {
+func create(f sessions.Folder, dir string, d *session.Document, watch func(done, total int64) error) (*session.Outline, error) {
 	return commit(dir, func(b *durable.Batch) (*session.Outline, error) { return f.Create(b, d, watch) })
 }
 
-func replace(f session.Folder, dir string, e *session.Edit, watch session.Watch) (*session.Outline, error) {
+func replace(f sessions.Folder, dir string, e *session.Edit, watch func(done, total int64) error) (*session.Outline, error) {
 	return commit(dir, func(b *durable.Batch) (*session.Outline, error) { return f.Replace(b, e, watch) })
 }
 
@@ -247,7 +267,7 @@ func commit(dir string, stage func(*durable.Batch) (*session.Outline, error)) (*
 	}
 	infos, _, err := b.Commit(context.Background())
 	if err == nil {
-		o.Written(infos[0])
+		o.Stat = sessions.StatOf(o.ID, infos[0])
 	}
 	return o, err
 }

@@ -1,48 +1,51 @@
-package session
+// Package copymerge merges two copies of a session file that were changed independently,
+// as on two machines that synchronize a folder.
+package copymerge
 
 import (
 	"bytes"
 	"fmt"
 
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
 
-// A CopyMerge is the result of [Session.MergeCopy].
-type CopyMerge struct {
+// A Result is the result of a merge.
+type Result struct {
 	Data     []byte // content of the merged file; nil if the copy has nothing to add
 	Messages int    // number of added messages
 	Records  int    // number of added records of tools and requests
 }
 
-// A MergeError says why a copy cannot be merged.
-type MergeError struct {
+// An Error says why a copy cannot be merged.
+type Error struct {
 	Message string // id of the conflicting message, or ""
 	Problem string
 }
 
-func (e *MergeError) Error() string {
+func (e *Error) Error() string {
 	if e.Message == "" {
 		return e.Problem
 	}
 	return fmt.Sprintf("message %q %s", e.Message, e.Problem)
 }
 
-// MergeCopy adds to s the messages and records that only other has. other is a copy
+// Merge adds to s the messages and records that only other has. other is a copy
 // of the same file that was changed independently. The messages of s keep their
 // places and bytes; those of other are appended, with a parent_id where their order
 // does not imply it.
 //
-// The error is a *[MergeError] if the two have a message with the same id and
+// The error is an *[Error] if the two have a message with the same id and
 // different contents or parents, or if s is a checkpoint and other has additional
 // messages.
-func (s *Session) MergeCopy(other *Session) (*CopyMerge, error) {
-	parents, err := s.parents()
+func Merge(s, other *session.Session) (*Result, error) {
+	parents, err := parentsOf(s)
 	if err != nil {
 		return nil, err
 	}
-	others, err := other.parents()
+	others, err := parentsOf(other)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +53,7 @@ func (s *Session) MergeCopy(other *Session) (*CopyMerge, error) {
 	for i, m := range s.Messages {
 		place[m.ID] = i
 	}
-	merge := &CopyMerge{}
+	merge := &Result{}
 	edit := s.Edit()
 	last := ""
 	if n := len(s.Messages); n > 0 {
@@ -60,9 +63,9 @@ func (s *Session) MergeCopy(other *Session) (*CopyMerge, error) {
 		if at, ok := place[m.ID]; ok {
 			switch {
 			case !sameMessage(s.Messages[at].Raw, m.Raw):
-				return nil, &MergeError{m.ID, "has different contents in the copy"}
+				return nil, &Error{m.ID, "has different contents in the copy"}
 			case parents[at] != others[i]:
-				return nil, &MergeError{m.ID, "has a different parent in the copy"}
+				return nil, &Error{m.ID, "has a different parent in the copy"}
 			}
 			continue
 		}
@@ -70,13 +73,13 @@ func (s *Session) MergeCopy(other *Session) (*CopyMerge, error) {
 		if i == other.Header && i > 0 && others[i] == "" && last != other.Messages[i-1].ID && !hasParent(raw) {
 			marker := gjson.GetBytes(other.Messages[i-1].Raw, "metadata.parent_id")
 			if marker.Type != gjson.String {
-				return nil, &MergeError{m.ID, "has its parent in an earlier file, without a parent_id"}
+				return nil, &Error{m.ID, "has its parent in an earlier file, without a parent_id"}
 			}
 			others[i] = marker.Str
 		}
 		if !hasParent(raw) && others[i] != last {
 			if v := gjson.GetBytes(raw, "metadata"); v.Exists() && !v.IsObject() {
-				return nil, &MergeError{m.ID, "has metadata that cannot hold a parent_id"}
+				return nil, &Error{m.ID, "has metadata that cannot hold a parent_id"}
 			}
 			parent := []byte("null")
 			if others[i] != "" {
@@ -88,48 +91,55 @@ func (s *Session) MergeCopy(other *Session) (*CopyMerge, error) {
 		last = m.ID
 		merge.Messages++
 	}
-	if merge.Messages > 0 && s.Meta.Kind() == Checkpoint {
-		return nil, &MergeError{"", fmt.Sprintf("the copy has %d more messages, and a checkpoint is read-only", merge.Messages)}
+	if merge.Messages > 0 && s.Meta.Kind() == session.Checkpoint {
+		return nil, &Error{"", fmt.Sprintf("the copy has %d more messages, and a checkpoint is read-only", merge.Messages)}
 	}
 	return merge, merge.write(edit, s, other)
 }
 
 // write sets the Data of the merge.
-func (c *CopyMerge) write(edit *Edit, s, other *Session) error {
-	if c.Messages > 0 {
-		edit.SetMeta("message_count", s.Len()+c.Messages)
-		was, ok := ParseTime(s.LastActive)
-		if now, newer := ParseTime(other.LastActive); newer && (!ok || now.After(was)) {
+func (r *Result) write(edit *session.Edit, s, other *session.Session) error {
+	if r.Messages > 0 {
+		edit.SetMeta("message_count", s.Len()+r.Messages)
+		was, ok := session.ParseTime(s.LastActive)
+		if now, newer := session.ParseTime(other.LastActive); newer && (!ok || now.After(was)) {
 			edit.SetActive(other.LastActive)
 		}
 	}
-	data, err := edit.layout().bytes(func(*Outline) (*Session, error) { return s, nil })
+	data, err := edit.Bytes(func(*session.Outline) (*session.Session, error) { return s, nil })
 	if err != nil {
 		return err
 	}
 	have, more := s.Records(), other.Records()
-	for i, key := range recordKeys {
+	for _, kind := range []struct {
+		key        string
+		have, more []session.Record
+	}{
+		{"llm_request_lifecycles", have.Lifecycles, more.Lifecycles},
+		{"tool_call_records", have.Calls, more.Calls},
+		{"tool_result_records", have.Results, more.Results},
+	} {
 		known := map[string]bool{}
-		for _, r := range have.list(i) {
-			known[string(rawjson.Dense(r.Raw))] = true
+		for _, record := range kind.have {
+			known[string(rawjson.Dense(record.Raw))] = true
 		}
-		for _, r := range more.list(i) {
-			if known[string(rawjson.Dense(r.Raw))] {
+		for _, record := range kind.more {
+			if known[string(rawjson.Dense(record.Raw))] {
 				continue
 			}
-			data = mustEdit(sjson.SetRawBytes(data, key+".-1", r.Raw))
-			c.Records++
+			data = mustEdit(sjson.SetRawBytes(data, kind.key+".-1", record.Raw))
+			r.Records++
 		}
 	}
-	if c.Messages > 0 || c.Records > 0 {
-		c.Data = data
+	if r.Messages > 0 || r.Records > 0 {
+		r.Data = data
 	}
 	return nil
 }
 
-// parents returns the id of each message's parent in the same file, "" for none.
-func (s *Session) parents() ([]string, error) {
-	t, err := NewTree([]*Outline{s.Outline}, func(*Outline) (*Session, error) { return s, nil })
+// parentsOf returns the id of each message's parent in the same file, "" for none.
+func parentsOf(s *session.Session) ([]string, error) {
+	t, err := session.NewTree([]*session.Outline{s.Outline}, func(*session.Outline) (*session.Session, error) { return s, nil })
 	if err != nil {
 		return nil, err
 	}
@@ -162,4 +172,11 @@ func sameMessage(a, b []byte) bool {
 		return rawjson.Dense(raw)
 	}
 	return bytes.Equal(plain(a), plain(b))
+}
+
+func mustEdit(b []byte, err error) []byte {
+	if err != nil {
+		panic("copymerge: " + err.Error())
+	}
+	return b
 }

@@ -1,4 +1,4 @@
-package session
+package sessions
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/session"
 )
 
 // A ConflictCopy is a file that a program for folder synchronization created beside
@@ -24,7 +25,7 @@ func (f Folder) ConflictCopies() ([]ConflictCopy, error) {
 	var list []ConflictCopy
 	for _, name := range names {
 		if id := conflictOf(name, names); id != "" {
-			list = append(list, ConflictCopy{Dir + "/" + name, id})
+			list = append(list, ConflictCopy{session.Dir + "/" + name, id})
 		}
 	}
 	slices.SortFunc(list, func(a, b ConflictCopy) int { return strings.Compare(a.Path, b.Path) })

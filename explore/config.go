@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/internal/likeness"
-
 	"github.com/bough-dev/bough/internal/config"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
@@ -216,18 +215,12 @@ func (c Config) with(data []byte) (Config, error) {
 // unknown returns the error for an unknown member, with the most similar known
 // one.
 func unknown(key string, settings []setting) error {
-	meant, most := "", 0.5
-	for _, s := range settings {
-		if like := likeness.Of(likeness.Normal(key), likeness.Normal(s.key)); like > most {
-			meant, most = s.key, like
-		}
-	}
-	if meant != "" {
-		return fmt.Errorf("unknown setting %q; did you mean %q?", key, meant)
-	}
 	var keys []string
 	for _, s := range settings {
 		keys = append(keys, s.key)
+	}
+	if meant := lookup.Nearest(key, keys); meant != "" {
+		return fmt.Errorf("unknown setting %q; did you mean %q?", key, meant)
 	}
 	return fmt.Errorf("unknown setting %q; settings: %s", key, strings.Join(keys, ", "))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/plural"
 )
 
@@ -21,13 +22,13 @@ const (
 // ParseMethod returns the method with a name. "merge" is a synonym of
 // [Synthesis].
 func ParseMethod(name string) (Method, error) {
-	switch m := Method(name); m {
-	case Best, Consensus, Synthesis:
-		return m, nil
-	case "merge":
+	if name == "merge" {
 		return Synthesis, nil
 	}
-	return "", fmt.Errorf("unknown evaluation method %q; methods: best, consensus, synthesis", name)
+	if err := lookup.Word("evaluation method", Method(name), Best, Consensus, Synthesis); err != nil {
+		return "", err
+	}
+	return Method(name), nil
 }
 
 // An Evaluation is the result of an exploration (22.4).

@@ -129,7 +129,7 @@ func (x *Explorer) Resume(ctx context.Context, name string) (*Exploration, error
 func (x *Explorer) Evaluate(ctx context.Context, name string, method Method) (*Exploration, error) {
 	method, err := ParseMethod(string(method))
 	if err != nil {
-		return nil, &fault.Error{Code: fault.Usage, Message: err.Error(), Err: err}
+		return nil, err
 	}
 	return x.hold(ctx, name, func(e *Exploration) error {
 		if !e.Done() {

@@ -68,7 +68,7 @@ func (r *Request) Validate() error {
 	}
 	if r.Method != "" {
 		if _, err := ParseMethod(string(r.Method)); err != nil {
-			return wrong("%v", err)
+			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Runner.Bindings)) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/turn"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
@@ -36,16 +37,12 @@ type NewOptions struct {
 // dialect returns o.Dialect, or folder, the dialect of the folder, if that is
 // empty. It returns an error if the folder has sessions in the other dialect.
 func (o NewOptions) dialect(folder session.Dialect, empty bool) (session.Dialect, error) {
-	var d session.Dialect
-	switch o.Dialect {
-	case "":
+	if o.Dialect == "" {
 		return folder, nil
-	case session.Bough.String():
-		d = session.Bough
-	case session.Penguin.String():
-		d = session.Penguin
-	default:
-		return 0, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("unknown dialect %q", o.Dialect), Hint: "dialects are bough, penguin"}
+	}
+	d, err := store.ParseDialect(o.Dialect)
+	if err != nil {
+		return 0, err
 	}
 	if d != folder && !empty {
 		return 0, &fault.Error{
@@ -187,7 +184,7 @@ func (a *Append) check() error {
 		return err
 	}
 	if a.Kind != "" {
-		if err := store.CheckWord("kind", string(a.Kind), string(turn.KindClarificationOpened), string(turn.KindClarificationClosed)); err != nil {
+		if err := lookup.Word("kind", a.Kind, turn.KindClarificationOpened, turn.KindClarificationClosed); err != nil {
 			return err
 		}
 	}
@@ -218,7 +215,7 @@ func checkClarification(v *store.View, p *store.Place, kind turn.Kind) error {
 }
 
 func checkRole(role string) error {
-	return store.CheckWord("role", role, "user", "assistant", "system", "tool")
+	return lookup.Word("role", role, "user", "assistant", "system", "tool")
 }
 
 // appendPlace returns the place of the message that a replies to.

@@ -114,11 +114,7 @@ func checkLabel(label string) error {
 func (o BookmarkOptions) check() error {
 	switch {
 	case o.Scope != "" && !slices.Contains(bookmark.Scopes, o.Scope):
-		e := &fault.UnknownError{What: "scope", Word: string(o.Scope)}
-		for _, scope := range bookmark.Scopes {
-			e.Choices = append(e.Choices, string(scope))
-		}
-		return e
+		return lookup.Word("scope", o.Scope, bookmark.Scopes...)
 	case len(o.Summary) > maxSummary:
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("the summary has %d bytes; at most %d are allowed", len(o.Summary), maxSummary)}
 	}

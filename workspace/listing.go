@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
 )
@@ -42,15 +42,10 @@ const (
 )
 
 func (k SortKey) check() error {
-	switch k {
-	case "", SortActive, SortCreated, SortMessages, SortTitle:
+	if k == "" {
 		return nil
 	}
-	return &fault.Error{
-		Code:    fault.Usage,
-		Message: "unknown sort key \"" + string(k) + "\"",
-		Hint:    "sort keys are active, created, messages, title",
-	}
+	return lookup.Word("sort key", k, SortActive, SortCreated, SortMessages, SortTitle)
 }
 
 // compare orders sessions by k. Equal ones are ordered as by SortActive.

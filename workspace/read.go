@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/internal/searcher"
@@ -29,7 +30,7 @@ func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, erro
 func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, error) {
 	kind := o.Kind
 	if kind != "" {
-		err := store.CheckWord("kind", string(kind), string(session.Root), string(session.Continuation), string(session.Branch), string(session.Checkpoint))
+		err := lookup.Word("kind", kind, session.Root, session.Continuation, session.Branch, session.Checkpoint)
 		if err != nil {
 			return nil, store.Explained(err)
 		}

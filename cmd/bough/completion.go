@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/config"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/clipperhouse/displaywidth"
@@ -369,7 +370,7 @@ bough completion fish > ~/.config/fish/completions/bough.fish`,
 			case "zsh":
 				return p.printText("script", zshCompletion)
 			default:
-				return usageError("unknown shell %q; bough supports bash, fish and zsh", shell)
+				return lookup.Word("shell", shell, "bash", "fish", "zsh")
 			}
 		},
 	}

@@ -44,7 +44,11 @@ bough config retention.max_age 90d --user`,
 			}
 			s, ok := config.Find(words[0])
 			if !ok {
-				e := usageError("unknown setting %q", words[0])
+				var keys []string
+				for _, s := range config.Settings() {
+					keys = append(keys, s.Key)
+				}
+				e := usageError("unknown setting %q%s", words[0], didYouMean(words[0], keys))
 				e.Hint = "'bough config' lists the settings"
 				return e
 			}

@@ -60,7 +60,7 @@ func parseExplore(c *cli.Context) (r explore.Request, err error) {
 	}
 	if c.IsSet("evaluate") {
 		if r.Method, err = explore.ParseMethod(c.String("evaluate")); err != nil {
-			return r, usageError("%s", err)
+			return r, err
 		}
 	}
 	for _, s := range wordsOf(c, "bind") {

@@ -128,7 +128,7 @@ outcome is printed and added as another message below the explored one.`,
 			}
 			method, err := explore.ParseMethod(c.String("evaluate"))
 			if err != nil {
-				return usageError("%s", err)
+				return err
 			}
 			x := p.newExplorer(c, w)
 			defer x.supply.close()

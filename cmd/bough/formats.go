@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/html"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/lookup"
 )
 
 // formats are all formats of the command: those of package convert, and pages.
@@ -52,7 +53,7 @@ func closestFormat(flag, name string) string {
 			names = append(append(names, f.Name), f.Aliases...)
 		}
 	}
-	f, ok := formatOf(nearest(name, names))
+	f, ok := formatOf(lookup.Nearest(name, names))
 	if !ok {
 		return ""
 	}

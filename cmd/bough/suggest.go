@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
@@ -12,44 +12,10 @@ import (
 // didYouMean returns a suffix for an error about an unknown word: the most similar of
 // choices, or "".
 func didYouMean(word string, choices []string) string {
-	if choice := nearest(word, choices); choice != "" {
+	if choice := lookup.Nearest(word, choices); choice != "" {
 		return fmt.Sprintf("; did you mean %q?", choice)
 	}
 	return ""
-}
-
-// nearest returns the choice that is most similar to word, "" if none is: the only one that
-// begins with word, else the nearest of those that differ in at most a third of its letters.
-func nearest(word string, choices []string) string {
-	word = strings.ToLower(strings.TrimLeft(word, "-"))
-	best, least := "", max(1, len(word)/3)+1
-	begun, begins := "", 0
-	for _, choice := range choices {
-		name := strings.ToLower(strings.TrimLeft(choice, "-"))
-		d := levenshtein.ComputeDistance(word, name)
-		if isTwisted(word, name) {
-			d = 1
-		}
-		if d < least && d < len(name) {
-			best, least = choice, d
-		}
-		if len(word) > 1 && strings.HasPrefix(name, word) {
-			begun, begins = choice, begins+1
-		}
-	}
-	if begins == 1 {
-		return begun
-	}
-	return best
-}
-
-// isTwisted reports whether two words differ only in two adjacent letters that are swapped.
-func isTwisted(a, b string) bool {
-	i := 0
-	for i < min(len(a), len(b)) && a[i] == b[i] {
-		i++
-	}
-	return len(a) == len(b) && i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
 // unknownCommand returns the error for a word that is not a verb of parent, "" for bough

@@ -71,7 +71,7 @@ func TestFind(t *testing.T) {
 	}
 	var several *fault.AmbiguousError
 	_, err = kind.Find("numer", list)
-	if !errors.As(err, &several) || several.Total != 20 || len(several.Candidates) != maxCandidates || several.Candidates[11].Title != "11" || several.Error() != `"numer" is ambiguous: 20 numbers` {
+	if !errors.As(err, &several) || !errors.Is(err, fault.Ambiguous) || errors.Is(err, fault.Usage) || several.Total != 20 || len(several.Candidates) != maxCandidates || several.Candidates[11].Title != "11" || several.Error() != `"numer" is ambiguous: 20 numbers` {
 		t.Errorf("numer: %+v", err)
 	}
 	_, err = kind.Find("num", nil)

@@ -61,6 +61,9 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("unknown %s %q", e.What, e.Word) }
 
+// Is reports whether target is [Usage].
+func (e *UnknownError) Is(target error) bool { return target == Usage }
+
 // An AmbiguousError reports a name that refers to several things.
 type AmbiguousError struct {
 	What       string      // kind of the things: "session", "message", "bookmark", …
@@ -72,6 +75,9 @@ type AmbiguousError struct {
 func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q is ambiguous: %s", e.Name, plural.Of(e.Total, e.What))
 }
+
+// Is reports whether target is [Ambiguous].
+func (e *AmbiguousError) Is(target error) bool { return target == Ambiguous }
 
 // A Candidate is a thing that an ambiguous name may refer to.
 type Candidate struct {

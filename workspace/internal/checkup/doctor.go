@@ -2,7 +2,6 @@ package checkup
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -16,15 +15,11 @@ import (
 
 // dialectOf returns the dialect to write links in, and whether to rewrite them.
 func dialectOf(o doctor.Options) (d session.Dialect, rewrite bool, err error) {
-	switch o.Dialect {
-	case "":
+	if o.Dialect == "" {
 		return 0, false, nil
-	case session.Bough.String():
-		d = session.Bough
-	case session.Penguin.String():
-		d = session.Penguin
-	default:
-		return 0, false, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("unknown dialect %q", o.Dialect), Hint: "dialects are bough, penguin"}
+	}
+	if d, err = store.ParseDialect(o.Dialect); err != nil {
+		return 0, false, err
 	}
 	if !o.Fix {
 		return 0, false, &fault.Error{Code: fault.Usage, Message: "--dialect requires --fix"}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
@@ -89,14 +88,6 @@ func cutHint(cut *checkpoint.ToolCutError) string {
 }
 
 func unknownHint(e *fault.UnknownError) string { return e.What + "s: " + strings.Join(e.Choices, ", ") }
-
-// CheckWord returns an UnknownError unless word is one of choices.
-func CheckWord(what, word string, choices ...string) error {
-	if slices.Contains(choices, word) {
-		return nil
-	}
-	return &fault.UnknownError{What: what, Word: word, Choices: choices}
-}
 
 func NoSuch(what, name string) *fault.Error {
 	return lookup.Missing(what, name, fault.Do(fault.FindSession))

@@ -29,7 +29,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -37,6 +36,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/markdown"
+	"github.com/bough-dev/bough/internal/plural"
 )
 
 // A Page is a conversation.
@@ -115,9 +115,9 @@ func (w *writer) page(title string, t *tree) {
 
 // overview says how large the conversation is, and when it was.
 func (w *writer) overview(t *tree) string {
-	s := count(len(w.messages), "message", "messages")
+	s := plural.Of(len(w.messages), "message")
 	if n := len(t.lines) - 1; n > 0 {
-		s += ", " + count(len(t.lines[0].nodes), "of them", "of them") + " on the active path, " + count(n, "other branch", "other branches")
+		s += ", " + strconv.Itoa(len(t.lines[0].nodes)) + " of them on the active path, " + plural.Of(n, "other branch")
 	}
 	var first, last time.Time
 	for i := range w.messages {
@@ -154,7 +154,7 @@ func (w *writer) contents(t *tree) {
 			}
 		}
 		if len(asked) > few {
-			w.raw("<nav aria-label=\"Questions\"><details><summary>", count(len(asked), "question", "questions"), "</summary>\n<ol>\n")
+			w.raw("<nav aria-label=\"Questions\"><details><summary>", plural.Of(len(asked), "question"), "</summary>\n<ol>\n")
 			for _, i := range asked {
 				w.raw(`<li><a href="#`, t.name(i), `"><bdi>`, escape(w.says(i)), "</bdi></a></li>\n")
 			}
@@ -162,7 +162,7 @@ func (w *writer) contents(t *tree) {
 		}
 	}
 	if len(t.lines) > 1 {
-		w.raw("<nav aria-label=\"Branches\"><details><summary>", count(len(t.lines)-1, "other branch", "other branches"), "</summary>\n<ul>\n")
+		w.raw("<nav aria-label=\"Branches\"><details><summary>", plural.Of(len(t.lines)-1, "other branch"), "</summary>\n<ul>\n")
 		for i, l := range t.lines[1:] {
 			w.raw(`<li class="d`, strconv.Itoa(min(l.depth, deepest)), `">`)
 			w.link(i+1, l)
@@ -177,7 +177,7 @@ const deepest = 6
 
 // link writes a link to a branch.
 func (w *writer) link(n int, l *line) {
-	w.raw(`<a href="#b`, strconv.Itoa(n), `">Branch `, strconv.Itoa(n), "</a>: <bdi>", escape(w.hint(l)), "</bdi> (", count(len(l.nodes), "message", "messages"), ")")
+	w.raw(`<a href="#b`, strconv.Itoa(n), `">Branch `, strconv.Itoa(n), "</a>: <bdi>", escape(w.hint(l)), "</bdi> (", plural.Of(len(l.nodes), "message"), ")")
 }
 
 // hint returns how a branch begins.
@@ -193,7 +193,7 @@ func (w *writer) hint(l *line) string {
 // branch writes a branch beside the active path.
 func (w *writer) branch(t *tree, n int, l *line) {
 	w.raw(`<details open class="branch" id="b`, strconv.Itoa(n), `"><summary>Branch `, strconv.Itoa(n), ": <bdi>", escape(w.hint(l)), "</bdi> (",
-		count(len(l.nodes), "message", "messages"), ")</summary>\n")
+		plural.Of(len(l.nodes), "message"), ")</summary>\n")
 	if l.from >= 0 {
 		w.raw(`<p class="from">It leaves the conversation <a href="#`, t.name(l.from), `">after this message</a>.</p>`, "\n")
 	} else {
@@ -221,7 +221,7 @@ func (w *writer) section(t *tree, nodes []int) {
 	for _, i := range nodes {
 		w.message(t, i)
 		if others := t.leaving[i]; len(others) > 0 {
-			w.raw(`<nav class="fork" aria-label="Other branches from here"><p>`, count(len(others), "other branch leaves", "other branches leave"), " here:</p><ul>\n")
+			w.raw(`<nav class="fork" aria-label="Other branches from here"><p>`, plural.Of(len(others), "other branch"), leave(len(others)), " here:</p><ul>\n")
 			for _, n := range others {
 				w.raw("<li>")
 				w.link(n, t.lines[n])
@@ -304,9 +304,10 @@ func (w *writer) says(i int) string {
 	return ""
 }
 
-func count(n int, one, many string) string {
+// leave returns the verb of n branches.
+func leave(n int) string {
 	if n == 1 {
-		return "1 " + one
+		return " leaves"
 	}
-	return fmt.Sprint(n, " ", many)
+	return " leave"
 }

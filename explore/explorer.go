@@ -152,8 +152,8 @@ func (x *Explorer) Evaluate(ctx context.Context, name string, method Method) (*E
 // Adopt moves a head to the outcome of an exploration or, if branch is not
 // empty, to the result of that branch, which is added as a message below the
 // explored one. The head is that of the agent that owns the explored
-// conversation, else the workspace's. branch is the branch's id, its strategy,
-// or a unique part of its id of at least four characters.
+// conversation, else the workspace's. branch is the branch's id, else its strategy,
+// else an unambiguous prefix of its id of at least four characters.
 func (x *Explorer) Adopt(ctx context.Context, name, branch string) (*Exploration, error) {
 	return x.hold(ctx, name, func(e *Exploration) error {
 		if branch == "" {

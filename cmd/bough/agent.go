@@ -17,8 +17,8 @@ func (p *program) agentVerb() verb {
 		short: "manage agents: many conversations, one head",
 		long: `An agent has a name, a model, instructions, and any number of trees: conversations of its own,
 which 'bough ls' and the other verbs list as sessions. It has exactly one head, at a message of
-one of its trees. AGENT is a name, an id, or a unique part of either. TREE is the name of a tree,
-its id, or a unique part of that.`,
+one of its trees. AGENT is a name, an id, or an unambiguous prefix of either. TREE is the name of a
+tree, its id, or an unambiguous prefix of that.`,
 		example: `bough agent create ada --system "You plan trips."
 bough agent trees ada`,
 		subs: []verb{

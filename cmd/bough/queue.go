@@ -71,7 +71,7 @@ func (p *program) queueVerb() verb {
 		short: "list the queued messages of an agent",
 		long: `Prints a line for each queued message: its id, its delivery mode, and its text. A message is held if
 a turn did not finish, or while another program works on the queue; --resume delivers held messages.
-ID is an id or a unique part of one.`,
+ID is an id or an unambiguous prefix of one.`,
 		example: `bough queue ada
 bough queue ada --drop 849dde0b
 bough queue ada --resume`,

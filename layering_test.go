@@ -58,7 +58,8 @@ var layers = [][]string{
 // apart are the packages outside the layers, with the packages that may import them beside
 // tests.
 var apart = map[string][]string{
-	"fixtures": {"cmd/bough"},
+	"fixtures":          {"cmd/bough"},
+	"internal/testsize": nil,
 }
 
 func layerOf(pkg string) (layer int, ok bool) {

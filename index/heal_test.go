@@ -99,7 +99,7 @@ func TestHeal(t *testing.T) {
 		{"an entry that Penguin replaced", entry("cont", `"cont": {"created_at":"2026-05-25T15:01:00","last_active":"2026-05-25T15:01:00","message_count":1,"token_count":0,"title":"Session cont"}`), "out of date", false},
 		{"an entry with the wrong link", entry("cont", `"cont": {"continued_from":"tail","title":"Session cont"}`), "out of date", false},
 		{"an entry that is missing", entry("cont", `"x": {"message_count":1}`), "out of date", false},
-		{"an entry of a missing file", replace(`^\{`, `{"gone": {"message_count":1,"continued_from":"root"},`), "gone, which is gone", false},
+		{"an entry of a missing file", replace(`^\{`, `{"gone": {"message_count":1,"continued_from":"root"},`), "gone, which does not exist", false},
 		{"an entry that is not an object", entry("cont", `"cont": 7`), "out of date", false},
 		{"an entry with a key twice", entry("cont", `"cont": {"title":"a","title":"b"}`), "out of date", false},
 		{"an entry with two origins", entry("cont", `"cont": {"continued_from":["a","b"]}`), "out of date", false},

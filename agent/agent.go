@@ -13,8 +13,8 @@ const Dir = "agents"
 // Path returns the path of an agent's file, relative to the workspace.
 func Path(name string) string { return Dir + "/" + name + ".json" }
 
-// NameOf returns the name of the agent whose file is at path, and whether it is
-// one.
+// NameOf returns the name of the agent whose file has this path, and reports
+// whether it is the path of an agent.
 func NameOf(path string) (name string, ok bool) {
 	name, ok = strings.CutSuffix(strings.TrimPrefix(path, Dir+"/"), ".json")
 	return name, ok && ValidName(name) && Path(name) == path
@@ -38,7 +38,7 @@ func ValidName(name string) bool {
 type Agent struct {
 	ID      string
 	Name    string
-	Model   string // "" if none is chosen
+	Model   string // "" for none
 	System  string // "" for none
 	Trees   []Tree // oldest first, at least one
 	Head    Head   // in one of the trees
@@ -64,7 +64,7 @@ type Tree struct {
 	raw []byte
 }
 
-// A Head is the position of the next message of an agent.
+// A Head is the message of an agent to which the next one is added.
 type Head struct {
 	Tree string // id of the tree
 	Node string // id of the parent message, "" in an empty tree

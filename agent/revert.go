@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Revert returns the file of the agent with a name without the effect of one
-// change. now is the current file, before and after are those before and after the
-// change. Later changes stay, above all in the queue and the turn. A message that
-// the change delivered or dropped is queued again and held; a turn that was running
-// before the change ends as aborted. ok is false if a value that the change set has
-// been changed again, or if a file is not a valid agent.
+// Revert returns the file of an agent without the effect of one change. now is
+// the current file; before and after are the file before and after the change.
+// Later changes are kept, in particular in the queue and the turn. A message
+// that the change delivered or dropped is queued again and held. A turn that
+// was running before the change ends as aborted. ok is false if a value that
+// the change set has been changed again, or if a file is not a valid agent.
 func Revert(name string, now, before, after []byte) (data []byte, ok bool) {
 	var list [3]*Agent
 	for i, data := range [][]byte{now, before, after} {

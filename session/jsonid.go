@@ -4,8 +4,7 @@ import (
 	"encoding/json"
 )
 
-// An ID is a session or message id. The empty one, which is none, is null in
-// JSON.
+// An ID is a session or message id. "" means none and is null in JSON.
 type ID string
 
 // MarshalJSON implements [json.Marshaler].

@@ -73,8 +73,8 @@ func (m *Meta) Dialect() Dialect {
 	return Penguin
 }
 
-// Set sets the field that the member name has of a session's metadata, or of its entry
-// in the index, which uses the same names. Other members are ignored.
+// Set sets the field for a member of a session's metadata, or of its entry in
+// the index, which uses the same names. It ignores unknown members.
 func (m *Meta) Set(name string, value []byte) error {
 	v := gjson.ParseBytes(value)
 	switch name {

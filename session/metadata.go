@@ -7,8 +7,9 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Metadata is the metadata of a session as its file has it: members in order, with
-// raw values. [Meta] is what bough reads in it. The zero Metadata is empty.
+// A Metadata is the metadata of a session in stored form: members in order,
+// with raw values. [Meta] is the decoded form of what bough needs. The zero
+// Metadata is empty.
 type Metadata struct {
 	members []rawjson.Pair
 }

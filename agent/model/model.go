@@ -1,10 +1,10 @@
-// Package model describes language models and the tools that they may call, as bough
-// uses them: a [Model] answers a [Request] with a [Reply], and [Tools] execute its
-// [Call]s. The packages below it are models of providers; package agent/mcp has the
-// tools of MCP servers. A program can bring its own.
+// Package model defines language models and the tools that they can call: a
+// [Model] answers a [Request] with a [Reply], and [Tools] execute its [Call]s.
+// The packages below it implement models of providers; package agent/mcp
+// implements tools of MCP servers. Programs can implement their own.
 //
-// The package holds only types. Package agent/turn decides which calls are executed
-// and what is asked next.
+// The package has only types. Package agent/turn decides which calls are
+// executed and when the model is asked.
 package model
 
 import (
@@ -16,27 +16,27 @@ import (
 type Model interface {
 	// Ask returns the model's next message. While the message arrives, Ask passes
 	// its text to stream, in pieces of valid UTF-8, from one goroutine and never
-	// after Ask has returned; a model that does not stream never calls it.
+	// after Ask has returned. A model that does not stream never calls it.
 	//
 	// The error is a text for a person: the model cannot be reached, refused,
-	// returned an invalid message, or stopped before the end of one. The streamed
-	// text is not lost. Ask handles timeouts and retries, but must not retry once
-	// text was streamed. When ctx is done Ask returns soon.
+	// returned an invalid message, or stopped before the end of one. Text that was
+	// streamed before is kept by the caller. Ask handles timeouts and retries, but
+	// must not retry once text was streamed. It must return soon after ctx is done.
 	Ask(ctx context.Context, r *Request, stream func(text string)) (*Reply, error)
 }
 
-// A Request is the input of a model. Its JSON is the input of a model that is a
-// program.
+// A Request is the input of a model. Its JSON is the input of a model that is
+// run as a command.
 type Request struct {
 	Agent    string    `json:"agent"`    // the agent's name
 	ModelID  string    `json:"model_id"` // the provider's name of the model
 	System   string    `json:"system"`   // the system prompt, "" for none
-	Messages []Message `json:"messages"` // from the root, see package agent/turn, Context
+	Messages []Message `json:"messages"` // from the root; see turn.Context
 	Tools    []Tool    `json:"tools,omitempty"`
 }
 
-// A Message is a message of a session file. Package content decodes its content in
-// all the formats that programs store.
+// A Message is a message of a session file, in any of the formats that programs
+// store.
 type Message struct {
 	ID       string          `json:"id"`
 	Role     string          `json:"role"`
@@ -64,9 +64,10 @@ type Tools interface {
 	// List returns the available tools.
 	List(ctx context.Context) ([]Tool, error)
 
-	// Call executes a call and returns the result for the model. The error is a
-	// text that the model reads in place of a result: unknown tool, invalid
-	// arguments, timeout, too large a result. When ctx is done Call returns soon.
+	// Call executes a call and returns the result for the model. The error is a text
+	// that the model reads in place of a result, for example for an unknown tool,
+	// invalid arguments, a timeout, or a result that is too large. Call must return
+	// soon after ctx is done.
 	Call(ctx context.Context, c Call) (Result, error)
 }
 
@@ -75,7 +76,7 @@ type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"schema"` // JSON Schema of its arguments
-	Writes      bool            `json:"-"`      // it may have side effects, so the user is asked first
+	Writes      bool            `json:"-"`      // it may have side effects, so the user is asked before it runs
 }
 
 // A Result is the result of a tool.

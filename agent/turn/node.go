@@ -9,8 +9,8 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Kind is the kind of a message in a conversation with an agent: the member kind
-// of its metadata. A turn writes the first three.
+// A Kind is the kind of a message in a conversation with an agent, stored as
+// the member kind of its metadata. A turn writes the first three.
 type Kind string
 
 const (
@@ -19,14 +19,14 @@ const (
 	KindToolBoundary Kind = "tool_boundary" // the result of a call
 	KindSystem       Kind = "system"
 
-	// A batch of clarifications consists of questions that one side asks together
-	// and the other answers together: the messages from opened to closed. The model
-	// gets them like any others.
+	// A batch of clarifications is a group of questions of one side and the answers
+	// of the other: the messages from opened to closed. They are sent to the model
+	// like any others.
 	KindClarificationOpened Kind = "clarification_opened"
 	KindClarificationClosed Kind = "clarification_closed"
 )
 
-// KindOf returns the kind of a message with a role and without a kind of its own.
+// KindOf returns the default kind of a message with this role.
 func KindOf(role string) Kind {
 	if role == "tool" {
 		return KindToolBoundary
@@ -44,7 +44,7 @@ type Node struct {
 	Calls     []model.Call `json:"calls,omitempty"`
 	CallID    string       `json:"call_id,omitempty"`    // of a result: the id of its call
 	Tool      string       `json:"tool,omitempty"`       // of a result: the tool's name
-	Failed    bool         `json:"failed,omitempty"`     // of a result: the call failed, Text says why
+	Failed    bool         `json:"failed,omitempty"`     // of a result: the call failed; Text has the reason
 	SkippedBy string       `json:"skipped_by,omitempty"` // of a result: the steer that prevented the call
 	Partial   bool         `json:"partial,omitempty"`    // incomplete, and not shown to the model
 	Model     string       `json:"model_id,omitempty"`   // of an assistant's message: the model that answered
@@ -77,10 +77,10 @@ type calledFunc struct {
 	} `json:"function"`
 }
 
-// Message returns the message of n in a session file: the role user, assistant or
-// tool, the text, and as metadata kind, delivery_mode, the calls as tool_calls, for
-// a result tool_call_id and action_type, the tool's name, and in the object bough
-// failed, skipped_by, partial and model_id unless they are zero.
+// Message returns n in the form of a session file. The role is user, assistant
+// or tool. The metadata has kind, delivery_mode, the calls as tool_calls, and
+// for a result tool_call_id, action_type and the tool's name; its object bough
+// has failed, skipped_by, partial and model_id if they are not zero.
 func (n *Node) Message() model.Message {
 	m := metadata{Kind: n.Kind, Mode: n.Mode, CallID: n.CallID, Tool: n.Tool}
 	for _, c := range n.Calls {
@@ -98,11 +98,11 @@ func (n *Node) Message() model.Message {
 	return model.Message{ID: n.ID, Role: role, Content: rawjson.Compact(n.Text), Metadata: rawjson.Compact(m)}
 }
 
-// Context returns the messages of a path, root first, that the model gets. Partial
-// messages are dropped. A call without a result, as in a copy that was made while
-// it was running, gets one after the others of its message, without an id; a result
-// without a call, and a second result, is dropped. Calls and results are recognized
-// in the format of [Node.Message].
+// Context returns the messages of a path, root first, that are sent to the
+// model. It drops partial messages, results without a call, and second results.
+// It adds a result for a call without one, as in a copy that was made while the
+// call was running; this message has no id and follows the results of the same
+// message. Calls and results must be in the format of [Node.Message].
 func Context(path []model.Message) []model.Message {
 	list := make([]model.Message, 0, len(path))
 	var open []model.Call

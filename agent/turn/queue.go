@@ -16,16 +16,17 @@ const (
 	FollowUp DeliveryMode = "follow_up" // after the turn
 )
 
-// An EntryState is whether an entry may be delivered.
+// An EntryState reports whether an entry may be delivered.
 type EntryState string
 
 const (
-	Waiting EntryState = "waiting" // for its turn
+	Waiting EntryState = "waiting" // to be delivered
 	Held    EntryState = "held"    // until the user resumes the queue
 )
 
-// An Entry is an undelivered message of the user. On delivery it becomes the
-// message with its id, so it is delivered once however often delivery is attempted.
+// An Entry is an undelivered message of the user. It is delivered as the
+// message with its id, so it is delivered only once even if the delivery is
+// repeated.
 type Entry struct {
 	ID      string       `json:"id"` // of the message that it will become
 	Mode    DeliveryMode `json:"delivery_mode"`
@@ -34,12 +35,12 @@ type Entry struct {
 	Cut     bool         `json:"cut,omitempty"` // of a steer: interrupt a streaming message
 }
 
-// A Queue is the list of an agent's entries, oldest first: the member queue of its
-// file. Entries with the same content are distinct.
+// A Queue is the list of an agent's entries, oldest first, stored as the member
+// queue of its file. Entries with the same content are distinct.
 //
-// Steers are delivered before all other entries; among steers, and among the
-// others, the oldest is first, one at a time. All are held when a turn ends for any
-// reason other than Finished, and after a restart; then none is delivered before
+// Entries are delivered one at a time: steers first, then the others, each
+// oldest first. All are held when a turn ends for any reason other than
+// Finished, and after a restart; held entries are delivered only after
 // [Queue.Resume].
 type Queue []Entry
 
@@ -61,9 +62,9 @@ func (q *Queue) Drop(id string) bool {
 	return true
 }
 
-// Restore puts back the entries of was that q no longer has and that become one of
-// the messages in unwritten. An entry leaves the stored queue in the change that
-// writes its message, not before.
+// Restore puts back the entries of was that q no longer has and that become one
+// of the messages in unwritten. An entry leaves the stored queue in the same
+// change that writes its message, not before.
 func (q *Queue) Restore(was Queue, unwritten []Node) {
 	for i, e := range was {
 		becomes := func(n Node) bool { return n.ID == e.ID }

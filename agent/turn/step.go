@@ -57,10 +57,11 @@ func (t *Turn) awaited() string {
 	return t.Reply
 }
 
-// Recover ends a turn whose program is gone, and returns the actions that make its
-// conversation complete. Every program that opens an agent must call it unless
-// another program is running the turn. The queue is held. Calls are not run again
-// and the model is not asked again, because their outcome is unknown.
+// Recover ends a turn whose program has exited, and returns the actions that
+// complete its conversation. Every program that opens an agent must call it
+// unless another program is running the turn. The queue is held. Recover
+// repeats neither calls nor requests to the model, because their outcome is
+// unknown.
 func (t *Turn) Recover(q *Queue) []Action {
 	s := &step{Turn: t, q: q}
 	for _, n := range t.Unwritten {
@@ -116,7 +117,7 @@ func (s *step) begin(e Entry) {
 	s.ask()
 }
 
-// say writes a message of the user, which is the one to answer from now on.
+// say writes a message of the user, which becomes the message to answer.
 func (s *step) say(e Entry) {
 	s.write(Node{ID: e.ID, Kind: KindUser, Mode: e.Mode, Text: e.Content})
 	s.Prompt, s.Asked = e.ID, 0

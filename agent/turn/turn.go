@@ -29,48 +29,49 @@ const (
 )
 
 // A Turn is the processing of a prompt by an agent: it asks the model, runs the
-// tools that the model calls, one after the other, and asks again, until the model
-// calls none. It is the member turn of the agent's file, and a pure state machine:
-// its input is an [Event], its output a list of [Action]s. The zero Turn is idle. A
-// turn that was read from a file must pass [Turn.Recover] before Step is called,
-// whatever its state.
+// tools that the model calls, one after the other, and asks again, until the
+// model calls none. It is stored as the member turn of the agent's file, and is
+// a pure state machine: its input is an [Event], its output a list of
+// [Action]s. The zero Turn is idle. A turn that was read from a file must pass
+// [Turn.Recover] before Step is called, whatever its state.
 //
 // # Executing a turn
 //
-// The caller reads the turn and the queue, calls [Turn.Step] with an event, stores
-// both, and then executes the actions in order; the head moves to each message that
-// is written. An entry that Step removed from the queue stays in the stored one until
-// its message is written ([Queue.Restore]). When all messages are written, the caller stores the head together
-// with the turn, whose Unwritten is then nil. No action is executed before the turn
-// is stored, so [Turn.Recover] knows after a crash which actions may have been
+// The caller reads the turn and the queue, calls [Turn.Step] with an event,
+// stores both, and then executes the actions in order; the head moves to each
+// message that is written. An entry that Step removed from the queue stays in
+// the stored one until its message is written ([Queue.Restore]). When all
+// messages are written, the caller stores the head together with the turn,
+// whose Unwritten is then nil. No action is executed before the turn is stored,
+// so after a crash [Turn.Recover] can tell which actions may have been
 // executed. Pieces of text are an exception: storing each is too expensive.
 //
-// While a model call or tool call is running, other events may arrive. Its outcome
-// is an event with the id of the resulting message, as in the action. An event for
-// which the turn no longer waits is ignored.
+// While a model call or tool call is running, other events may arrive. Its
+// outcome is an event with the id of the resulting message, as in the action.
+// An event for which the turn no longer waits is ignored.
 //
 // # Invariants
 //
 // A message of the user is written before the model is asked. Each call of a
-// written message gets exactly one result before the model is asked again. Streamed
-// pieces are not written: the complete message is, or, if it was interrupted, its
-// text so far, marked as partial. A partial message is never shown to the model
-// ([Context]).
+// written message gets exactly one result before the model is asked again.
+// Streamed pieces are not written: the complete message is, or, if it was
+// interrupted, its text so far, marked as partial. A partial message is never
+// sent to the model ([Context]).
 //
 // When the model fails, the turn ends with an error; [OnRetry] asks for another
-// answer to the same message. The same applies to a turn that was aborted, crashed,
-// or reached its limit.
+// answer to the same message. The same applies to a turn that was aborted,
+// crashed, or reached its limit.
 //
 // # Steering
 //
-// A waiting steer is delivered when the running call returns, or at once if a call
-// waits for the user's confirmation, which it does not confirm. The remaining calls
-// are not run; their results name the steer. While a message is streaming the steer
-// waits for its end, unless Cut is set. With the policy FinishBatch it waits for
-// all calls.
+// A waiting steer is delivered when the running call returns, or at once if a
+// call waits for the user's confirmation, which it thereby does not get. The
+// remaining calls are not run; their results name the steer. While a message is
+// streaming the steer waits for its end, unless Cut is set. With the policy
+// FinishBatch it waits for all calls.
 type Turn struct {
 	State         State      `json:"state"`
-	Prompt        string     `json:"prompt,omitempty"`         // the message of the user that is being answered, or was
+	Prompt        string     `json:"prompt,omitempty"`         // the user's message that is, or was, being answered
 	Last          string     `json:"last,omitempty"`           // the parent of the next message; retry is possible only while the head is there
 	Reply         string     `json:"reply,omitempty"`          // while streaming: the id of the message
 	Text          string     `json:"text,omitempty"`           // its text so far
@@ -153,7 +154,7 @@ const (
 	OnRetry   EventKind = "retry"   // ID: the user wants another answer below that message, "" for Last
 	OnText    EventKind = "text"    // ID, Text: a piece of the streaming message
 	OnReply   EventKind = "reply"   // ID, Text, Calls: the complete message
-	OnFailure EventKind = "failure" // ID, Text: the model failed, and why; "": it broke off
+	OnFailure EventKind = "failure" // ID, Text: the model failed, with the reason; "" means that it was interrupted
 	OnResult  EventKind = "result"  // ID, Text, Failed: a tool has returned
 	OnConfirm EventKind = "confirm" // ID: the next call needs the user's confirmation
 	OnAnswer  EventKind = "answer"  // ID, Yes: the user's answer

@@ -19,7 +19,7 @@ type Result struct {
 	Records  int    // number of added records of tools and requests
 }
 
-// An Error says why a copy cannot be merged.
+// An Error reports why a copy cannot be merged.
 type Error struct {
 	Message string // id of the conflicting message, or ""
 	Problem string

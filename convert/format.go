@@ -18,15 +18,15 @@ import (
 // A Format describes how a program stores conversations. Its methods are safe for
 // concurrent use.
 type Format struct {
-	Name     string   // such as: claude-code
-	Aliases  []string // other names, such as: claude
+	Name     string   // for example claude-code
+	Aliases  []string // other names, for example claude
 	About    string   // a description for the user
-	Ext      string   // the extension of its files, such as: .jsonl
-	Branches bool     // a file can have more than one path
-	Sessions bool     // its files are session files, which messages are copied from and to byte for byte
+	Ext      string   // extension of its files, for example .jsonl
+	Branches bool     // a file can have several branches
+	Sessions bool     // its files are session files, so messages are copied byte for byte
 
-	// RecordID is the member with the id of a record, in formats where a record without a
-	// message can be the parent of another record. Empty means none.
+	// RecordID is the member with the id of a record, in formats where a record
+	// without a message can be the parent of another record. Empty means none.
 	RecordID string
 
 	detect func(head []byte) bool
@@ -37,8 +37,8 @@ type Format struct {
 	newID  func(time.Time, io.Reader) (string, error) // nil means UUIDs
 }
 
-// Called returns the id that its program has for a conversation that is written with
-// [transcript.Options.ID] id.
+// Called returns the id of a conversation in its program, given
+// [transcript.Options.ID].
 func (f *Format) Called(id string) string {
 	if f.called == nil {
 		return id
@@ -52,12 +52,12 @@ func (f *Format) Reads() bool { return f.read != nil }
 // Writes reports whether the format can be written.
 func (f *Format) Writes() bool { return f.write != nil }
 
-// Read reads the conversations of a file and passes them to a sink, one after the other.
-// A message whose id is taken by an earlier one gets a new id; an equal copy of a message
-// is skipped. Parents never form a cycle.
+// Read reads the conversations of a file and passes them to a sink, one after
+// the other. A message whose id is used by an earlier one gets a new id; an
+// identical copy of a message is skipped. Parents never form a cycle.
 //
-// A damaged part of the file is a [transcript.Problem]. The error is [ErrNothing] if the
-// file has no conversation.
+// A damaged part of the file is reported as a [transcript.Problem]. The error
+// is [ErrNothing] if the file has no conversation.
 func (f *Format) Read(in io.Reader, to transcript.Sink) error {
 	n, err := sink.Read(f.read, in, to)
 	if err == nil && n == 0 {
@@ -66,7 +66,7 @@ func (f *Format) Read(in io.Reader, to transcript.Sink) error {
 	return err
 }
 
-// ReadAll reads the conversations of a file that fits into memory.
+// ReadAll reads all conversations of a file into memory.
 func (f *Format) ReadAll(in io.Reader) ([]*transcript.Transcript, []transcript.Problem, error) {
 	list, problems, err := sink.ReadAll(f.Name, f.read, in)
 	if err == nil && len(list) == 0 {
@@ -75,9 +75,9 @@ func (f *Format) ReadAll(in io.Reader) ([]*transcript.Transcript, []transcript.P
 	return list, problems, err
 }
 
-// Write writes a conversation, and returns what the format cannot represent. Records of
-// this format, of the conversation and of its messages, are written byte for byte, except
-// for ids and links that must differ.
+// Write writes a conversation, and returns what the format cannot represent. If
+// the conversation or its messages have records of this format, these are
+// written byte for byte, except for ids and links that must differ.
 func (f *Format) Write(w io.Writer, t *transcript.Transcript, o transcript.Options) ([]transcript.Loss, error) {
 	var r report.Report
 	err := f.writeReport(w, t, o, &r)
@@ -91,25 +91,25 @@ func (f *Format) writeReport(w io.Writer, t *transcript.Transcript, o transcript
 	return f.write(w, t, o, r)
 }
 
-// IsNamed reports whether name is the name or an alias of f, in any case.
+// IsNamed reports whether name is the name or an alias of f, ignoring case.
 func (f *Format) IsNamed(name string) bool {
 	return strings.EqualFold(f.Name, name) || slices.ContainsFunc(f.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
 }
 
-// A Written is a conversation in a format, with the ids of its messages there.
+// A Written is an encoded conversation, with the ids of its messages.
 type Written struct {
 	Data []byte
 	Lost []transcript.Loss // what the format cannot represent
 
 	// ID is the id of the conversation in Data, "" if the format has none.
 	ID string
-	// Same maps the messages in Data, in order, to those of the conversation. It is nil
-	// if the format cannot be read.
+	// Same maps the messages in Data, in order, to those of the conversation. It is
+	// nil if the format cannot be read.
 	Same []transcript.Same
 }
 
-// Export writes a conversation as [Format.Write] does, then reads it back to learn the
-// ids of its messages, by which a later import recognizes them.
+// Export encodes a conversation as [Format.Write] does, and reads it back to
+// learn the ids of its messages, by which a later import recognizes them.
 func (f *Format) Export(t *transcript.Transcript, o transcript.Options) (*Written, error) {
 	var out bytes.Buffer
 	r := report.Report{Trace: report.NewTrace()}
@@ -120,7 +120,7 @@ func (f *Format) Export(t *transcript.Transcript, o transcript.Options) (*Writte
 	}
 	back := &report.ReadBack{}
 	if err := f.Read(bytes.NewReader(w.Data), back); err != nil {
-		return w, nil // nothing in it is a conversation to a reader
+		return w, nil // the data has no conversation for a reader
 	}
 	w.ID, w.Same = back.ID, r.Trace.Match(t, back)
 	return w, nil
@@ -135,26 +135,28 @@ func (f *Format) Roots(m transcript.Machine) []string {
 	return f.home.Roots(m)
 }
 
-// Holds reports whether a file may be a transcript. path is slash-separated, relative to
-// one of the folders of [Format.Roots]; without roots, Holds must not be called.
+// Holds reports whether a file may be a transcript. path is slash-separated,
+// relative to one of the folders of [Format.Roots]. Holds panics if there are
+// no such folders.
 func (f *Format) Holds(path string) bool { return f.home.Holds(path) }
 
 // Resumes reports whether the program can resume a transcript.
 func (f *Format) Resumes() bool { return f.home != nil && f.home.Resume != nil }
 
-// Target returns the path at which the program finds a transcript, absolute; "" if it
-// imports a file from any path.
+// Target returns the absolute path at which the program looks for a transcript,
+// "" if it imports a file from any path.
 func (f *Format) Target(m transcript.Machine, t *transcript.Transcript, o transcript.Options) string {
 	return f.home.Target(m, t, o)
 }
 
-// Resume returns the command that resumes the transcript at path, to be run in the folder
-// of the conversation, and a command to be run before it, nil for none.
+// Resume returns the command that resumes the transcript at path, to be run in
+// the folder of the conversation. before is a command to be run first, nil if
+// there is none.
 func (f *Format) Resume(path string, t *transcript.Transcript, o transcript.Options) (before, run []string) {
 	return f.home.Resume(path, t, o)
 }
 
-// NewID returns a new id for [transcript.Options].
+// NewID returns a new id for [transcript.Options.ID].
 func (f *Format) NewID(now time.Time, random io.Reader) (string, error) {
 	if f.newID != nil {
 		return f.newID(now, random)
@@ -162,7 +164,7 @@ func (f *Format) NewID(now time.Time, random io.Reader) (string, error) {
 	return newUUID(now, random)
 }
 
-// newUUID returns a UUID of version 7: some programs sort by id.
+// newUUID returns a UUID of version 7, because some programs sort by id.
 func newUUID(now time.Time, random io.Reader) (string, error) {
 	var id uuid.UUID
 	if _, err := io.ReadFull(random, id[:]); err != nil {

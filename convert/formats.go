@@ -151,8 +151,8 @@ var Formats = []*Format{
 	},
 }
 
-// Named returns the format with a name or an alias, in any case. The error lists all
-// names.
+// Named returns the format with a name or an alias, ignoring case. The error
+// lists all names.
 func Named(name string) (*Format, error) {
 	names := make([]string, len(Formats))
 	for i, f := range Formats {
@@ -167,8 +167,8 @@ func Named(name string) (*Format, error) {
 // HeadSize is the number of bytes at the start of a file that [Detect] needs.
 const HeadSize = jsonl.HeadSize
 
-// Detect returns the format of a file that begins with head, nil if it is unrecognized.
-// It does not depend on the name of the file.
+// Detect returns the format of a file that begins with head, nil if it is
+// unrecognized. The name of the file does not matter.
 func Detect(head []byte) *Format {
 	for _, f := range Formats {
 		if f.detect != nil && f.detect(jsonl.TrimBOM(head)) {
@@ -181,8 +181,8 @@ func Detect(head []byte) *Format {
 // ErrNothing is the error of [Format.Read] for a file without a conversation.
 var ErrNothing = errors.New("there is no conversation in it")
 
-// NewPage returns a format that is only written, with all branches, by a function of
-// another package.
+// NewPage returns a format that can only be written, with all branches, by the
+// function write.
 func NewPage(name, about, ext string, write func(io.Writer, *transcript.Transcript) error) *Format {
 	return &Format{
 		Name: name, About: about, Ext: ext, Branches: true,

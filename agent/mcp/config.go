@@ -12,25 +12,25 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// A Config says which servers there are.
+// A Config lists servers.
 type Config struct {
 	Servers []Server // in the order of the file
 }
 
-// A Server is a program or at a URL.
+// A Server is a program, or a server at a URL.
 type Server struct {
 	Name string
 
-	Command string // "" if it is at a URL
+	Command string // "" if the server is at a URL
 	Args    []string
-	Env     map[string]string // beside the environment that all have
+	Env     map[string]string // in addition to the environment of all programs
 
 	URL     string
 	Headers map[string]string
-	SSE     bool // it talks as older servers do
+	SSE     bool // use HTTP with server-sent events, as older servers do
 }
 
-// Parse reads the JSON that lists servers. The error says in which line something is wrong.
+// Parse parses the JSON that lists servers. An error names the line.
 func Parse(data []byte) (*Config, error) {
 	c, err := parse(data)
 	var syntax *rawjson.SyntaxError
@@ -103,7 +103,8 @@ func parseServer(name string, data []byte, at rawjson.Span) (Server, bool, error
 	return s, !v.Disabled, s.problem(v.Type)
 }
 
-// kind returns the kind of a value in an error of encoding/json, without the value.
+// kind returns the kind of a value for an error of encoding/json, without the
+// value.
 func kind(value string) string {
 	word, _, _ := strings.Cut(value, " ")
 	return word
@@ -173,7 +174,7 @@ func (s Server) expand(env []string) (_ Server, secrets []string, err error) {
 	return s, secrets, err
 }
 
-// expand returns s with the environment variables that it names, and their values.
+// expand returns s with environment variables expanded, and the values used.
 func expand(s string, env []string) (_ string, used []string, err error) {
 	if !strings.Contains(s, "${") {
 		return s, nil, nil
@@ -201,8 +202,8 @@ func expand(s string, env []string) (_ string, used []string, err error) {
 	return out, used, err
 }
 
-// lookup returns the value of an environment variable, the last of them if there are
-// several, as programs see it.
+// lookup returns the value of an environment variable. If there are several,
+// the last one counts, as for programs.
 func lookup(env []string, name string) (string, bool) {
 	for i := len(env) - 1; i >= 0; i-- {
 		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {

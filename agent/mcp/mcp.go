@@ -13,34 +13,36 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Options are the choices of a caller. The zero value is the default, and nil is the
-// zero value.
+// Options configure the connections to servers. The zero value is the default,
+// and a nil pointer is the zero value.
 type Options struct {
-	// Env has the values of ${NAME}, each "NAME=VALUE". Nil means the environment of
-	// this program.
+	// Env is the environment for expanding ${NAME}, as "NAME=VALUE". If nil, the
+	// environment of this program is used.
 	Env []string
 
-	// Inherit is the environment that all programs get. Nil means Env.
+	// Inherit is the environment of the servers that are programs. If nil, Env is
+	// used.
 	Inherit []string
 
-	// Version is the version of bough that servers see.
+	// Version is the version of bough that servers are told.
 	Version string
 
-	// StartTime limits the start of a server, including the list of its tools. Zero
+	// StartTime is the time limit for starting a server and listing its tools. Zero
 	// means 30 seconds.
 	StartTime time.Duration
 
-	// CallTime is how long a call may take. Zero means 60 seconds.
+	// CallTime is the time limit of a call. Zero means 60 seconds.
 	CallTime time.Duration
 
-	// Grace is the time for a program to end after its input is closed, and again
-	// after it is asked to terminate, before it is killed. Zero means one second.
+	// Grace is how long to wait for a program to exit after its input is closed, and
+	// again after it was asked to terminate, before it is killed. Zero means one
+	// second.
 	Grace time.Duration
 
-	// MaxResult is how many bytes the text of a result may have. Zero means 256 KiB.
+	// MaxResult is the maximum size of a result's text in bytes. Zero means 256 KiB.
 	MaxResult int
 
-	// MaxTools is how many tools a server may have. Zero means 1000.
+	// MaxTools is the maximum number of tools of a server. Zero means 1000.
 	MaxTools int
 }
 
@@ -78,17 +80,18 @@ type Tools struct {
 	list map[string]tool // of the last listing, by name
 }
 
-// A tool is one of a server.
+// A tool is a tool of a server.
 type tool struct {
 	server *server
-	name   string // as the server knows it
+	name   string // the server's name for it
 }
 
 var _ model.Tools = (*Tools)(nil)
 
-// Open starts all servers of c concurrently and requests their tools. If some of them
-// fail, the error describes each, and all are stopped. When ctx ends, Open gives up;
-// started servers outlive ctx. [Tools.Close] stops them.
+// Open starts all servers of c concurrently and lists their tools. If some of
+// them fail, all are stopped, and the error describes each failure. If ctx
+// ends, Open returns its error; ctx does not affect the servers after that.
+// [Tools.Close] stops them.
 func Open(ctx context.Context, c *Config, opts *Options) (*Tools, error) {
 	t := &Tools{options: opts.withDefaults()}
 	problems := make([]error, len(c.Servers))
@@ -114,7 +117,7 @@ func Open(ctx context.Context, c *Config, opts *Options) (*Tools, error) {
 	return t, nil
 }
 
-// each calls f for all servers at once.
+// each calls f for all servers concurrently.
 func (t *Tools) each(f func(i int, s *server)) {
 	var working sync.WaitGroup
 	for i, s := range t.servers {
@@ -123,9 +126,9 @@ func (t *Tools) each(f func(i int, s *server)) {
 	working.Wait()
 }
 
-// List returns the tools of all servers, in the order of the configuration. A server that
-// has ended is restarted; if that fails, its last known tools are returned, and a call of
-// one returns the error.
+// List returns the tools of all servers, in the order of the configuration. A
+// server that has exited is restarted. If that fails, List returns its last
+// known tools, and calling one returns the error.
 func (t *Tools) List(ctx context.Context) ([]model.Tool, error) {
 	lists := make([][]*sdk.Tool, len(t.servers))
 	t.each(func(i int, s *server) { lists[i] = s.list(ctx) })
@@ -173,8 +176,8 @@ func describe(name string, t *sdk.Tool) model.Tool {
 	}
 }
 
-// Call calls a tool by the name that [Tools.List] gives it. A call that was under way when
-// its server ended is not repeated; the next one starts the server again.
+// Call calls a tool by its name in [Tools.List]. A call that was in progress
+// when its server exited is not repeated; the next call restarts the server.
 func (t *Tools) Call(ctx context.Context, c model.Call) (model.Result, error) {
 	t.mu.Lock()
 	tool, ok := t.list[c.Name]
@@ -197,7 +200,7 @@ func (t *Tools) Call(ctx context.Context, c model.Call) (model.Result, error) {
 	return model.Result{Text: s, Failed: r.IsError}, nil
 }
 
-// Close ends all servers, with all that they started. Calls under way fail.
+// Close stops all servers and their child processes. Calls in progress fail.
 func (t *Tools) Close() error {
 	t.each(func(_ int, s *server) { s.close() })
 	return nil

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// maxName is how long a name may be that all providers take.
+// maxName is the maximum length of a name that all providers accept.
 const maxName = 64
 
 // An origin is a tool as its server names it.
 type origin struct{ server, tool string }
 
-// names returns the names of the tools for a model: unique, each of at most maxName
-// letters, digits, "_" and "-". A name depends only on the tool, unless it collides
-// with another.
+// names returns the names of the tools for a model: unique, each of at most
+// maxName letters, digits, "_" and "-". A name depends only on the tool, unless
+// it collides with another.
 func names(tools []origin) []string {
 	plain := make([]string, len(tools))
 	count := map[string]int{}
@@ -35,7 +35,7 @@ func names(tools []origin) []string {
 	return plain
 }
 
-// clean returns s with "_" in place of every character that a name cannot have.
+// clean replaces every character that is not allowed in a name with "_".
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {

@@ -10,8 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// arguments returns the arguments of a call, which must be an object. None at all, as
-// some models say it, is an empty one.
+// arguments returns the arguments of a call, which must be an object. Empty
+// arguments, which some models send, become an empty object.
 func arguments(s string) (json.RawMessage, error) {
 	if strings.TrimSpace(s) == "" {
 		return json.RawMessage("{}"), nil
@@ -27,7 +27,7 @@ func arguments(s string) (json.RawMessage, error) {
 	return json.RawMessage(s), nil
 }
 
-// text returns a result as text for a model.
+// text converts a result to text for a model.
 func text(r *sdk.CallToolResult) string {
 	var parts []string
 	texts := false

@@ -17,18 +17,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxMessage limits a message of a server, in bytes. A longer one ends the
+// maxMessage is the maximum size of a message in bytes. A larger one ends the
 // connection.
 const maxMessage = 16 << 20
 
-// maxPages is how many pages a server may have its list of tools in.
+// maxPages is the maximum number of pages of a server's list of tools.
 const maxPages = 1000
 
-// established is the protocol version in the first request. All servers can negotiate
-// from it; some older ones end at a request for a newer one.
+// established is the protocol version in the first request. All servers can
+// negotiate from it; some older ones exit at a request for a newer one.
 const established = "2025-11-25"
 
-// A server is one of those of a [Config], connected or not.
+// A server is a server of a [Config], connected or not.
 type server struct {
 	config  Server
 	secrets []string
@@ -36,26 +36,26 @@ type server struct {
 
 	turn   chan struct{} // holds a token while the fields below are free
 	live   *live         // nil before the first connection
-	tools  []*sdk.Tool   // as it last listed them
-	end    chan struct{} // closed when it is to be no more
+	tools  []*sdk.Tool   // the tools as last listed
+	end    chan struct{} // closed to stop the server
 	ending sync.Once
 }
 
-// A live server is connected.
+// A live is the connection to a server.
 type live struct {
 	session *sdk.ClientSession
 	process *child.Process // nil if it is at a URL
 	cut     context.CancelFunc
-	changed atomic.Bool   // its tools did
-	gone    chan struct{} // closed when the connection is
-	why     error         // then
+	changed atomic.Bool   // the server reported that its tools changed
+	gone    chan struct{} // closed when the connection has ended
+	why     error         // why it ended, set before
 }
 
 func newServer(s Server, secrets []string, o *Options) *server {
 	return &server{config: s, secrets: secrets, options: o, turn: make(chan struct{}, 1), end: make(chan struct{})}
 }
 
-// errorf returns an error that names the server and shows no secrets.
+// errorf returns an error that names the server and contains no secrets.
 func (s *server) errorf(format string, a ...any) error {
 	text := fmt.Sprintf(format, a...)
 	return fmt.Errorf("the MCP server %q %s", s.config.Name, hide(text, s.secrets))
@@ -80,7 +80,8 @@ func (s *server) take(ctx context.Context) error {
 	}
 }
 
-// connected returns the connection, a new one if there is none, with the tools listed.
+// connected returns the connection. If there is none, it connects and lists the
+// tools.
 func (s *server) connected(ctx context.Context) (*live, error) {
 	if err := s.take(ctx); err != nil {
 		return nil, err
@@ -116,8 +117,8 @@ func (s *server) connected(ctx context.Context) (*live, error) {
 	return nil, s.errorf("cannot be started: %s%s", l.explain(err), s.said(l))
 }
 
-// connect connects, for the version of the protocol, "" for the newest, and lists the
-// tools. If that fails the connection that it returns is over.
+// connect connects with a protocol version, "" for the newest, and lists the
+// tools. If that fails, the returned connection has ended.
 func (s *server) connect(ctx context.Context, version string) (*live, error) {
 	l := &live{gone: make(chan struct{})}
 	transport, err := s.transport(l)
@@ -175,7 +176,8 @@ func await[T any](ctx context.Context, end <-chan struct{}, f func() (T, error))
 
 var errClosed = errors.New("is closed")
 
-// transport returns how the server is talked to. A program is started.
+// transport returns the transport to the server. It starts the server if it is
+// a program.
 func (s *server) transport(l *live) (sdk.Transport, error) {
 	c := &s.config
 	switch {
@@ -204,7 +206,8 @@ func (s *server) relist(ctx context.Context, l *live) error {
 	return err
 }
 
-// pages returns the tools of all pages. A server that knows no tools has none.
+// pages returns the tools of all pages. It returns none for a server that does
+// not support tools.
 func pages(ctx context.Context, session *sdk.ClientSession, most int) ([]*sdk.Tool, error) {
 	var all []*sdk.Tool
 	cursor := ""
@@ -290,7 +293,7 @@ func (s *server) close() {
 	}
 }
 
-// isOver reports whether the connection is gone.
+// isOver reports whether the connection has ended.
 func (l *live) isOver() bool {
 	select {
 	case <-l.gone:
@@ -302,8 +305,8 @@ func (l *live) isOver() bool {
 	}
 }
 
-// goesNow reports whether the connection is gone, or soon is, as that to a program is
-// that ends.
+// goesNow reports whether the connection has ended or, because the program is
+// exiting, is about to end.
 func (l *live) goesNow() bool {
 	t := time.NewTimer(time.Second)
 	defer t.Stop()
@@ -315,7 +318,7 @@ func (l *live) goesNow() bool {
 	}
 }
 
-// ended is closed when the program has ended.
+// ended returns a channel that is closed when the program has exited.
 func (l *live) ended() <-chan struct{} {
 	if l.process == nil {
 		return nil
@@ -338,8 +341,8 @@ func (l *live) stop(grace time.Duration) {
 	}
 }
 
-// explain says why a connection is gone, or was not made. How a program ended says more
-// than that it cannot be talked to.
+// explain returns why a connection ended, or could not be made. The exit status
+// of a program takes precedence over the error of the connection.
 func (l *live) explain(err error) string {
 	if l.process != nil {
 		if failure := l.process.Failure(); failure != "" {

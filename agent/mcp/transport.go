@@ -24,11 +24,11 @@ type filter struct {
 	in   place
 }
 
-// A place is where in its input a filter is.
+// A place is the state of a filter.
 type place int
 
 const (
-	atStart place = iota // of a line
+	atStart place = iota // at the start of a line
 	inMessage
 	inNoise
 )
@@ -73,16 +73,17 @@ func (f *filter) keep(b []byte) int {
 	return kept
 }
 
-// httpClient returns the client that talks to a server, and only to that sends its headers.
+// httpClient returns the client for a server, which sends the configured
+// headers only to that server.
 func httpClient(s *Server) *http.Client {
 	u, err := url.Parse(s.URL)
 	if err != nil {
-		panic("mcp: unexpected URL") // expand has
+		panic("mcp: unexpected URL") // expand has parsed it
 	}
 	return &http.Client{Transport: &headers{to: u, headers: s.Headers}}
 }
 
-// headers is the way to a server.
+// headers is a transport that adds headers.
 type headers struct {
 	to      *url.URL
 	headers map[string]string

@@ -1,27 +1,29 @@
-// Package html writes a conversation with all its branches as one self-contained page: no
-// other file, no network, no script. It is meant for readers who have no program for the
-// conversation.
+// Package html writes a conversation with all its branches as one
+// self-contained page, without other files, network access or scripts. It is
+// meant for readers who do not have the program of the conversation.
 //
 // # The page
 //
-// The active path is first, message by message. At each fork there are links to the other
-// branches, which follow the path, each with a link back to the fork. Every message occurs
-// once. Secondary parts are folded: thinking, tool calls and their results, the system
-// prompt.
+// The active path is first, message by message. At each fork there are links to
+// the other branches, which follow the path, each with a link back to the fork.
+// Every message occurs once. Secondary parts are collapsed: thinking, tool
+// calls and their results, the system prompt.
 //
-// The anchor of a message is "m-" and its id, so that a link to it names the message; its
-// time has its offset from UTC.
+// The anchor of a message is "m-" and its id, so that a link to it names the
+// message. Its time has its offset from UTC.
 //
-// Text is Markdown. HTML in it is escaped. Links lead to http, https and mail addresses;
-// any other target is shown as text. Images are shown if the conversation contains them,
-// as PNG, JPEG, GIF or WebP; an external image is a link.
+// Text is Markdown. HTML in it is escaped. Links lead to http, https and mail
+// addresses; any other target is shown as text. Images are shown if the
+// conversation contains them, as PNG, JPEG, GIF or WebP; an external image is a
+// link.
 //
-// # What is safe
+// # Security
 //
-// A conversation may be hostile. Everything in it is text: the page has only the elements
-// and attributes that this package writes, and as a second defense a policy that forbids
-// scripts, forms, frames and the network. Bidirectional control characters are escaped in
-// code, and isolated within their paragraph.
+// A conversation may be hostile, so all of it is treated as text: the page has
+// only the elements and attributes that this package writes. As a second
+// defense it has a policy that forbids scripts, forms, frames and the network.
+// Bidirectional control characters are escaped in code, and isolated within
+// their paragraph.
 package html
 
 import (
@@ -41,17 +43,17 @@ import (
 
 // A Page is a conversation.
 type Page struct {
-	Title    string    // "Conversation" if it is empty
-	Messages []Message // parents before children, or in any order; all of the tree
-	Leaf     string    // the message that the active path ends with; the last of Messages if it is empty or none of them
+	Title    string    // if empty, "Conversation"
+	Messages []Message // all messages of the tree, in any order
+	Leaf     string    // the last message of the active path; if empty or unknown, the last of Messages
 }
 
 // A Message is one message of a conversation.
 type Message struct {
-	ID     string // shown, so that the message can be named
-	Parent string // the ID of the message before, "" or unknown for a first one
+	ID     string // shown on the page
+	Parent string // ID of the parent; "" or unknown for a root
 	Role   string // user, assistant, system, tool, or any other
-	Kind   string // its kind beside the role, such as compaction; may be empty
+	Kind   string // in addition to the role, such as compaction; may be empty
 	Model  string // the model that wrote it, "" if unknown
 	Time   time.Time
 	Parts  []content.Part
@@ -60,7 +62,7 @@ type Message struct {
 //go:embed style.css
 var style string
 
-// Write writes a page. The error is w's.
+// Write writes a page. The error is that of w.
 func Write(w io.Writer, p Page) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	pw := &writer{w: b, messages: p.Messages}
@@ -68,11 +70,11 @@ func Write(w io.Writer, p Page) error {
 	return b.Flush()
 }
 
-// A writer writes a page. Its errors are the buffer's, which keeps them.
+// A writer writes a page. Errors are stored in its buffer.
 type writer struct {
 	w        *bufio.Writer
 	messages []Message
-	parser   *markdown.Parser // nil until it is needed
+	parser   *markdown.Parser // nil until needed
 }
 
 // raw writes HTML.
@@ -113,7 +115,7 @@ func (w *writer) page(title string, t *tree) {
 	w.raw("<footer><p>Written by bough.</p></footer>\n</body>\n</html>\n")
 }
 
-// overview says how large the conversation is, and when it was.
+// overview returns the size of the conversation and its time span.
 func (w *writer) overview(t *tree) string {
 	s := plural.Of(len(w.messages), "message")
 	if n := len(t.lines) - 1; n > 0 {
@@ -172,7 +174,7 @@ func (w *writer) contents(t *tree) {
 	}
 }
 
-// deepest is how far branches of branches are indented.
+// deepest is the maximum indentation of branches of branches.
 const deepest = 6
 
 // link writes a link to a branch.
@@ -180,7 +182,7 @@ func (w *writer) link(n int, l *line) {
 	w.raw(`<a href="#b`, strconv.Itoa(n), `">Branch `, strconv.Itoa(n), "</a>: <bdi>", escape(w.hint(l)), "</bdi> (", plural.Of(len(l.nodes), "message"), ")")
 }
 
-// hint returns how a branch begins.
+// hint returns the first words of a branch.
 func (w *writer) hint(l *line) string {
 	for _, i := range l.nodes {
 		if s := w.says(i); s != "" {
@@ -212,8 +214,8 @@ func (w *writer) line(t *tree, l *line) {
 	}
 }
 
-// sectionSize is how many messages a browser lays out together. With each message on its
-// own, a long page scrolls at half the rate.
+// sectionSize is how many messages a browser lays out together. With a section
+// for each message, a long page scrolls at half the rate.
 const sectionSize = 50
 
 // section writes messages, with links to the branches that leave them.
@@ -262,7 +264,8 @@ func (w *writer) message(t *tree, i int) {
 	w.raw("</article>\n")
 }
 
-// zone returns the offset of a time from UTC. Names of zones are ambiguous.
+// zone returns the offset of a time from UTC, because names of zones are
+// ambiguous.
 func zone(t time.Time) string {
 	if _, offset := t.Zone(); offset == 0 {
 		return "UTC"

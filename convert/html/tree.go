@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// A tree is which messages follow which, in lines: the active path, and the branches
+// A tree divides the messages into lines: the active path, and the branches
 // beside it.
 type tree struct {
 	lines   []*line       // the first is the active path
-	leaving map[int][]int // of a message the lines that leave after it
+	leaving map[int][]int // for a message, the lines that branch off after it
 	names   []string      // the anchors of the messages
 }
 
-// A line is messages that follow each other.
+// A line is a sequence of messages.
 type line struct {
-	nodes []int // places in the messages
-	from  int   // the message before the first, -1 if there is none
-	depth int   // how many lines are between it and the active path, and 1; 0 of that
+	nodes []int // indexes of messages
+	from  int   // the message before the first, -1 for none
+	depth int   // number of lines on the way to the active path, 0 for that itself
 }
 
 // name returns the anchor of a message.
 func (t *tree) name(i int) string { return t.names[i] }
 
-// anchors returns the anchor of each message: "m-" and its ID, which a REF takes. A
-// message whose ID is not safe in a link, or not the first of that ID, has "m" and its
-// place, from 1.
+// anchors returns the anchor of each message: "m-" and its ID, which can be
+// used in a REF. If the ID is not safe in a link, or was used before, the
+// anchor is "m" and the message's position, from 1.
 func anchors(messages []Message) []string {
 	names := make([]string, len(messages))
 	taken := make(map[string]bool, len(messages))
@@ -50,8 +50,9 @@ func isAnchor(id string) bool {
 	return id != "" && len(id) <= most && strings.IndexFunc(id, func(r rune) bool { return !plain(r) }) < 0
 }
 
-// plant finds the lines. An unknown parent and a message that follows itself make a
-// beginning; of messages with the same ID the first one is the parent.
+// plant divides messages into lines. A message with an unknown parent, or in a
+// cycle, becomes a root. If several messages have the same ID, the first is the
+// parent.
 func plant(messages []Message, leaf string) *tree {
 	t := &tree{leaving: map[int][]int{}, names: anchors(messages)}
 	n := len(messages)
@@ -138,10 +139,10 @@ func (t *tree) grow(first, from, depth int, children [][]int, active []bool) {
 	}
 }
 
-// cut makes beginnings of messages that follow themselves.
+// cut makes messages in a cycle roots.
 func cut(parents []int) {
 	const unseen = 0
-	seen := make([]int, len(parents)) // the walk that came by
+	seen := make([]int, len(parents)) // number of the walk that visited a message
 	for i := range parents {
 		for at := i; at >= 0 && seen[at] == unseen; at = parents[at] {
 			seen[at] = i + 1

@@ -65,8 +65,8 @@ func isSharedAccess(s []byte, start, end int) bool {
 	return false
 }
 
-// isDrawn reports whether s[start:end] looks drawn at random: it has digits, and mostly
-// punctuation, and calls nothing.
+// isDrawn reports whether s[start:end] looks random: it has digits, and
+// punctuation like a random string, and calls no function.
 func isDrawn(s []byte, start, end int) bool {
 	v := strings.TrimPrefix(string(s[start:end]), "django-insecure-")
 	for _, begin := range []string{"$", "{{", "<", "%(", "[redacted"} {
@@ -109,9 +109,9 @@ func isSecretOption(s []byte, start, end int) bool {
 
 var numbered = pattern{expr: `^[A-Za-z]+(?:[-_.][A-Za-z]+|[-_.]?v?\d{1,4})*$`}
 
-// isTold reports whether s[start:end] is a password in a sentence that states it, and
-// not a description of one. Quoted, any other word is one; unquoted, only if the
-// speaker calls it their own.
+// isTold reports whether s[start:end] is a password in a sentence that states
+// it, and not a description of a password. If it is quoted, any other word is a
+// password; if not, only if the speaker calls it their own.
 func isTold(s []byte, start, end int) bool {
 	v := strings.TrimRight(entities.compiled().ReplaceAllString(string(s[start:end]), ""), ".")
 	switch {
@@ -131,7 +131,7 @@ func isTold(s []byte, start, end int) bool {
 		return !strings.ContainsAny(v, "()[]{}<>|") || quoted
 	}
 	if strings.Count(v, "-") >= 3 {
-		return true // words of a passphrase
+		return true // the words of a passphrase
 	}
 	word := strings.Trim(lower, "abcdefghijklmnopqrstuvwxyz") == ""
 	if !word || strings.HasSuffix(lower, "ly") {

@@ -5,16 +5,16 @@ import (
 	"encoding/base64"
 )
 
-// An encoded is text in base64, in lines that follow each other.
+// An encoded is text in base64, in consecutive lines.
 type encoded struct{ lines []place }
 
 // A place is a span of a text: s[start:end].
 type place struct{ start, end int }
 
 const (
-	shortestEncoded = 32 // letters
+	shortestEncoded = 32 // minimum number of letters
 	probe           = 12 // letters needed to detect base64 text
-	leastWrapped    = 60 // letters of a line that another one follows
+	leastWrapped    = 60 // minimum number of letters of a line that is not the last
 )
 
 // letters records the base64 letters of t from start to end, if they encode text. Earlier
@@ -42,14 +42,14 @@ func (t *text) letters(start, end int) {
 	}
 }
 
-// text returns the decoded text and the end of its encoding, and false if it is not
-// text. A last line that is not text is a word that follows.
+// text returns the decoded text and the end of its encoding, and false if it is
+// not text. If the last line is not text, it is a word after the encoding.
 func (e encoded) text(s []byte) (text []byte, end int, ok bool) {
 	var all []byte
 	before := 0
 	for _, line := range e.lines {
 		b := bytes.TrimRight(s[line.start:line.end], "=")
-		if len(b)%4 == 1 { // it is cut
+		if len(b)%4 == 1 { // truncated
 			b = b[:len(b)-1]
 		}
 		more := make([]byte, base64.RawStdEncoding.DecodedLen(len(b)))

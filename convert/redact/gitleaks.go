@@ -8,7 +8,7 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// gitleaks is the configuration of gitleaks, as far as it is used here.
+// gitleaks is the part of gitleaks' configuration that is used here.
 type gitleaks struct {
 	Allowlist  *allowlist // the older form of Allowlists
 	Allowlists []allowlist
@@ -69,18 +69,18 @@ func load() ([]*rule, []*allow) {
 	return rules, allowed(c.Allowlists)
 }
 
-// applies reports whether a rule is for text.
+// applies reports whether a rule applies to text.
 func (g *gitleaksRule) applies() bool {
 	switch {
 	case g.Regex == "":
-		return false // it looks at the names of files only
+		return false // it only checks names of files
 	case g.ID == "hashicorp-tf-password":
-		return false // it is for Terraform's files: elsewhere it takes any short word for a password
+		return false // it is for Terraform's files; elsewhere it would find any short word
 	}
 	return len(g.Required) == 0 && !g.SkipReport
 }
 
-// allowed returns those of lists that are not about files and commits.
+// allowed returns the lists that are not about files and commits.
 func allowed(lists []allowlist) []*allow {
 	var all []*allow
 	for _, l := range lists {

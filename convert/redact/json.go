@@ -11,10 +11,11 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// JSON returns a JSON value with the secrets in its strings and keys replaced, and the
-// findings, in order. All other bytes are unchanged. A string that contains JSON, such as
-// the arguments of a tool call, still does. The key of a member is part of the search of
-// its value: {"password": "..."}. The error is a [*rawjson.SyntaxError].
+// JSON returns a JSON value with the secrets in its strings and keys replaced,
+// and the findings, in order. All other bytes are unchanged. A string that
+// contains JSON, such as the arguments of a tool call, still contains JSON. A
+// value is searched together with its key, as in {"password": "..."}. The error
+// is a [*rawjson.SyntaxError].
 func (r *Redactor) JSON(raw []byte) ([]byte, []Finding, error) {
 	spans, err := r.inJSON(raw)
 	if err != nil || len(spans) == 0 {
@@ -28,7 +29,7 @@ func (r *Redactor) JSON(raw []byte) ([]byte, []Finding, error) {
 func (r *Redactor) inJSON(doc []byte) ([]span, error) {
 	var spans []span
 	var key keyLines
-	var last rawjson.Span // the string that was passed last
+	var last rawjson.Span // the previous string
 	mayHaveKey := mayHaveKey(doc)
 	quoted := func(at rawjson.Span, name []byte) {
 		before := len(spans)
@@ -107,8 +108,8 @@ func (r *Redactor) keySpans(spans []span, doc []byte, lines []keyString) []span 
 	return spans
 }
 
-// inCommand appends the spans of secrets in the words of a command: of those that
-// follow a secret's option.
+// inCommand appends the spans of secrets in the words of a command that follow
+// an option for secrets.
 func (r *Redactor) inCommand(spans []span, doc []byte, words []rawjson.Span) []span {
 	size, isCommand := 0, false
 	for _, word := range words {
@@ -133,14 +134,15 @@ func (r *Redactor) inCommand(spans []span, doc []byte, words []rawjson.Span) []s
 			i--
 		}
 		if i+1 < len(starts) && x.end >= starts[i+1] {
-			continue // it is more than a word
+			continue // it has several words
 		}
 		spans = append(spans, inDoc(span{start: x.start - starts[i], end: x.end - starts[i], rule: x.rule}, words[i], doc))
 	}
 	return spans
 }
 
-// longestCommand is how long the words of a command are together, in bytes.
+// longestCommand is the maximum length of the words of a command together, in
+// bytes.
 const longestCommand = 4096
 
 // textOf returns the decoded text of a string.
@@ -164,11 +166,11 @@ func inDoc(x span, s rawjson.Span, doc []byte) span {
 	return x
 }
 
-// shortestInKey is the length from which a key is searched, as it may be the path of a
-// file; names of members are usually shorter.
+// shortestInKey is the minimum length of a key that is searched, as it may be
+// the path of a file; names of members are usually shorter.
 const shortestInKey = 20
 
-// quotedEnd returns where the string ends that begins at i.
+// quotedEnd returns the end of the string that begins at i.
 func quotedEnd(doc []byte, i int) int {
 	for i++; doc[i] != '"'; i++ {
 		if doc[i] == '\\' {
@@ -230,11 +232,12 @@ func (r *Redactor) inString(s, key []byte) []span {
 	return spans
 }
 
-// longestNamed limits secrets that are recognized by their name only, in bytes.
+// longestNamed is the maximum length of secrets that are recognized only by
+// their name, in bytes.
 const longestNamed = 512
 
-// unquote returns the text of a string. If places is not nil, it gets for each byte of
-// the text, and for its end, where in the string it comes from.
+// unquote returns the text of a string. If places is not nil, it is set to the
+// offset in the string of each byte of the text, and of its end.
 func unquote(quoted []byte, places *[]int) []byte {
 	var b []byte
 	i := 1
@@ -260,8 +263,8 @@ func unquote(quoted []byte, places *[]int) []byte {
 	return b
 }
 
-// escaped returns the character that is written at i with a backslash, and where that
-// ends.
+// escaped returns the escaped character at i, and the end of its escape
+// sequence.
 func escaped(s []byte, i int) (rune, int) {
 	switch c := s[i+1]; c {
 	case 'b':

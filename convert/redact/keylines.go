@@ -17,8 +17,8 @@ var (
 // keyLines finds a private key whose lines are strings of their own in a document: those
 // of an array, or of the objects in it.
 type keyLines struct {
-	begun bool        // the first line was there
-	lines []keyString // that follow it
+	begun bool        // the first line was found
+	lines []keyString // the lines after it
 	short []keyString // after them, one of which is the last line if the key's end follows
 	other int         // strings since the last line
 }
@@ -30,9 +30,9 @@ type keyString struct {
 }
 
 const (
-	keyLineLetters = 40 // of a line that is not the last one, at least
-	keyLineGap     = 4  // strings between two lines, at most
-	keyLeast       = 2  // lines of a key without a first line
+	keyLineLetters = 40 // minimum length of a line that is not the last
+	keyLineGap     = 4  // maximum number of strings between two lines
+	keyLeast       = 2  // minimum number of lines of a key without its first line
 )
 
 // string adds the next string of the document with its decoded text, and returns the

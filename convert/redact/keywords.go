@@ -10,8 +10,8 @@ import (
 // empty.
 type keywords struct {
 	words  []keyword
-	starts [1 << 16]uint16 // for two bytes the place in lists of the words that begin so
-	lists  [][]int         // places in words; the first is of none
+	starts [1 << 16]uint16 // index in lists, by the first two bytes
+	lists  [][]int         // indexes in words; the first list is empty
 }
 
 type keyword struct {
@@ -19,7 +19,7 @@ type keyword struct {
 	rules []int
 }
 
-// add adds a word of a rule, in lower case, of two letters at least.
+// add adds a word of a rule, in lower case and with at least two letters.
 func (k *keywords) add(text string, rule int) {
 	if k.lists == nil {
 		k.lists = [][]int{nil}
@@ -39,10 +39,10 @@ func (k *keywords) add(text string, rule int) {
 	k.words = append(k.words, keyword{[]byte(text), []int{rule}})
 }
 
-// A hit is where a word of a rule begins.
+// A hit is the position of a word of a rule.
 type hit struct{ rule, at int }
 
-// find returns the words in s, those of one rule together, in order.
+// find returns the words in s, grouped by rule and in order.
 func (k *keywords) find(s []byte) []hit {
 	if len(s) == 0 {
 		return nil

@@ -42,14 +42,14 @@ func ownRules() []*rule {
 		byName:   true,
 		anyWord:  true,
 	}, {
-		// keys of models' providers, of which gitleaks knows some forms only
+		// keys of model providers, of which gitleaks knows only some forms
 		ID:       "model-api-key",
 		Regexp:   `\b(sk-(?:[a-z]{2,8}(?:-v\d|-api\d\d|\d\d)?-)?[A-Za-z0-9_-]{28,200}|gsk_[A-Za-z0-9]{40,80}|xai-[A-Za-z0-9]{60,120}|pplx-[A-Za-z0-9]{40,80}|r8_[A-Za-z0-9]{30,60}|tvly-[A-Za-z0-9-]{24,60})`,
 		Entropy:  3.7,
 		Keywords: []string{"sk-", "gsk_", "xai-", "pplx-", "r8_", "tvly-"},
 		Allowed:  []*allow{{Regexps: []string{`^[a-z_-]+$`, `^sk-[a-z]+(?:[_-]+[a-z]+)*$`}}},
 	}, {
-		// gitleaks takes a key that begins with a slash for a path
+		// gitleaks ignores a key that begins with a slash
 		ID:       "aws-secret-key",
 		Regexp:   `(?i)(?:aws_?secret(?:_?access)?_?key|secret_?access_?key)[ \t"']{0,16}[:=][ \t"']{0,16}([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`,
 		Entropy:  4,
@@ -109,7 +109,7 @@ func isID(name, secret []byte) bool {
 	case strings.Contains(v, "-"), len(v) != 32 && len(v) != 40 && len(v) != 64 && len(v) != 128:
 		return false
 	}
-	// So long are hashes, and keys that are drawn at random.
+	// Hashes and random keys have this length.
 	isHash := slices.ContainsFunc([]string{"hash", "sum", "sha", "digest", "commit", "etag", "md5", "tree", "revision", "fingerprint"}, func(word string) bool {
 		return hasWord(string(name), word)
 	})
@@ -200,7 +200,7 @@ func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 var variable = pattern{expr: `^[A-Za-z_]\w*(?:Key|Secret|Token|Password)(?:[A-Z0-9_]\w*)?$`}
 
-// isVariable reports whether v is a variable that is called after what it holds:
+// isVariable reports whether v is a variable that is named after its content:
 // testRSA2048PrivateKey.
 func isVariable(v string) bool { return variable.compiled().MatchString(v) }
 

@@ -1,7 +1,7 @@
 package redact
 
-// betweenLines parts lines of a key: quotes, commas, signs of a diff or a quotation, and the
-// name of a file and the number of a line.
+// betweenLines matches what separates the lines of a key: quotes, commas, signs
+// of a diff or a quotation, and the name of a file with a line number.
 const betweenLines = `[^A-Za-z0-9/]{1,24}(?:(?:[\w./-]{1,80}[:-])?\d{1,6}[^A-Za-z0-9/]{1,12})?`
 
 // placeRules returns the rules for secrets that are recognized by their context only: a
@@ -9,9 +9,9 @@ const betweenLines = `[^A-Za-z0-9/]{1,24}(?:(?:[\w./-]{1,80}[:-])?\d{1,6}[^A-Za-
 func placeRules() []*rule {
 	const key = `[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`
 	const value = `(?:"([^"\s$][^"\n]{2,200})"|'([^'\n]{3,200})'|([^\s"'` + "`" + `$<>|;&]{3,200}))`
-	const blank = `[\s+>|]{1,20}` // also where lines are those of a diff or quoted
+	const blank = `[\s+>|]{1,20}` // also for lines of a diff or a quotation
 	return []*rule{{
-		// a key of which only the first or the last lines are there
+		// a key with only its first or last lines
 		ID: "private-key-part",
 		Regexp: `-----BEGIN` + key + `((?:` + betweenLines + `[A-Za-z0-9+/=]{32,})+(?:` + betweenLines + `[A-Za-z0-9+/]{1,62}=)?)` +
 			`|((?:[A-Za-z0-9+/=]{48,}` + betweenLines + `)+(?:[A-Za-z0-9+/=]{1,76}` + betweenLines + `)?)-----END` + key,

@@ -1,29 +1,30 @@
-// Package redact detects and removes secrets in conversations: keys and tokens of
-// services, passwords, private keys.
+// Package redact detects and removes secrets in conversations: keys and tokens
+// of services, passwords, private keys.
 //
-// # What is found
+// # Detection
 //
-// Most rules are the two hundred of gitleaks' package config, with the semantics of
-// gitleaks: a rule is tried near one of its keywords, its regular expression must match,
-// the secret must exceed its entropy, and no allow list may match. Gitleaks reads source
-// code. In conversations secrets also occur at the end of a sentence, in brackets, or in
-// text that was quoted as JSON, once or several times: the rules see such punctuation as
-// blanks. Further rules cover secrets that gitleaks finds by file names only, or not at
-// all; see own.go and places.go.
+// Most rules are the two hundred of gitleaks' package config, with the
+// semantics of gitleaks: a rule is tried near one of its keywords, its regular
+// expression must match, the secret must exceed its entropy, and no allow list
+// may match. Gitleaks reads source code. In conversations secrets also occur at
+// the end of a sentence, in brackets, or in text that was quoted as JSON, once
+// or several times, so the rules treat such punctuation as blanks. Further
+// rules cover secrets that gitleaks finds only by file names, or not at all;
+// see own.go and places.go.
 //
-// Text encoded once in base64 is searched too, and removed as a whole if it contains a
-// secret. In JSON, related strings are combined: the lines of a private key, the words of
-// a command, a name and its value.
+// Text that is encoded in base64 once is searched too, and removed as a whole
+// if it contains a secret. In JSON, related strings are combined: the lines of
+// a private key, the words of a command, a name and its value.
 //
-// A replacement names the rule: [redacted: aws-access-token]. Text from which secrets
-// were taken holds none any more.
+// A replacement names the rule: [redacted: aws-access-token]. Searching the
+// redacted text again finds nothing.
 //
-// # What is left
+// # Limits
 //
-// Ids of messages and calls, UUIDs, hashes, and long base64 data are not secrets, even
-// after a word like key. Redact does not detect secrets that look like words, or secrets
-// in pieces, except private keys: it helps to review a conversation before sharing it,
-// and does not replace the review.
+// Ids of messages and calls, UUIDs, hashes, and long base64 data are not
+// secrets, even after a word like key. The package does not detect secrets that
+// look like words, or secrets in pieces, except private keys: it helps to
+// review a conversation before sharing it, and does not replace the review.
 package redact
 
 import (
@@ -31,27 +32,27 @@ import (
 	"slices"
 )
 
-// A Redactor finds secrets. Several goroutines may use one.
+// A Redactor finds secrets. It is safe for concurrent use.
 type Redactor struct {
 	rules    []*rule
-	allowed  []*allow // by all rules
+	allowed  []*allow // for all rules
 	keywords keywords
-	dotted   int   // the rule that is tried at dots
-	key      *rule // of private keys
+	dotted   int   // index of the rule that is tried at dots
+	key      *rule // for private keys
 }
 
 // A Finding is a removed secret, without its text.
 type Finding struct {
-	Rule string // the name of the rule that found it, as the replacement has it
-	At   int    // where the replacement begins in the redacted text, in bytes
-	More bool   // it is a part of the same secret as the finding before
+	Rule string // name of the rule that found it, also in the replacement
+	At   int    // offset of the replacement in the redacted text, in bytes
+	More bool   // part of the same secret as the previous finding
 }
 
 // A span is the position of a secret: text[start:end].
 type span struct {
 	start, end int
 	rule       *rule
-	more       bool // it is a part of the secret before
+	more       bool // part of the previous secret
 }
 
 // New returns a Redactor. It compiles a rule's expressions when the rule is first needed.
@@ -121,13 +122,13 @@ func (r *Redactor) searchAll(t *text) (all []span) {
 			return all
 		}
 		all = join(append(all, more...))
-		// A found secret may hide another: an expression does not find two
+		// A found secret may hide another, because an expression does not find two
 		// secrets that share the text between them.
 		t.take(more)
 	}
 }
 
-// shortest is how long a secret is, in bytes.
+// shortest is the minimum length of a secret in bytes.
 const shortest = 6
 
 // search returns the spans of secrets in t.

@@ -14,37 +14,37 @@ import (
 type rule struct {
 	ID       string
 	Regexp   string
-	Group    int      // of the expression: the secret; 0 is the first that matched, or all
+	Group    int      // of the secret in the expression; 0 means the first group that matched, or the whole match
 	Entropy  float64  // the minimum entropy of the secret, exclusive, in bits per byte
 	Keywords []string // lower case; the match must contain one
 	Allowed  []*allow
 
-	own     bool // it is none of gitleaks'
+	own     bool // not from gitleaks
 	exact   bool // punctuation matters to its expression
-	byName  bool // only the text before it marks it as a secret
-	anyWord bool // any word may be one, so examples' words are none
+	byName  bool // only the text before it indicates a secret
+	anyWord bool // the secret may be any word, so lists of example words do not apply
 	near    int  // the maximum distance of a match from its keyword, in bytes; 0 means reach
-	byDots  bool // it has no keywords: it is tried at dots that may separate the three parts of a token
+	byDots  bool // it has no keywords, and is tried at dots that may separate the three parts of a token
 	noName  bool // a match that looks like a name is dropped
 
-	// sentence means that punctuation at the end of a secret is that of the sentence.
+	// sentence excludes the punctuation of a sentence from the end of a secret.
 	sentence bool
-	// check reports whether s[start:end] is a secret. If nil, all that matches is.
+	// check reports whether s[start:end] is a secret. If nil, every match is.
 	check func(s []byte, start, end int) bool
 
 	once    sync.Once
 	re      *regexp.Regexp
-	reach   int  // the length of the longest match, in bytes; -1 if there is none
+	reach   int  // length of the longest match in bytes, -1 if there is no maximum
 	assigns bool // an assignment follows the keyword
 }
 
 // privateKey is the rule of gitleaks for private keys.
 const privateKey = "private-key"
 
-// An allow describes text that looks like a secret but is none.
+// An allow describes text that looks like a secret but is not.
 type allow struct {
 	In      string   // the input of the expressions: match, line, or else the secret
-	Regexps []string // one must match
+	Regexps []string // at least one must match
 	Words   []string // lower case; the secret must contain one
 
 	once sync.Once
@@ -61,7 +61,7 @@ func (r *rule) compile() {
 		r.reach = longest(tree)
 		name, _, ok := strings.Cut(r.Regexp, assignment)
 		r.assigns = ok && (r.byName || !slices.ContainsFunc(r.Keywords, func(word string) bool {
-			return !strings.Contains(strings.ToLower(name), word) // it is in the secret
+			return !strings.Contains(strings.ToLower(name), word) // the secret contains it
 		}))
 	})
 }
@@ -93,8 +93,8 @@ func assigned(s []byte, at int) (end int, ok bool) {
 	return at + len(value), len(value) >= least
 }
 
-// window returns where a match may begin and end that holds the keyword at at, and
-// whether there may be one.
+// window returns the range in which a match with the keyword at s[at] can be.
+// ok is false if there is none.
 func (r *rule) window(s []byte, at int) (from, to int, ok bool) {
 	const (
 		beside = 8   // context that an expression needs around a match
@@ -145,7 +145,7 @@ func (r *rule) search(spans []span, t *text, keywords []hit, allowed []*allow) [
 	return spans
 }
 
-// searchIn is search between two places.
+// searchIn is search in a range of the text.
 func (r *rule) searchIn(spans []span, t *text, from, to int, allowed []*allow) []span {
 	seen := t.soft
 	if r.own || r.exact {
@@ -158,7 +158,7 @@ func (r *rule) searchIn(spans []span, t *text, from, to int, allowed []*allow) [
 			}
 		}
 		if m[0] == from && from > 0 || m[1] == to && to < len(t.s) {
-			continue // it is cut
+			continue // truncated
 		}
 		start, end := r.secret(m)
 		for start < end && seen[start] == '\n' {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// A text is a searched text. Gitleaks' rules expect source code; so they search soft, in
-// which quotes and punctuation of conversations are blanks. Both plain and soft have the
-// length of s.
+// A text is a text to search. Gitleaks' rules expect source code, so they
+// search soft, in which quotes and punctuation of conversations are blanks.
+// plain and soft have the length of s.
 type text struct {
 	s     []byte
 	plain []byte // s without escaping backslashes, data, and earlier redactions
 	soft  []byte // and without punctuation
 
 	encoded []encoded // texts in base64
-	dots    []int     // where the second part of a token of three parts may begin
+	dots    []int     // possible starts of the second part of a token with three parts
 }
 
 // take overwrites spans so that they are not found again.
@@ -25,13 +25,14 @@ func (t *text) take(spans []span) {
 	}
 }
 
-// data is how long a run of the letters of base64 must be to be data, and no secret.
+// data is the minimum length of a run of base64 letters that is data and not a
+// secret.
 const data = 2048
 
-// botMiddle is how far the dots of a token of Discord are apart.
+// botMiddle is the distance between the dots of a token of Discord.
 const botMiddle = 7
 
-// gone overwrites found secrets, and occurs nowhere else.
+// gone overwrites found secrets. It does not occur otherwise.
 const gone = 0
 
 func fill(b []byte, c byte) {
@@ -43,7 +44,7 @@ func fill(b []byte, c byte) {
 func (t *text) soften() {
 	s := t.s
 	t.plain = bytes.Clone(s)
-	run := 0 // where a run of letters of base64 began
+	run := 0 // start of a run of base64 letters
 	for i := 0; i <= len(s); i++ {
 		if i < len(s) && isBase64(s[i]) {
 			continue
@@ -130,8 +131,8 @@ func isToken(s []byte, i int) bool {
 	return i >= 0 && i < len(s) && (isBase64(s[i]) && s[i] != '/' || s[i] == '_' || s[i] == '-')
 }
 
-// isValue reports whether s ends with a token that is assigned to something, or longer
-// than a name.
+// isValue reports whether s ends with a token that is assigned to something, or
+// that is longer than a name.
 func isValue(s []byte) bool {
 	const longest = 15
 	n := 0

@@ -1,27 +1,30 @@
-// Package transcript is the vocabulary of conversations that are imported and exported,
-// independent of their format: a reader passes each [Message] and [Conversation] to a
-// [Sink], and a writer takes a [Transcript] and reports each [Loss].
+// Package transcript defines what readers and writers of all formats exchange:
+// a reader passes each [Message] and [Conversation] to a [Sink], and a writer
+// takes a [Transcript] and reports each [Loss].
 //
 // # Messages
 //
-// A [Message] is a prompt, an answer, the results of tools, or a summary of earlier
-// messages. All else in a transcript (titles, snapshots of files, settings, counts of
-// tokens, notices) is not a message; it rides along as a record.
+// A [Message] is a prompt, an answer, the results of tools, or a summary of
+// earlier messages. Everything else in a transcript (titles, snapshots of
+// files, settings, counts of tokens, notices) is not a message; it is kept with
+// a message as a record.
 //
-// The tree is the one that the user made. If a program stores a tree, its links are
-// followed. If its log is linear and marks where it went back, the messages that it
-// discarded are a side branch. Parallel tool calls, and an answer that was stored in
-// pieces, form one path, whatever links the program wrote. A message whose parent is
-// missing is an orphan and keeps the name of that parent. A compaction keeps the messages
-// before it, and the summary follows them.
+// The tree of messages is the one that the user made. If a program stores a
+// tree, its links are followed. If its log is linear and marks where it went
+// back, the messages that it discarded are a side branch. Parallel tool calls,
+// and an answer that was stored in pieces, form one path, whatever links the
+// program wrote. A message whose parent is missing is an orphan and keeps the
+// id of that parent. A compaction keeps the messages before it, and the summary
+// follows them.
 //
 // # Records
 //
-// A message has the records of the transcript that it was made of, byte for byte, and
-// those that ride along: [Message.Records]. All records of a transcript are kept in
-// order. A conversation that is written in its own format has the same records, but for
-// ids and links that must differ. Messages of other origin are converted, and what the
-// format cannot represent is a [Loss].
+// A message has the records of the transcript that it was read from, byte for
+// byte, and other records that belong to it: [Message.Records]. All records of
+// a transcript are kept in order. A conversation that is written in its own
+// format has the same records, except for ids and links that must differ.
+// Messages of other formats are converted, and what the format cannot represent
+// is a [Loss].
 package transcript
 
 import (
@@ -40,11 +43,11 @@ import (
 // A Conversation has what a transcript states about a conversation besides its messages.
 // A field is zero if the transcript does not state it.
 type Conversation struct {
-	ID      string // as its program identifies it
+	ID      string // its id in its program
 	Title   string
-	Dir     string // the working folder
-	Version string // of the program that wrote it
-	Model   string // as its program names it
+	Dir     string // working folder
+	Version string // version of the program that wrote it
+	Model   string // name of the model in its program
 	Branch  string // the git branch of Dir when the conversation began
 	Created time.Time
 
@@ -79,10 +82,10 @@ type Conversation struct {
 // A Fork is a place in another conversation of the same program.
 type Fork struct {
 	ID string // of the conversation, as its program identifies it
-	// Records is the number of records of that conversation that precede this transcript:
-	// the messages made of them are the beginning of this conversation, and are not in
-	// this transcript. Zero means that this transcript is complete, [AllRecords] that it
-	// continues at the end of the other one.
+	// Records is the number of records of that conversation that precede this
+	// transcript. The messages in them begin this conversation, and are not in this
+	// transcript. Zero means that this transcript is complete; [AllRecords] means
+	// that it continues at the end of the other one.
 	Records int
 }
 
@@ -107,28 +110,31 @@ type Message struct {
 	Parent string    // the id of the message before it, "" for a root; an orphan names a missing one
 	Time   time.Time // zero if the transcript has none
 	Kind   Kind
-	Model  string // that answered, "" if the transcript has none
+	Model  string // the model that answered, "" if unknown
 	CopyOf string // the id of the original in another conversation, "" if it is not a copy
 
-	// Joined is the id of the message that it follows if Parent names a missing message;
-	// "" if file order is ambiguous. Parent keeps what the program wrote.
+	// Joined is the id of the message to follow if Parent names a missing message;
+	// "" if the order in the file does not determine it. Parent keeps what the
+	// program wrote.
 	Joined string
-	// Guessed reports whether Parent is only the message before it in the file, because
+	// Guessed reports that Parent is only the message before it in the file, because
 	// the transcript does not state parents. Another form of the transcript may.
 	Guessed bool
-	// Open reports whether the transcript ends before the end mark of the message: a later
-	// transcript may have more of it, with the same id or another.
+	// Open reports that the transcript ends before the end mark of the message: a
+	// later transcript may have more of it, with the same id or another.
 	Open bool
 
-	// Raw is the message as a session file stores it, nil if the transcript is not a
-	// session file. If set, all other fields are ignored when it is written to one.
+	// Raw is the message in the form of a session file, nil if the transcript is not
+	// a session file. If set, it alone is used when the message is written to a
+	// session file.
 	Raw json.RawMessage
 
 	// Format is the name of the format of Records, "" if there are none.
 	Format string
-	// Records are the records of the transcript that the message was made of, and those
-	// that ride along with it, byte for byte. The records of a transcript, in order, are
-	// those of the conversation, of its first message, of the second, and so on.
+	// Records are the records of the transcript that the message was read from, and
+	// others that belong to it, byte for byte. The records of a transcript, in
+	// order, are those of the conversation, of its first message, of the second, and
+	// so on.
 	Records []json.RawMessage
 }
 
@@ -181,7 +187,7 @@ type Problem struct {
 	Line   int    // from 1, 0 if the format has no lines
 	Offset int64  // in bytes from the start
 	What   string // a description for the user
-	Note   bool   // nothing is missing; this is only information
+	Note   bool   // harmless, nothing is missing
 }
 
 // A Sink receives the conversations of a reader. If a method returns an error, reading
@@ -202,8 +208,8 @@ type Transcript struct {
 	Format   string     // the name of the format of the conversation's Records, "" if there are none
 	Messages []*Message // parents before their children; the leaf last, if it has no children
 
-	// Sources is the member of the session's metadata that says where it was imported
-	// from, nil for none.
+	// Sources is the member of the session's metadata with the transcripts it was
+	// imported from, nil for none.
 	Sources json.RawMessage
 
 	// Logged are the tool calls and the requests to models that a session file logs
@@ -216,7 +222,7 @@ func (t *Transcript) WorkDir() string { return cmp.Or(t.Dir, "/") }
 
 // Options are the choices for writing.
 type Options struct {
-	ID     string    // of the conversation that is written
+	ID     string    // of the written conversation
 	Now    time.Time // the time of writing
 	Random io.Reader // the source of other ids
 }

@@ -1,42 +1,45 @@
-// Package anthropic is a model behind the API of Anthropic's messages: theirs, or that of
-// another server that has it.
+// Package anthropic implements models behind Anthropic's Messages API, of
+// Anthropic or of a compatible server.
 //
-// # What is sent
+// # Requests
 //
-// A request has the messages in the order in which they are stored, in any stored form:
-// see package content. Leading system messages are appended to the request's system
-// text; later ones become the user's. Consecutive messages of one role are merged. Each
-// call has one result, at the beginning of the next message. Results of failed calls are
-// marked as errors. Thoughts and empty texts are omitted. Ids of calls and names of
-// tools that the API does not accept are replaced. If the messages call tools that the
-// request does not offer, the request declares them, as the API requires, and forbids
-// calls.
+// A request has the messages in the order in which they are stored, in any
+// stored form: see package content. Leading system messages are appended to the
+// system text of the request; later ones become messages of the user.
+// Consecutive messages of one role are merged. Each call has one result, at the
+// beginning of the next message. Results of failed calls are marked as errors.
+// Thinking and empty texts are omitted. Ids of calls and names of tools that
+// the API does not accept are replaced. If the messages contain calls of tools
+// that the request does not offer, the request declares these tools, as the API
+// requires, and forbids calls.
 //
-// # What comes back
+// # Replies
 //
-// The reply is streamed. It is complete when the API says so: a stream that ends before
-// that, or in an error, is an error, and so are an empty reply, a reply that reaches a
-// token limit, and a refusal. An unstreamed reply is accepted too.
+// The reply is streamed. A stream that ends before the API reports the end of
+// the message, or with an error, is an error. So are an empty reply, a reply
+// that reaches a token limit, and a refusal. An unstreamed reply is accepted
+// too.
 //
-// # Trying again
+// # Retries
 //
-// A request is sent again when the connection fails and on the statuses 408,
-// 409, 429 and 5xx: [Options.Retries] times, after as long as the server says in
-// Retry-After, and not at all if that is more than two minutes; else after half a
-// second, then twice as long each time up to eight seconds, less some at random. Nothing
-// is sent again once the reply has begun, or when it is not waited for any longer.
+// A request is repeated if the connection fails and for the statuses 408, 409,
+// 429 and 5xx, up to [Options.Retries] times. The delay is that in Retry-After,
+// but there is no retry if it exceeds two minutes. Without Retry-After it is
+// half a second, then twice as long each time up to eight seconds, less a
+// random part. There is no retry after the reply has begun, or after ctx has
+// ended.
 //
 // # The key
 //
-// Only the caller's options apply: no environment variable is read except those of
-// net/http about proxies. Requests are sent to the server at the base URL only,
-// redirects are not followed, and errors do not contain the key.
+// Only the caller's options are used: no environment variable is read except
+// those of net/http for proxies. Requests are sent only to the server at the
+// base URL, redirects are not followed, and errors do not contain the key.
 //
 // # No SDK
 //
-// Anthropic's own SDK takes 25 s of two cores to compile, links OpenTelemetry and a
-// decoder of YAML, and looks for keys and profiles of its own, for a request that is
-// JSON already. So net/http sends, as in package openai.
+// Anthropic's SDK takes 25 s on two cores to compile, links OpenTelemetry and a
+// YAML decoder, and looks for keys and profiles of its own, for a request that
+// is JSON already. So package net/http is used, as in package openai.
 package anthropic
 
 import (
@@ -56,13 +59,13 @@ import (
 
 // Options select and configure a model. The zero value is the default.
 type Options struct {
-	Name      string        // of the model, "" for the name in the request
-	BaseURL   string        // with or without /v1 at its end; "" for Anthropic's own
-	Key       string        // Anthropic's own API needs one, other servers may
-	MaxTokens int64         // that a reply may have, 0 for 16384
-	Retries   int           // how often a request is sent again, 0 for 2, less for never
-	First     time.Duration // how long the beginning of a reply is waited for, 0 for 10 minutes
-	Next      time.Duration // and then each further piece, 0 for 5 minutes
+	Name      string        // of the model; "" for the name in the request
+	BaseURL   string        // with or without /v1 at its end; "" for Anthropic's own API
+	Key       string        // required by Anthropic's own API
+	MaxTokens int64         // maximum number of tokens of a reply, 0 for 16384
+	Retries   int           // maximum number of retries, 0 for 2, negative for none
+	First     time.Duration // time limit for the first part of a reply, 0 for 10 minutes
+	Next      time.Duration // time limit for each further part, 0 for 5 minutes
 }
 
 const (
@@ -94,7 +97,7 @@ func provider() *wire.Provider {
 	}
 }
 
-// A body is that of a request.
+// A body is the body of a request.
 type body struct {
 	Model      string            `json:"model"`
 	MaxTokens  int64             `json:"max_tokens"`
@@ -141,7 +144,7 @@ func newBody(r *wire.Request) body {
 // A decoder assembles a reply.
 type decoder struct {
 	request *wire.Request
-	calls   map[int64]*call // by the index of their blocks
+	calls   map[int64]*call // by index of the block
 	order   []*call
 	stop    string
 	done    bool
@@ -152,7 +155,7 @@ type call struct {
 	arguments       strings.Builder
 }
 
-// Event is that of [wire.Decoder].
+// Event implements [wire.Decoder].
 func (d *decoder) Event(data []byte) bool {
 	e := gjson.ParseBytes(data)
 	index := e.Get("index").Int()
@@ -189,7 +192,7 @@ func (d *decoder) block(index int64, b gjson.Result) {
 	}
 }
 
-// Whole is that of [wire.Decoder].
+// Whole implements [wire.Decoder].
 func (d *decoder) Whole(data []byte) bool {
 	m := gjson.ParseBytes(data)
 	for i, b := range m.Get("content").Array() {
@@ -199,7 +202,7 @@ func (d *decoder) Whole(data []byte) bool {
 	return wire.String(m, "type") == "message"
 }
 
-// End is that of [wire.Decoder].
+// End implements [wire.Decoder].
 func (d *decoder) End() (calls []model.Call, stopped bool, err error) {
 	if !d.done || d.stop == "" {
 		return nil, false, nil

@@ -1,26 +1,27 @@
-// Package command is a model that runs a program, which reads a conversation and
-// writes the next message.
+// Package command implements models that are commands: a program reads a
+// conversation and writes the next message.
 //
-// The command line is run for each message, with sh -c, on Windows with cmd /C, in the
-// folder and with the environment of the caller. It reads one JSON object from its
-// standard input, a [model.Request]:
+// The command line is run for each message, with sh -c, or cmd /C on Windows,
+// in the folder and with the environment of the caller. Its standard input is
+// one JSON object, a [model.Request]:
 //
 //	agent     the agent's name
-//	model_id  which model is meant, "" if none is chosen
-//	system    what the model is to be, "" for nothing
-//	messages  root first, objects with id, role, content and metadata
-//	tools     what the agent could call, left out if there is nothing
+//	model_id  the name of the model, "" for none
+//	system    the system prompt, "" for none
+//	messages  root first: objects with id, role, content and metadata
+//	tools     the tools that the agent has; absent if there are none
 //
 // Content and metadata are the bytes of the session file: content is usually a
-// string, and in imported conversations any value, with the tokens NaN and Infinity
-// that Python writes. If missing, content is null and metadata {}.
+// string, but may be any value in imported conversations, with the tokens NaN
+// and Infinity that Python writes. If absent in the file, content is null and
+// metadata {}.
 //
-// Its standard output is the reply, in UTF-8, without trailing line breaks. It is
-// passed on in chunks. Such a model makes no tool calls.
+// Its standard output is the reply, in UTF-8, without trailing line breaks. It
+// is streamed in chunks. Such a model makes no tool calls.
 //
-// A blank reply, one that is too long or not UTF-8, and any exit code but 0 are errors;
-// the error for an exit code quotes the end of standard error. When the context ends,
-// the program is killed with all processes of its process group.
+// A blank reply, a reply that is too long or not UTF-8, and any exit code but 0
+// are errors; the error for an exit code quotes the end of standard error. When
+// the context ends, all processes of the program's process group are killed.
 package command
 
 import (
@@ -39,16 +40,16 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// Options are how a command is run. The zero value is the default.
+// Options configure a command. The zero value is the default.
 type Options struct {
-	Timeout  time.Duration // the limit for one reply, 0 for none
-	MaxBytes int           // how much it may answer, 0 for 8 MiB
-	Hide     []string      // secrets that no error repeats, though the command says them
+	Timeout  time.Duration // time limit for one reply, 0 for none
+	MaxBytes int           // maximum size of a reply, 0 for 8 MiB
+	Hide     []string      // secrets to remove from errors, even if the command prints them
 }
 
 const (
 	maxBytes = 8 << 20
-	mostTalk = 1000 // bytes of standard error that are quoted
+	maxTalk  = 1000 // bytes of standard error that are quoted
 )
 
 // A Model is a command line.
@@ -59,7 +60,7 @@ type Model struct {
 
 var _ model.Model = (*Model)(nil)
 
-// New returns the model that is a command line.
+// New returns a model that runs the command line.
 func New(line string, o Options) *Model {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = maxBytes
@@ -83,7 +84,7 @@ func (m *Model) Ask(ctx context.Context, r *model.Request, stream func(text stri
 		}
 	}
 	text := &wire.Text{Stream: stream, Trim: true}
-	talk := talk{bounded.Tail{Limit: 8 * mostTalk}, m.o.Hide}
+	talk := talk{bounded.Tail{Limit: 8 * maxTalk}, m.o.Hide}
 	err := child.Run(ctx, m.line, encode(r), &bounded.Writer{W: reply{text}, Limit: int64(m.o.MaxBytes), Verb: "the model's command said"}, &talk)
 	var exit *exec.ExitError
 	switch {
@@ -145,7 +146,7 @@ func or(value []byte, other string) []byte {
 	return value
 }
 
-// reply is a writer to a text, which must be UTF-8.
+// reply is a writer that passes on text, which must be UTF-8.
 type reply struct{ text *wire.Text }
 
 func (w reply) Write(p []byte) (int, error) {
@@ -169,5 +170,5 @@ func (t *talk) String() string {
 			said = strings.ReplaceAll(said, secret, "…")
 		}
 	}
-	return wire.Line(said, mostTalk, true)
+	return wire.Line(said, maxTalk, true)
 }

@@ -1,42 +1,46 @@
-// Package openai is a model behind the API of OpenAI's chat completions: theirs, or that
-// of another server, as Ollama, llama.cpp, vLLM and many services have it.
+// Package openai implements models behind OpenAI's Chat Completions API, of
+// OpenAI or of a compatible server, such as Ollama, llama.cpp, vLLM and many
+// services.
 //
-// # What is sent
+// # Requests
 //
-// A request has the messages in the order in which they are stored, in any stored form:
-// see package content. The system text of the request is the first message, with the
-// role system. Each call has one result directly after it. Thoughts and empty messages
-// are omitted. A tool whose name the API does not accept is renamed in the request, and
-// renamed back in the reply.
+// A request has the messages in the order in which they are stored, in any
+// stored form: see package content. The system text of the request is the first
+// message, with the role system. Each call has one result directly after it.
+// Thinking and empty messages are omitted. A tool whose name the API does not
+// accept is renamed in the request, and renamed back in the reply.
 //
-// # What comes back
+// # Replies
 //
-// The reply is streamed. It is complete when the API says so: a stream that ends before
-// that, or in an error, is an error, and so are an empty reply, a reply that reaches a
-// token limit, a refusal, and a filtered reply. An unstreamed reply is accepted too.
-// Calls without an id, as some servers make them, get call_0, call_1 and so on.
+// The reply is streamed. A stream that ends before the API reports the end of
+// the message, or with an error, is an error. So are an empty reply, a reply
+// that reaches a token limit, a refusal, and a filtered reply. An unstreamed
+// reply is accepted too. Calls without an id, which some servers make, get
+// call_0, call_1 and so on.
 //
-// # Trying again
+// # Retries
 //
-// A request is sent again when the connection fails and on the statuses 408,
-// 409, 429 and 5xx: [Options.Retries] times, after as long as the server says in
-// Retry-After, and not at all if that is more than two minutes; else after half a
-// second, then twice as long each time up to eight seconds, less some at random. Nothing
-// is sent again once the reply has begun, or when it is not waited for any longer.
+// A request is repeated if the connection fails and for the statuses 408, 409,
+// 429 and 5xx, up to [Options.Retries] times. The delay is that in Retry-After,
+// but there is no retry if it exceeds two minutes. Without Retry-After it is
+// half a second, then twice as long each time up to eight seconds, less a
+// random part. There is no retry after the reply has begun, or after ctx has
+// ended.
 //
 // # The key
 //
-// Only the caller's options apply: no environment variable is read except those of
-// net/http about proxies. Requests are sent to the server at the base URL only,
-// redirects are not followed, and errors do not contain the key.
+// Only the caller's options are used: no environment variable is read except
+// those of net/http for proxies. Requests are sent only to the server at the
+// base URL, redirects are not followed, and errors do not contain the key.
 //
 // # No SDK
 //
-// OpenAI's own SDK takes 37 s of two cores to compile, and what bough has of a request
-// is JSON already, which that SDK only carries. A light client, go-openai, decodes
-// messages into types of its own and drops members that it does not know, reads no
-// whole message in place of a stream, and does not retry. So net/http sends, with
-// go-retryablehttp for the attempts and go-sse for the stream.
+// OpenAI's SDK takes 37 s on two cores to compile, and would only carry a
+// request that is JSON already. A lighter client, go-openai, decodes messages
+// into its own types and drops members that it does not know, cannot read an
+// unstreamed message in place of a stream, and does not retry. So package
+// net/http is used, with go-retryablehttp for retries and go-sse for the
+// stream.
 package openai
 
 import (
@@ -57,16 +61,17 @@ import (
 
 // Options select and configure a model. The zero value is the default.
 type Options struct {
-	Name      string        // of the model, "" for the name in the request
-	BaseURL   string        // mostly ends in /v1; "" for OpenAI's own
-	Key       string        // OpenAI's own API needs one, other servers may
-	MaxTokens int64         // that a reply may have, 0 for as many as the server likes
-	Retries   int           // how often a request is sent again, 0 for 2, less for never
-	First     time.Duration // how long the beginning of a reply is waited for, 0 for 10 minutes
-	Next      time.Duration // and then each further piece, 0 for 5 minutes
+	Name      string        // of the model; "" for the name in the request
+	BaseURL   string        // usually ends in /v1; "" for OpenAI's own API
+	Key       string        // required by OpenAI's own API
+	MaxTokens int64         // maximum number of tokens of a reply, 0 for the server's default
+	Retries   int           // maximum number of retries, 0 for 2, negative for none
+	First     time.Duration // time limit for the first part of a reply, 0 for 10 minutes
+	Next      time.Duration // time limit for each further part, 0 for 5 minutes
 }
 
-// maxDescription is how many bytes of a tool's description OpenAI's own API takes.
+// maxDescription is the maximum length of a tool's description that OpenAI's
+// own API accepts, in bytes.
 const maxDescription = 1024
 
 // New returns a model. It returns an error if the base URL is invalid, or the key is
@@ -88,7 +93,7 @@ func provider() *wire.Provider {
 	}
 }
 
-// A body is that of a request.
+// A body is the body of a request.
 type body struct {
 	Model               string            `json:"model"`
 	Messages            []json.RawMessage `json:"messages"`
@@ -117,9 +122,9 @@ func newBody(r *wire.Request) body {
 		}
 		b.Tools = append(b.Tools, tool{"function", function(t)})
 	}
-	if r.Hosted { // the newer models take only this
+	if r.Hosted { // newer models accept only this
 		b.MaxCompletionTokens = r.MaxTokens
-	} else { // other servers know only this
+	} else { // other servers support only this
 		b.MaxTokens = r.MaxTokens
 	}
 	return b
@@ -130,7 +135,7 @@ type decoder struct {
 	request *wire.Request
 	refusal strings.Builder
 	calls   []*call
-	last    map[int64]*call // of an index
+	last    map[int64]*call // the last call with an index
 	stop    string
 }
 
@@ -139,7 +144,7 @@ type call struct {
 	arguments strings.Builder
 }
 
-// Event is that of [wire.Decoder].
+// Event implements [wire.Decoder].
 func (d *decoder) Event(data []byte) bool {
 	for _, choice := range gjson.GetBytes(data, "choices").Array() {
 		if choice.Get("index").Int() == 0 {
@@ -154,7 +159,7 @@ func (d *decoder) Event(data []byte) bool {
 	return d.stop != ""
 }
 
-// Whole is that of [wire.Decoder].
+// Whole implements [wire.Decoder].
 func (d *decoder) Whole(data []byte) bool {
 	choice := gjson.GetBytes(data, "choices.0")
 	message := choice.Get("message")
@@ -171,8 +176,9 @@ func (d *decoder) text(message gjson.Result) {
 	d.refusal.WriteString(wire.String(message, "refusal"))
 }
 
-// call adds a piece of a call. Servers that send no index, or always the same, begin
-// the next call with another id, or with a name after whole arguments.
+// call adds a part of a call. Servers that send no index, or always the same
+// one, begin the next call with another id, or with a name after complete
+// arguments.
 func (d *decoder) call(index int64, piece gjson.Result) {
 	id, name := wire.String(piece, "id"), wire.String(piece, "function.name")
 	c := d.last[index]
@@ -186,7 +192,7 @@ func (d *decoder) call(index int64, piece gjson.Result) {
 	c.arguments.WriteString(wire.String(piece, "function.arguments"))
 }
 
-// End is that of [wire.Decoder].
+// End implements [wire.Decoder].
 func (d *decoder) End() (calls []model.Call, stopped bool, err error) {
 	name := d.request.Model
 	switch d.stop {

@@ -43,9 +43,10 @@ func withoutCitations(text string) string {
 	}, b.String())
 }
 
-// nextCitation cuts a text around its first citation mark, of which shown is to be read.
+// nextCitation splits a text around its first citation mark. shown is the text
+// that replaces the mark.
 func nextCitation(text string) (before, shown, after string, ok bool) {
-	const most, mostShown = 300, 4 << 10 // bytes of a mark, and of one with a text
+	const most, mostShown = 300, 4 << 10 // maximum length of a mark, and of one with a text, in bytes
 	for at := 0; at < len(text); at++ {
 		rest := text[at:]
 		switch {

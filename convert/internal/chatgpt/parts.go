@@ -24,7 +24,7 @@ func answerParts(parts []content.Part) []content.Part {
 	return list
 }
 
-// partsOf returns the content of a message, and the names of its files.
+// partsOf returns the content of a message, with the names of its files.
 func partsOf(message gjson.Result) (list []content.Part) {
 	v := message.Get("content")
 	names := map[string]string{} // of the files that are attached, by their ids
@@ -82,7 +82,7 @@ func partsOf(message gjson.Result) (list []content.Part) {
 	return list
 }
 
-// partOf returns one part of a content, one without a text if it is none.
+// partOf returns one part of a content. Its text is empty if it has none.
 func partOf(v gjson.Result) content.Part {
 	if v.Type == gjson.String {
 		return content.Text(v.Str)

@@ -1,13 +1,13 @@
-// Package chatgpt reads and writes conversations.json in an export of ChatGPT: an array of
-// conversations, or a single one. Each has a tree of nodes, mapping, by their keys;
-// current_node is the leaf.
+// Package chatgpt reads and writes conversations.json in an export of ChatGPT:
+// an array of conversations, or a single one. Each has a tree of nodes, the
+// object mapping; current_node is the leaf.
 //
-// The record of a message is an object with one member, its node under its key. The record
-// of the conversation is the conversation with an empty mapping. Nodes without a message,
-// nodes that were hidden from the user, the user's profile and the notes on how long the
-// model thought are not messages. A message to a tool is a call; a tool's message answers
-// the oldest open call since the last prompt. A picture is only a name that the service
-// understands.
+// The record of a message is an object with one member, its node under its key.
+// The record of the conversation is the conversation with an empty mapping.
+// Nodes without a message, nodes that were hidden from the user, the user's
+// profile, and notes on how long the model thought are not messages. A message
+// to a tool is a call; a tool's message answers the oldest open call since the
+// last prompt. A picture is only a reference that the service can resolve.
 package chatgpt
 
 import (
@@ -43,7 +43,7 @@ func Detect(head []byte) (is bool) {
 type node struct {
 	key, parent string
 	raw         json.RawMessage
-	m           *transcript.Message // nil if it is none
+	m           *transcript.Message // nil if the node is not a message
 	call        content.Call
 }
 
@@ -112,7 +112,8 @@ func Read(in io.Reader, to transcript.Sink) error {
 	})
 }
 
-// rootedNodes returns the nodes of a torn mapping that lead to a root.
+// rootedNodes returns the nodes of a truncated mapping whose ancestors include
+// a root.
 func rootedNodes(items []export.Item) []export.Item {
 	places := map[string]int{}
 	for i := range slices.Backward(items) {
@@ -185,7 +186,7 @@ func newNodes(items []export.Item, to transcript.Sink) *nodes {
 	return t
 }
 
-// up gives f the nodes above n, the nearest first, until it returns false.
+// up calls f for the ancestors of n, nearest first, until it returns false.
 func (t *nodes) up(n *node, f func(*node) bool) {
 	for steps := 0; steps < len(t.by); steps++ {
 		if n = t.by[n.parent]; n == nil || !f(n) {
@@ -204,8 +205,8 @@ func (t *nodes) chain(n *node) map[*node]bool {
 	return between
 }
 
-// message returns the id of the message at key or, if that is none, of the nearest above
-// it; a key that leads nowhere is returned.
+// message returns the id of the message at key or, if that is not a message, of
+// its nearest ancestor that is. If there is none, it returns key.
 func (t *nodes) message(key string) string {
 	for steps := 0; steps <= len(t.by); steps++ {
 		n := t.by[key]
@@ -217,7 +218,7 @@ func (t *nodes) message(key string) string {
 	return ""
 }
 
-// said returns the message of a node, nil if it is none.
+// said returns the message of a node, nil if it has none.
 func (n *node) said(t *nodes) *transcript.Message {
 	v := gjson.GetBytes(n.raw, "message")
 	role := v.Get("author.role").Str
@@ -264,7 +265,8 @@ func (n *node) said(t *nodes) *transcript.Message {
 	return m
 }
 
-// answered returns the call that a tool answers, without an id if there is none.
+// answered returns the call that a tool answers. Its id is empty if there is
+// none.
 func (t *nodes) answered(n *node, v gjson.Result) content.Call {
 	name := v.Get("author.name").Str
 	if id := v.Get("metadata.tool_call_id").Str; id != "" {

@@ -77,15 +77,15 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 	return err
 }
 
-// A written is a node that is written.
+// A written is a node to write.
 type written struct {
 	key    string
 	raw    []byte
 	parent string              // the key of its parent, "" for none
-	m      *transcript.Message // that it is a record of, nil for one of the conversation
-	before bool                // it precedes the message
-	main   bool                // it is the message
-	twice  bool                // its key is that of another
+	m      *transcript.Message // the message of the record, nil if it belongs to the conversation
+	before bool                // it is before the node of the message
+	main   bool                // it is the node of the message
+	twice  bool                // another node has the same key
 }
 
 type writer struct {
@@ -94,7 +94,7 @@ type writer struct {
 	t     tree.Outline
 	list  []*written
 	by    map[string]*written
-	tip   map[string]string // the keys of the nodes that are parents of the children of messages
+	tip   map[string]string // by message: the key of the node that is the parent of its children
 	root  string            // the key of a node without a message, the parent of roots
 	calls map[string]string // the names of tools, by the ids of calls
 }
@@ -232,8 +232,9 @@ func (s *writer) link() {
 	}
 }
 
-// words adds nodes for a message that was said elsewhere: one for each run of texts and
-// for each call, result and thought. The last one has the id of the message.
+// words adds nodes for a message from another format: one for each run of texts
+// and for each call, result and thinking. The last one has the id of the
+// message.
 func (s *writer) words(m *transcript.Message) {
 	list := s.pieces(m)
 	s.lost.Message(m, report.LostTimes, report.LostModels, report.LostSystem)

@@ -1,34 +1,39 @@
-// Package claude reads and writes the sessions of Claude Code: a tree of records, one on
-// each line of a file. A record of type user, assistant, system, attachment or progress
-// has a uuid and names its parent; other records are outside the tree. If two records
-// have the same uuid, the first one counts and the second rides along.
+// Package claude reads and writes the sessions of Claude Code: a tree of
+// records, one per line of a file. A record of type user, assistant, system,
+// attachment or progress has a uuid and names its parent; other records are
+// outside the tree. If two records have the same uuid, the first one is used
+// and the second is kept as a rider (see package thread).
 //
-// An answer of the model is several records with one message.id, one for each of its
-// blocks. Adjacent ones become one message. When the model calls several tools at once,
-// the records that follow fan out. They are joined to one path in file order: a record
-// with the message.id of the answer, or with a result for it, follows the last record of
-// that answer, and so does a record that follows a result. All other links are kept, so
-// two prompts with the same parent make a branch.
+// An answer of the model is stored as several records with one message.id, one
+// for each of its blocks. Adjacent ones are combined into one message. If the
+// model calls several tools at once, the records that follow branch. They are
+// joined to one path in file order: a record with the message.id of the answer,
+// or with a result for it, follows the last record of that answer, and so does
+// a record that follows a result. All other links are kept, so two prompts with
+// the same parent form a branch.
 //
-// An answer is open until a record with a stop_reason ends it with a text. The reason
-// tool_use does not end it, since calls may follow, and neither does a thought: an answer
-// that was stored whole has its stop_reason in each of its records.
+// An answer is open until a record with a stop_reason ends it with a text. The
+// reason tool_use does not end it, because calls may follow. Neither does
+// thinking, because an answer that was stored as a whole has its stop_reason in
+// each of its records.
 //
-// Commands that act on the terminal only, their output, and records that the program adds
-// when it resumes a session are not messages ([record.local]).
+// Commands that only affect the terminal, their output, and records that the
+// program adds when it resumes a session are not messages ([record.local]).
 //
-// A compaction begins a new root whose logicalParentUuid names the record before it. The
-// summary follows that record. Records that the compaction preserved keep their place
-// before it, and later successors of the last of them follow the summary.
+// A compaction begins a new root whose logicalParentUuid names the record
+// before it. The summary follows that record. Records that the compaction
+// preserved keep their place before it, and later successors of the last of
+// them follow the summary.
 //
-// If a link names a record that the file does not contain, the message is joined to the
-// message before it in the file ([transcript.Message.Joined]), on a sidechain to the one
-// before it of the same agent. A root in the middle of the main chain is joined as well:
-// an answer, a result, a summary and a text of the program never begin a conversation.
-// A prompt is joined if the program began a new context by itself: after the hooks of
-// SessionStart or /clear, with the plan that was accepted, or in a file whose answers have
-// no links either. Any other prompt is a root, as it is when a user goes back to before
-// the first prompt.
+// If a link names a record that the file does not contain, the message is
+// joined to the message before it in the file ([transcript.Message.Joined]), on
+// a sidechain to the one before it of the same agent. A root in the middle of
+// the main chain is joined as well, because answers, results, summaries and
+// texts of the program never begin a conversation. A prompt is joined only if
+// the program began a new context by itself: after the hooks of SessionStart or
+// /clear, with the plan that was accepted, or in a file whose answers have no
+// links either. Any other prompt is a root, as it is when a user goes back to
+// before the first prompt.
 package claude
 
 import (
@@ -67,10 +72,10 @@ func configDir(m transcript.Machine) string {
 	return path.Join(m.Home, ".claude")
 }
 
-// slug returns the name of the folder for the sessions about dir. Claude Code
-// counts in units of UTF-16, and adds a hash to a name of more than 200 of them. Its
-// program for the terminal hashes in another way than its library, and both find a
-// folder by its beginning.
+// slug returns the name of the folder for the sessions of dir. Claude Code
+// counts UTF-16 units, and adds a hash to a name of more than 200. The terminal
+// program and the library compute different hashes, but both find a folder by
+// the beginning of its name.
 func slug(dir string) string {
 	const most = 200
 	var hash int32
@@ -96,12 +101,12 @@ func Detect(head []byte) bool {
 			return true
 		}
 		is = isRecord(raw)
-		return is || gjson.GetBytes(raw, "type").Str == "session" // a record of pi's
+		return is || gjson.GetBytes(raw, "type").Str == "session" // a record of pi
 	})
 	return is || isTornRecord(head) && !isQwenTorn(head)
 }
 
-// isRecord reports whether a record can only be Claude Code's.
+// isRecord reports whether only Claude Code writes such a record.
 func isRecord(raw []byte) bool {
 	v := gjson.GetManyBytes(raw, "type", "parentUuid", "uuid", "sessionId", "leafUuid", "messageId")
 	switch v[0].Str {

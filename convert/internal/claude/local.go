@@ -32,8 +32,8 @@ const (
 )
 
 // local reports whether a record has no content of a person or a model: a local
-// command, its output, the notice about such records, and records that Claude Code adds
-// when it resumes a session. It depends on the record only.
+// command, its output, the notice about such records, and records that Claude
+// Code adds when it resumes a session.
 func (r *record) local() bool {
 	switch r.kind {
 	case "assistant":
@@ -53,8 +53,9 @@ func (r *record) local() bool {
 	return false
 }
 
-// command returns the name of the command that a record runs in the program itself, ""
-// for none. A command that prompts the model has its message before its name.
+// command returns the name of the local command in a record, "" for none. In
+// the record of a command that prompts the model, the message precedes the
+// name.
 func (r *record) command() string {
 	said := strings.TrimSpace(r.text())
 	rest, ok := strings.CutPrefix(said, "<command-name>/")
@@ -76,8 +77,8 @@ func (r *record) command() string {
 	return name
 }
 
-// restarts reports whether a record says that the program began a new context: the hooks
-// of such a beginning, or the command that clears the conversation.
+// restarts reports whether a record marks the beginning of a new context: the
+// hooks that run then, or the command that clears the conversation.
 func (r *record) restarts() bool {
 	switch r.kind {
 	case "progress":
@@ -95,8 +96,8 @@ func (r *record) restarts() bool {
 
 const sessionStart = "SessionStart"
 
-// text returns the text of a message that has one and nothing else, "" if it may not be
-// one of the texts that the program itself writes.
+// text returns the text of a message that has only text, "" if the program
+// cannot have written it.
 func (r *record) text() string {
 	said := r.message.Get("content")
 	if said.IsArray() {

@@ -18,7 +18,7 @@ import (
 // A round is one answer of the model with the results of the calls in it.
 type round struct {
 	answer   string // the provider's id of the reply
-	tip      string // the last message of it
+	tip      string // its last message
 	answered []string
 	side     bool
 }
@@ -26,14 +26,14 @@ type round struct {
 // A seat is the place of a message in a round.
 type seat struct {
 	in     *round
-	result bool // it is a result, or comes with one
+	result bool // it has a result
 }
 
 // reader reads the records of a session.
 type reader struct {
 	*thread.Reader
 	seats map[string]seat
-	moved map[string]string // the record to be taken for another one, since a compaction
+	moved map[string]string // records to be replaced by another one, since a compaction
 
 	tails []string // the last records that the last compaction preserved
 
@@ -43,12 +43,12 @@ type reader struct {
 	unlinked bool              // answers have no links
 	ended    bool              // the held message is complete
 
-	last    string            // the message that the last record is or hangs on
-	active  string            // the record at which the program last said that it continues
-	parents map[string]string // of the messages that are of no other assistant
+	last    string            // the message of the last record, or of its predecessor
+	active  string            // the record at which the program continues, as last recorded
+	parents map[string]string // of messages, without those of another assistant
 
 	titles struct{ custom, ai string }
-	sums   [][2]string // summaries, each of a path that ends with a record
+	sums   [][2]string // summaries, each with the last record of its path
 	agent  string
 }
 
@@ -84,7 +84,7 @@ func (c *reader) line(l jsonl.Line) error {
 		}
 	}
 	if !r.parent.Exists() {
-		r.uuid = "" // it is outside of the tree, even with an id
+		r.uuid = "" // outside of the tree, although it has an id
 	}
 	c.Ride(l.Raw, r.uuid, r.parent.Str)
 	return nil
@@ -101,7 +101,7 @@ func (c *reader) tip(record string) string {
 	return id
 }
 
-// record takes a record of the tree.
+// record processes a record of the tree.
 func (c *reader) record(l *jsonl.Line, r *record) error {
 	c.about(r)
 	said := c.parse(l, r)
@@ -181,8 +181,8 @@ func (c *reader) record(l *jsonl.Line, r *record) error {
 	return nil
 }
 
-// parent returns the predecessor of a record in the tree, and notes the records
-// that a compaction keeps.
+// parent returns the predecessor of a record in the tree, and records which
+// records a compaction keeps.
 func (c *reader) parent(r *record) string {
 	parent := strings.Clone(r.parent.Str) // a substring would retain the whole record
 	if r.subtype == "compact_boundary" {
@@ -200,7 +200,7 @@ func (c *reader) parent(r *record) string {
 	return parent
 }
 
-// rides takes a record of the tree that says nothing.
+// rides processes a record of the tree without content.
 func (c *reader) rides(l *jsonl.Line, r *record, parent string) {
 	if before, known := c.Find(parent); known && before == "" && (r.restarts() || c.restarts[parent]) {
 		c.restarts[r.uuid] = true
@@ -211,9 +211,10 @@ func (c *reader) rides(l *jsonl.Line, r *record, parent string) {
 	}
 }
 
-// joint returns the message that a message is joined to, "" for none: the chain of records
-// before it, from parent on, ends at a root, or, if that is not known, at a record that
-// was not seen. answers reports whether it has results of tools.
+// joint returns the message to which a message is joined, "" for none. A
+// message is joined if the chain of records before it, from parent on, ends at
+// a root or, if known is false, at a missing record. answers reports whether it
+// has results of tools.
 func (c *reader) joint(r *record, parent string, known, answers bool) string {
 	switch {
 	case r.side && known:
@@ -250,7 +251,7 @@ func (c *reader) joins(tip string, m *transcript.Message) bool {
 	return c.open() && c.Held.ID == tip && c.Held.Role == m.Role && (m.CopyOf == "" || c.Held.CopyOf != "")
 }
 
-// open reports whether a record may still say more of the message that is held.
+// open reports whether a later record may be part of the held message.
 func (c *reader) open() bool {
 	if c.Held == nil || c.ended {
 		return false
@@ -264,7 +265,7 @@ func (c *reader) open() bool {
 	})
 }
 
-// follow takes note that m was said last.
+// follow records that m is the last message.
 func (c *reader) follow(m *transcript.Message, r *record) {
 	if r.side {
 		c.sides[r.agent] = m.ID
@@ -280,8 +281,8 @@ func (c *reader) follow(m *transcript.Message, r *record) {
 	}
 }
 
-// leaf returns where the program continues: at the end of the file if that follows
-// the recorded place, else at that place.
+// leaf returns where the program continues: at the end of the file if that is a
+// descendant of the recorded place, else at that place.
 func (c *reader) leaf() string {
 	active := c.tip(c.active)
 	if !c.At[active].Is {

@@ -22,7 +22,7 @@ type record struct {
 	forkedFrom, metadata gjson.Result
 	data                 gjson.Result // of progress
 	branch               string
-	plan                 bool // it is the prompt that the program makes of a plan
+	plan                 bool // the prompt that the program creates from a plan
 }
 
 func parseRecord(raw []byte) (r record) {
@@ -33,7 +33,7 @@ func parseRecord(raw []byte) (r record) {
 		case "subtype":
 			r.subtype = value.Str
 		case "uuid":
-			r.uuid = cmp.Or(r.uuid, strings.Clone(value.Str)) // the first one, as the writer has it
+			r.uuid = cmp.Or(r.uuid, strings.Clone(value.Str)) // the first one, as for the writer
 		case "sessionId":
 			r.session = cmp.Or(r.session, strings.Clone(value.Str))
 		case "timestamp":
@@ -82,8 +82,8 @@ func parseRecord(raw []byte) (r record) {
 	return r
 }
 
-// saying returns the Anthropic message in a record, "" if it has none. Messages of the
-// user while the model works are attachments.
+// saying returns the Anthropic message in a record, "" if it has none. Messages
+// of the user while a turn is running are attachments.
 func (r *record) saying() string {
 	switch r.kind {
 	case "user", "assistant":
@@ -103,7 +103,7 @@ func (r *record) saying() string {
 // tools.
 func (r *record) prompts() bool { return r.kind == "user" && !r.meta && !r.compact && !r.plan }
 
-// ends reports whether an answer has no more records behind this one.
+// ends reports whether an answer has no records after this one.
 func (r *record) ends() bool {
 	switch r.message.Get("stop_reason").Str {
 	case "", "tool_use", "pause_turn":
@@ -125,7 +125,7 @@ func linkOf(record []byte) string {
 	return "parentUuid"
 }
 
-// says reports whether a record says something to a reader.
+// says reports whether a record has content.
 func says(record []byte) bool { return contentOf(record) != nil }
 
 // isPart reports whether a message has a part of the content of a record.

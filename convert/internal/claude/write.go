@@ -37,13 +37,13 @@ type writer struct {
 	lost  *report.Report
 	pairs map[*content.Part]bool
 
-	in       map[string]*transcript.Message // all messages, by their ids
-	children map[string]int                 // how many follow each
+	in       map[string]*transcript.Message // all messages, by id
+	children map[string]int                 // number of children of each
 
-	custom, ai, summary string // the titles that are written
-	made                bool   // a record was made here
+	custom, ai, summary string // the titles written so far
+	made                bool   // a record was generated
 
-	check *reader // of the written records
+	check *reader // reads the records written so far
 }
 
 func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
@@ -80,8 +80,8 @@ func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *
 	return w.Flush()
 }
 
-// follows reports whether a reader joins a message with records to the last written one.
-// root reports whether m begins with a root.
+// follows reports whether a reader joins a message with records to the last
+// written one. root reports whether m begins with a root.
 func (w *writer) follows(m *transcript.Message, root bool) bool {
 	if m.Joined == "" || m.Joined != m.Parent {
 		return false
@@ -102,7 +102,7 @@ func (w *writer) follows(m *transcript.Message, root bool) bool {
 	return false
 }
 
-// records writes records that are there, with the id of the session that they are in now.
+// records writes existing records, with the new id of the session.
 func (w *writer) records(records []json.RawMessage) {
 	for _, raw := range records {
 		r := parseRecord(raw)
@@ -127,8 +127,8 @@ func (w *writer) records(records []json.RawMessage) {
 	}
 }
 
-// named returns the records of a message, with the id of the message added to the
-// one with its content if that has none, so that others can link to it.
+// named returns the records of a message. If the record with its content has no
+// id, it gets the id of the message, so that others can link to it.
 func (w *writer) named(m *transcript.Message, records []json.RawMessage) []json.RawMessage {
 	records = slices.Clone(records)
 	for i, r := range records {
@@ -150,14 +150,14 @@ func (w *writer) emit(id string, raw []byte) {
 	}
 }
 
-// discard is a sink that takes everything and keeps nothing.
+// discard is a sink that discards everything.
 type discard struct{}
 
 func (discard) Message(*transcript.Message) error  { return nil }
 func (discard) End(*transcript.Conversation) error { return nil }
 func (discard) Problem(transcript.Problem)         {}
 
-// A row is a record that is made here.
+// A row is a generated record.
 type row struct {
 	Parent     *string          `json:"parentUuid"`
 	Logical    string           `json:"logicalParentUuid,omitempty"`
@@ -296,9 +296,9 @@ func (w *writer) boundary(m *transcript.Message, row row, parent string) (string
 	return id, nil
 }
 
-// preserved returns the records that a compaction keeps in sight. Claude Code moves them
-// below the summary when it reads them, and with them all that follows them; so there are
-// none if anything else does.
+// preserved returns the records that a compaction keeps. When Claude Code reads
+// them, it moves them below the summary, with all that follows them; so there
+// are none if anything else follows them.
 func (w *writer) preserved(m *transcript.Message) (uuids []string) {
 	list := compaction.Kept(m, w.in)
 	for _, k := range list {
@@ -386,7 +386,8 @@ func (w *writer) words(p *content.Part) content.Part {
 	return content.Text(parts.Text(p))
 }
 
-// callID returns the id of a call with the letters that Anthropic takes.
+// callID returns the id of a call with only the characters that Anthropic
+// accepts.
 func callID(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 128 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' || r == '-' || r == '_') {

@@ -1,11 +1,11 @@
-// Package claudeai reads and writes conversations.json of an export of Claude's web
-// service: an array of conversations, or a single one. Either the messages name their
-// parents, and the conversation its leaf, or they are linear.
+// Package claudeai reads and writes conversations.json in an export of
+// claude.ai: an array of conversations, or a single one. Either the messages
+// name their parents, and the conversation its leaf, or they are linear.
 //
-// The record of a message is the message itself, that of the conversation is the
-// conversation with empty chat_messages. A message may contain tool calls with their
-// results: it becomes one message for each change of the speaker, of which the first has
-// the record and the others have only the format.
+// The record of a message is the message itself, that of the conversation is
+// the conversation with empty chat_messages. A message may contain tool calls
+// with their results; it is then read as several messages, one for each change
+// of the speaker. The first has the record, the others have only the format.
 package claudeai
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// noParent is the service's parent of a first message.
+// noParent is the value for the parent of a first message.
 const noParent = "00000000-0000-4000-8000-000000000000"
 
 func Detect(head []byte) (is bool) {
@@ -93,7 +93,7 @@ func Read(in io.Reader, to transcript.Sink) error {
 			to.Problem(transcript.Problem{Note: true, What: fmt.Sprintf("it does not say which messages are versions of one: %d of %q follow one of the same speaker", n, cmp.Or(c.Title, c.ID))})
 		}
 
-		last := make([]string, len(e.Items)) // the last of the messages of one
+		last := make([]string, len(e.Items)) // the last message of each item
 		first := map[*transcript.Message]int{}
 		calls := map[string]*openCalls{}
 		var pending []json.RawMessage
@@ -161,8 +161,8 @@ func Read(in io.Reader, to transcript.Sink) error {
 	})
 }
 
-// versionsInLine returns how many messages name no parent and follow one of the same
-// speaker: the service had them as versions, most likely.
+// versionsInLine returns how many messages name no parent and follow one of the
+// same speaker. Most likely these were versions of one message.
 func versionsInLine(items []export.Item) (n int) {
 	for i := 1; i < len(items); i++ {
 		speaker := member.Text(items[i].Raw, "sender")
@@ -189,8 +189,8 @@ type openCalls struct{ list []content.Call }
 
 func (o *openCalls) clone() *openCalls { return &openCalls{slices.Clone(o.list)} }
 
-// answer takes the call that a result is of: that of its id or, if it has none, the
-// oldest.
+// answer returns the call of a result, by id or else the oldest one, and
+// removes it.
 func (o *openCalls) answer(id string) (c content.Call) {
 	for i, open := range o.list {
 		if id == "" || open.ID == id {
@@ -201,8 +201,8 @@ func (o *openCalls) answer(id string) (c content.Call) {
 	return content.Call{ID: id}
 }
 
-// messagesOf returns the messages that one message of the service is. They have one
-// part at least each.
+// messagesOf returns the messages in one message of the service. Each has at
+// least one part.
 func messagesOf(raw json.RawMessage, id string, open *openCalls) (list []*transcript.Message) {
 	v := gjson.ParseBytes(raw)
 	speaker := "user"

@@ -44,7 +44,7 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 	for i := range t.Messages {
 		s.message(i)
 	}
-	// Parents are written unless all is one line that says none.
+	// Parents are written unless all messages are linear and name none.
 	linked, before := false, ""
 	for _, n := range s.list {
 		if !n.rider {
@@ -62,7 +62,7 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 				parent = noParent
 			}
 			if n.raw = member.SetRaw(n.raw, "parent_message_uuid", rawjson.Compact(parent)); member.Text(n.raw, "uuid") == "" {
-				n.raw = member.SetRaw(n.raw, "uuid", rawjson.Compact(n.key)) // it was made of all that is said
+				n.raw = member.SetRaw(n.raw, "uuid", rawjson.Compact(n.key)) // it is generated from all of the content
 			}
 		}
 		if i > 0 {
@@ -83,7 +83,7 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 	return err
 }
 
-// A row is one message that is written.
+// A row is a message to write.
 type row struct {
 	key, parent string
 	raw         []byte
@@ -96,7 +96,7 @@ type writer struct {
 	t    *transcript.Transcript
 	tree.Outline
 	list []*row
-	tip  map[string]string // the messages of the service that hold messages, by their ids
+	tip  map[string]string // by message: the message of the service that has it
 }
 
 func (s *writer) message(i int) {

@@ -1,13 +1,16 @@
-// Package codex reads and writes the rollouts of OpenAI's Codex: a log with one record on
-// each line. The items that the model sees are messages. Events that repeat them for the
-// user, and all other records, ride along. A record before a message in its turn rides
-// with that message, so a path that ends earlier does not contain it.
+// Package codex reads and writes the rollouts of OpenAI's Codex: a log with one
+// record per line. The items for the model are messages. Events that repeat
+// them for the user, and all other records, are kept with a message as riders.
+// A record before a message in its turn belongs to that message, so that a path
+// that ends earlier does not contain it.
 //
-// The event thread_rolled_back discards the last turns, as many as it says: they become a
-// side branch. The id of a message is made of its content, the messages before it and the
-// conversation that it began in, so the messages of a copy have the ids of the original.
+// The event thread_rolled_back discards the last turns, as many as it says:
+// they become a side branch. The id of a message is computed from its content,
+// the messages before it, and the conversation in which it began, so the
+// messages of a copy have the ids of the original.
 //
-// Write uses the older kind of records, without ordinals, which every version reads.
+// Write uses the older kind of records, without ordinals, which every version
+// reads.
 package codex
 
 import (
@@ -67,25 +70,25 @@ func Detect(head []byte) bool {
 	return jsonl.InHead(head, func(raw []byte) bool { return is(gjson.ParseBytes(raw)) })
 }
 
-// A reader makes messages of records.
+// A reader converts records to messages.
 type reader struct {
 	to   transcript.Sink
 	conv transcript.Conversation
 	seed string
 
 	live  []turn
-	taken map[string]int      // how often a message was said with the same before it
-	last  map[string]string   // its id the last time
-	held  *transcript.Message // not passed on yet, since the next records may belong to it
-	alone bool                // no event for the user yet
+	taken map[string]int      // how often a message occurred after the same messages
+	last  map[string]string   // its id at the last occurrence
+	held  *transcript.Message // not passed on yet, because the next records may belong to it
+	alone bool                // it has no event for the user yet
 
 	running  bool              // a turn began and has not ended
-	tools    map[string]string // the names of the tools that were called, by the ids of the calls
+	tools    map[string]string // names of the called tools, by id of the call
 	riding   []rider
-	twin     *transcript.Message // from an event for the user, without an item for the model yet
-	twinAt   int                 // how many records ride up to it
+	twin     *transcript.Message // the message of an event for the user that has no item for the model yet
+	twinAt   int                 // how many riders precede it
 	thoughts []content.Part
-	thought  int // how many records ride up to the last one
+	thought  int // how many riders precede the last thinking
 }
 
 type turn struct {
@@ -181,7 +184,7 @@ func (r *reader) line(l jsonl.Line) error {
 	return r.say(m, key, len(r.riding))
 }
 
-// named has results know which tools they are of.
+// named sets the tools of the results in m.
 func (r *reader) named(m *transcript.Message) {
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Type == content.TypeToolResult {
@@ -235,7 +238,7 @@ func (r *reader) note(rec *record, l jsonl.Line) {
 		if mode := p.Get("history_mode").Str; mode != "" && mode != "legacy" && mode != "paginated" {
 			r.to.Problem(l.Problem(fmt.Sprintf("its history mode %q is newer than the supported ones", mode)))
 		}
-	case "response_item": // older logs say the folder only to the model
+	case "response_item": // older logs have the folder only in an item for the model
 		if text := p.Get("content.0.text").Str; r.conv.Dir == "" && strings.HasPrefix(text, "<environment_context>") {
 			_, rest, _ := strings.Cut(text, "<cwd>")
 			r.conv.Dir, _, _ = strings.Cut(rest, "</cwd>")
@@ -264,7 +267,7 @@ func (r *reader) ride(raw json.RawMessage, opens bool) {
 	r.riding = append(r.riding, rider{raw, opens})
 }
 
-// think keeps a thought of the model for the next message.
+// think keeps a model's thinking for the next message.
 func (r *reader) think(p gjson.Result) {
 	take := func(_, v gjson.Result) bool {
 		if text := v.Get("text").Str; text != "" {
@@ -361,8 +364,8 @@ func (r *reader) base(key []byte) string {
 	return transcript.ChainID(r.seed, key)
 }
 
-// say passes on the held message and holds m; its records are the first n of the pending
-// ones, without those of the message before.
+// say passes on the held message and holds m. The records of m are the first n
+// of the pending ones, without those of the message before.
 func (r *reader) say(m *transcript.Message, key []byte, n int) error {
 	m.Parent = r.parent()
 	base := r.base(key)

@@ -58,7 +58,7 @@ func (r *record) opens() bool {
 	return false
 }
 
-// rolledBack returns how many turns a record goes back over, 0 for none.
+// rolledBack returns how many turns a record discards, 0 for none.
 func (r *record) rolledBack() int {
 	if r.kind != "event_msg" || r.payload.Get("type").Str != "thread_rolled_back" {
 		return 0
@@ -128,8 +128,8 @@ func (r *record) twin() *transcript.Message {
 	return m
 }
 
-// says returns the message of a record, nil if it has none, and the data for its id:
-// the content without fields that differ in a copy.
+// says returns the message of a record, nil if it has none, and the key for its
+// id: the content without fields that differ in a copy.
 func (r *record) says() (*transcript.Message, []byte) {
 	p := r.payload
 	switch r.kind {

@@ -22,7 +22,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Write writes a log that goes back over every branch but the active one.
+// Write writes a log that discards every branch but the active one.
 func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
 	w := &writer{
 		Writer: jsonl.NewWriter(out), t: t, o: o, lost: lost,
@@ -55,11 +55,11 @@ type writer struct {
 	o     transcript.Options
 	lost  *report.Report
 	pairs map[*content.Part]*content.Part
-	in    map[string]*transcript.Message // all messages, by their ids
+	in    map[string]*transcript.Message // all messages, by id
 	old   string                         // the original id of the conversation
 	again bool                           // the message is written a second time
 
-	saying *transcript.Message // whose records are being written, nil for none
+	saying *transcript.Message // the message whose records are being written, nil for none
 }
 
 // head writes the records before the messages.
@@ -117,7 +117,7 @@ func (w *writer) meta(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// wrapped returns a record of the oldest kind as one of now.
+// wrapped converts a record of the oldest kind to the current one.
 func (w *writer) wrapped(raw json.RawMessage, kind string) json.RawMessage {
 	at := gjson.GetBytes(raw, "timestamp").Str
 	if at == "" {
@@ -136,7 +136,7 @@ func (w *writer) record(raw json.RawMessage, again bool) {
 	}
 	if v.Get("payload.type").Str == "item_completed" {
 		if r := parseRecord(raw); r.twin() != nil {
-			raw = r.told(raw)
+			raw = r.legacyEvent(raw)
 			v = gjson.ParseBytes(raw)
 		}
 	}
@@ -158,9 +158,9 @@ func (w *writer) record(raw json.RawMessage, again bool) {
 	w.Put(raw)
 }
 
-// told returns an event of a message for the user in the form of logs without ordinals,
-// which have no place for the other form.
-func (r *record) told(raw json.RawMessage) json.RawMessage {
+// legacyEvent returns an event of a message for the user in the form of logs
+// without ordinals.
+func (r *record) legacyEvent(raw json.RawMessage) json.RawMessage {
 	m := r.twin()
 	event := map[string]any{"type": "agent_message", "message": m.Text()}
 	if m.Role == "user" {
@@ -239,7 +239,7 @@ func (w *writer) message(m *transcript.Message, parent, leaf string) {
 	}
 }
 
-// marks returns the marks of m before and after its content. A mark before is nil if
+// marks returns the marks of m before and after its content. before is nil if
 // the messages that it discards were written again.
 func (w *writer) marks(m *transcript.Message) (before, after []int) {
 	said, again := false, false
@@ -263,8 +263,8 @@ func (w *writer) marks(m *transcript.Message) (before, after []int) {
 	return before, after
 }
 
-// marked returns how much is live after some marks. It reports false if that is not to be
-// known.
+// marked returns how many messages are live after some marks. It returns false
+// if that cannot be determined.
 func (w *writer) marked(marks []int) (int, bool) {
 	n := len(w.Live)
 	for _, turns := range marks {

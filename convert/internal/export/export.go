@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// An Conversation is one conversation of a file that a web service gives to its users.
+// A Conversation is one conversation of a file that a web service exports.
 type Conversation struct {
 	Around jsondoc.Hull // the conversation without its messages
 	Items  []Item
@@ -69,7 +69,7 @@ func Read(in io.Reader, inside, empty string, to transcript.Sink, f func(*Conver
 			to.Problem(transcript.Problem{Offset: v.Offset, What: "not a conversation"})
 		case n == 1 && v.Raw == nil:
 			e.Around.Add(inside, []byte(empty))
-		case n == 1 && v.Path[depth] == inside: // it holds nothing
+		case n == 1 && v.Path[depth] == inside: // it is empty
 		case n == 1:
 			e.Around.Add(v.Path[depth], v.Raw)
 		case n == 2 && v.Raw != nil:

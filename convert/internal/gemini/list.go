@@ -60,20 +60,21 @@ func (r *reader) each(items []gjson.Result) error {
 	return nil
 }
 
-// onlyContext reports whether items are nothing but context, while there are messages. So
-// the program begins before it resumes a chat; a list with the messages follows then.
+// onlyContext reports whether items have only context, while there are
+// messages. The program writes such a list before it resumes a chat; a list
+// with the messages follows.
 func (r *reader) onlyContext(items []gjson.Result) bool {
 	return len(items) > 0 && r.last(len(r.live)) != nil &&
 		!slices.ContainsFunc(items, func(v gjson.Result) bool { return !isContext(v) })
 }
 
-// clear goes back over all messages.
+// clear discards all messages.
 func (r *reader) clear() {
 	r.clears = false
 	r.cut(0)
 }
 
-// cut goes back over the messages from live[jsondoc.Match] on, if there are any.
+// cut discards the live messages from index at on.
 func (r *reader) cut(at int) {
 	for at < len(r.live) && r.isSkipped(r.live[at]) {
 		at++
@@ -131,8 +132,9 @@ func (r *reader) align(n *node, v gjson.Result) error {
 	return r.message(json.RawMessage(v.Raw), n.id, v)
 }
 
-// insert makes an item of a list that matches no message live at index at. Results of tools are
-// dropped, since they are in the record of the call.
+// insert makes an item of a list live at index at, if it matches no live
+// message. Results of tools are dropped, because the record of the call has
+// them.
 func (r *reader) insert(at int, v gjson.Result) {
 	n := &node{id: v.Get("id").Str}
 	if at > 0 {
@@ -146,7 +148,7 @@ func (r *reader) insert(at int, v gjson.Result) {
 	}
 }
 
-// last returns the last message before live[jsondoc.Match], nil if there is none.
+// last returns the last message before live[at], nil if there is none.
 func (r *reader) last(at int) *node {
 	for _, n := range slices.Backward(r.live[:at]) {
 		if n.m != nil {
@@ -156,8 +158,8 @@ func (r *reader) last(at int) *node {
 	return nil
 }
 
-// rides reports whether a record with the type of a message is none: context, or
-// results of tools that are in the record before it.
+// rides reports whether a record with the type of a message is not one: it has
+// context, or results of tools that are in the record before it.
 func (r *reader) rides(v gjson.Result, before *node) bool {
 	if isContext(v) {
 		return true
@@ -174,7 +176,7 @@ func (r *reader) rides(v gjson.Result, before *node) bool {
 type saying struct {
 	sum     [32]byte
 	skipped bool
-	results map[string][32]byte // of the tools that it calls, by the ids of the calls
+	results map[string][32]byte // results of the tools that it calls, by id of the call
 }
 
 // same reports whether s equals an item of a list, which may lack results.

@@ -1,14 +1,15 @@
-// Package gemini reads and writes the chats of the Gemini command: a log with one record
-// on each line, the single document that older versions wrote, or a checkpoint that the
-// user saved of one.
+// Package gemini reads and writes the chats of Gemini CLI: a log with one
+// record per line, the single document that older versions wrote, or a
+// checkpoint that the user saved.
 //
-// A record with the id of the last answer replaces it, so a message has all records with
-// its id. $rewindTo removes a record and all after it, or everything if the record is
-// unknown: the removed records are a side branch. The results of tools are in the record
-// of the call; they become a message of their own, without records.
+// A record with the id of the last answer replaces it, so a message has all
+// records with its id. $rewindTo discards a record and all after it, or
+// everything if the record is unknown: the discarded records are a side branch.
+// The results of tools are in the record of the call; they become a message of
+// their own, without records.
 //
-// When the program resumes a chat, it writes a $set with all messages. Those are the
-// messages on the active path, perhaps with new ids; see [reader.all].
+// When the program resumes a chat, it writes a $set with all messages. Those
+// are the messages on the active path, possibly with new ids; see [reader.all].
 package gemini
 
 import (
@@ -52,14 +53,14 @@ func Detect(head []byte) bool {
 	})
 }
 
-// A node is a record that is or was live.
+// A node is a record that is or was live, that is, on the active path.
 type node struct {
 	id     string // of the record
 	parent *node
 	m      *transcript.Message // nil for a record without a message
-	raw    []byte              // the last record of the message, until it is handed on
-	tip    string              // the id of the message that others follow, when it was handed on
-	said   saying              // when it was handed on
+	raw    []byte              // the last record of the message, until it is passed on
+	tip    string              // when passed on: the id of the message that others follow
+	said   saying              // when passed on: its content
 }
 
 // says returns the content of n.
@@ -86,8 +87,8 @@ type reader struct {
 	live   []*node
 	at     map[string]*node  // the live records
 	taken  map[string]bool   // the ids of all messages
-	held   *node             // the last message: a later record may take its place
-	clears bool              // the program dropped all messages, and has said nothing since
+	held   *node             // the last message, which a later record may replace
+	clears bool              // the program discarded all messages, and there were none since
 	riding []json.RawMessage // for the next message
 	opened bool              // the next records belong to the next message
 	seen   int
@@ -137,7 +138,7 @@ func isLog(head []byte) bool {
 	return len(bytes.TrimSpace(head[d.InputOffset():])) > 0
 }
 
-// document reads a chat as it was kept before, or a checkpoint.
+// document reads a chat of an older version, or a checkpoint.
 func (r *reader) document(in io.Reader) error {
 	around, err := jsondoc.Read(in, r.to, []string{"messages", "history"}, func(member string, v jsondoc.Visit) error {
 		switch {
@@ -156,7 +157,7 @@ func (r *reader) document(in io.Reader) error {
 	return err
 }
 
-// content takes a message of a checkpoint.
+// content processes a message of a checkpoint.
 func (r *reader) content(raw json.RawMessage, offset int64) error {
 	id := transcript.ChainID(r.chain, raw)
 	said, err := content.Parse(content.Gemini, raw, strings.NewReader(strings.Repeat(strings.ReplaceAll(id, "-", ""), 64)))
@@ -249,7 +250,7 @@ func (r *reader) rewind(id string) {
 	r.live = r.live[:at]
 }
 
-// message takes a record with an id.
+// message processes a record with an id.
 func (r *reader) message(raw json.RawMessage, id string, v gjson.Result) error {
 	if n := r.at[id]; n != nil && !r.clears {
 		if n.raw == nil || n.m.Role == "user" {
@@ -296,7 +297,7 @@ func (r *reader) append(id string) *node {
 	return n
 }
 
-// free returns an id that no message has.
+// free returns an unused id.
 func (r *reader) free(id string) string {
 	for i := 0; r.taken[id]; i++ {
 		id = transcript.ChainID(id, fmt.Append(nil, i))

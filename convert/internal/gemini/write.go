@@ -19,7 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Write writes a log that goes back over every branch but the active one.
+// Write writes a log that discards every branch but the active one.
 func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
 	t = calls.Merge(t, "gemini")
 	w := &writer{
@@ -70,7 +70,7 @@ type writer struct {
 	results  map[string]bool        // the calls that the last record of a message has results of
 }
 
-// A record is a record that is live, and how many messages are up to it.
+// A record is a live record, and the number of messages up to it.
 type record struct {
 	id string
 	n  int
@@ -193,7 +193,7 @@ func (w *writer) again(steps []tree.Step) (n int) {
 func (w *writer) message(m *transcript.Message, parent, leaf string) {
 	w.Time(m)
 	if isDerived(m) && w.made[parent] && len(w.Live) > 0 && w.Live[len(w.Live)-1].ID == parent {
-		w.Live = append(w.Live, m) // it is in the record before
+		w.Live = append(w.Live, m) // the record before has it
 		return
 	}
 	own := ""

@@ -16,19 +16,19 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A Visit is one value of a document that [Walk] came to.
+// A Visit is one value of a document that [Walk] visits.
 type Visit struct {
-	Path   []string        // the names of the members that lead there; an element of an array has the name ""
-	Raw    json.RawMessage // the value; nil at the end of a value that walk entered
-	Offset int64           // where the value ends, in bytes
+	Path   []string        // names of the members on the way to it; "" for an element of an array
+	Raw    json.RawMessage // the value; nil at the end of a value that Walk entered
+	Offset int64           // end of the value, in bytes
 }
 
-// Walk reads a JSON document of any size and gives its values to f, in their order. It
-// goes into the objects and arrays for which into returns true, so that their parts come
-// one by one; everything else comes whole, at most [jsonl.MaxRecord] of it. The paths are valid
-// until f returns.
+// Walk parses a JSON document of any size and calls f for its values, in order.
+// It enters the objects and arrays for which into returns true. Every other
+// value is passed to f as a whole; it can have at most [jsonl.MaxRecord] bytes.
+// The paths are valid until f returns.
 //
-// The error of a document that ends too early is io.ErrUnexpectedEOF.
+// The error of a truncated document is io.ErrUnexpectedEOF.
 func Walk(in io.Reader, into func(path []string) bool, f func(Visit) error) error {
 	return WalkAll(in, into, func(v Visit) error {
 		if err := f(v); err != nil || len(v.Path) > 0 {
@@ -48,8 +48,8 @@ const (
 	errLarge  walkError = "a value in it has more than 64 MiB"
 )
 
-// Damage returns a description of a malformed document whose beginning may be used; "" if
-// err is not from [Walk].
+// Damage describes a malformed document whose beginning may be used. It returns
+// "" if err is not from [Walk].
 func Damage(err error) string {
 	var syntax *json.SyntaxError
 	switch {
@@ -170,7 +170,7 @@ func (w *walker) whole() error {
 	return w.f(Visit{w.path, raw, w.d.InputOffset()})
 }
 
-// rationed reads no more than is left for one value.
+// rationed is a reader that limits the size of one value.
 type rationed struct {
 	in   io.Reader
 	left int
@@ -185,7 +185,7 @@ func (r *rationed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SkipBOM returns a reader without the mark at its beginning that some editors put there.
+// SkipBOM returns a reader of in without a byte order mark.
 func SkipBOM(in io.Reader) io.Reader {
 	head := make([]byte, 3)
 	n, err := io.ReadFull(in, head)

@@ -13,19 +13,19 @@ type piece struct {
 	whole      bool
 }
 
-// pieces splits a line with several records, written without a line break: {...}{...}, or
-// {"type":"us{"type":"user",...} after a crash. raw begins with an object. ended reports
-// whether the line has an end; a line without one may still grow, and an object inside
-// its last record is not taken for a record.
+// pieces splits a line with several records that were written without a line
+// break: {...}{...}, or {"type":"us{"type":"user",...} after a crash. raw
+// begins with an object. ended reports whether the line has an end; a line
+// without one may still grow, so an object inside its last record is not used.
 //
-// A whole object counts as a record where the record before it is whole, or has its first
-// impossible byte at its beginning. Elsewhere it may be a part of the torn record, so it
-// counts only if it begins as a record of the file does.
+// A complete object is a record if the record before it is complete, or has its
+// first invalid byte where the object begins. Elsewhere it may be a part of a
+// truncated record, so it is used only if it begins like a record of the file.
 //
-// No byte is looked at more than a few times.
+// Each byte is read only a few times.
 func pieces(raw []byte, ended bool, known *heads) (list []piece) {
 	text := sameLength(raw)
-	torn := -1 // where bytes begin that cannot be read
+	torn := -1 // start of bytes that cannot be read
 	give := func(start, end int) {
 		if torn >= 0 && torn < start {
 			list = append(list, piece{torn, start, false})
@@ -85,8 +85,8 @@ func directly(text []byte, at, wrong int) int {
 	return -1
 }
 
-// lastObject returns where the object begins that ends with the last byte of text, which
-// is a value without its end.
+// lastObject returns the start of the object that ends with the last byte of
+// text, which is the rest of a value.
 func lastObject(text []byte) (start int, ok bool) {
 	if len(text) == 0 || text[len(text)-1] != '}' {
 		return 0, false
@@ -134,7 +134,7 @@ type heads struct{ seen map[string]bool }
 // maxHeads limits the distinct heads of a file; real files have a few.
 const maxHeads = 64
 
-// add takes note of how a record begins.
+// add records how a record begins.
 func (h *heads) add(record []byte) {
 	if head, ok := headOf(record); ok && !h.seen[string(head)] && len(h.seen) < maxHeads {
 		if h.seen == nil {
@@ -144,14 +144,14 @@ func (h *heads) add(record []byte) {
 	}
 }
 
-// has reports whether text begins as a record does.
+// has reports whether text begins like a record.
 func (h *heads) has(text []byte) bool {
 	head, ok := headOf(text)
 	return ok && h.seen[string(head)]
 }
 
-// next returns where the next object begins, from start on, that begins as a record does,
-// -1 if there is none.
+// next returns the start of the next object, from start on, that begins like a
+// record, -1 if there is none.
 func (h *heads) next(text []byte, start int) int {
 	for start < len(text) {
 		i := bytes.Index(text[start:], []byte(`{"`))

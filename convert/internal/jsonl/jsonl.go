@@ -1,5 +1,5 @@
-// Package jsonl reads and writes files that have one JSON object on each line, of any size
-// and with torn lines.
+// Package jsonl reads and writes files with one JSON object per line. Files can
+// have any size and truncated lines.
 package jsonl
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// HeadSize is the number of bytes at the start of a file that decide its format.
+// HeadSize is how many bytes at the start of a file determine its format.
 const HeadSize = 256 << 10
 
-// MaxRecord is how large one record of a transcript may be, in bytes. A larger one is
-// passed over, as a [transcript.Problem].
+// MaxRecord is the maximum size of a record of a transcript in bytes. A larger
+// one is skipped and reported as a [transcript.Problem].
 const MaxRecord = 64 << 20
 
-// A Line is one record of a file that has one on each line.
+// A Line is one record of a file.
 type Line struct {
 	Raw    []byte // the record, an object, without the line break; valid until the next line
 	Number int    // from 1
@@ -176,7 +176,7 @@ func (l Writer) Put(record []byte) {
 		var b bytes.Buffer
 		if json.Compact(&b, record) == nil {
 			record = b.Bytes()
-		} else { // it has numbers that only Python writes
+		} else { // it has NaN or Infinity
 			record = bytes.Map(func(r rune) rune {
 				if r == '\n' || r == '\r' {
 					return ' '

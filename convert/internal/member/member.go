@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// Text returns a member that is a string, "" if it is none.
+// Text returns a member that is a string, "" if there is none.
 func Text(raw []byte, path string) string {
 	if v := gjson.GetBytes(raw, path); v.Type == gjson.String {
 		return v.Str
@@ -28,14 +28,14 @@ func Only(r json.RawMessage) (name string, raw []byte) {
 	return name, raw
 }
 
-// Set returns a record with another value as one of its members, null for nil. The
-// path is one of sjson's; a record that has no such place is returned as it is.
+// Set returns a record with one of its members replaced, null for nil. The path
+// is one of sjson's; if the record has no such place, it is returned unchanged.
 func Set(record []byte, path string, value any) []byte {
 	out, err := sjson.SetBytes(record, path, value)
 	return edited(record, out, err)
 }
 
-// SetRaw is [Set] for a value that is JSON already.
+// SetRaw is [Set] for an encoded value.
 func SetRaw(record []byte, path string, value []byte) []byte {
 	out, err := sjson.SetRawBytes(record, path, value)
 	return edited(record, out, err)
@@ -47,7 +47,7 @@ func Drop(record []byte, path string) []byte {
 	return edited(record, out, err)
 }
 
-// edited returns out or, if that could not be made, the record.
+// edited returns out, or the record if err is not nil.
 func edited(record, out []byte, err error) []byte {
 	if err != nil {
 		return record

@@ -1,9 +1,9 @@
-// Package oasst reads and writes the message trees of Open Assistant. Each line is a tree,
-// whose messages contain their replies, or a message that names its parent; the messages
-// of one tree are adjacent then.
+// Package oasst reads and writes the message trees of Open Assistant. Each line
+// is either a tree, whose messages contain their replies, or a message that
+// names its parent; the messages of one tree are then adjacent.
 //
-// The record of a message is the message with empty replies, that of a tree is the tree
-// without its first prompt.
+// The record of a message is the message with empty replies, that of a tree is
+// the tree without its first prompt.
 package oasst
 
 import (
@@ -29,8 +29,8 @@ func Detect(head []byte) (is bool) {
 	return is
 }
 
-// deepTree is how many messages may hold one another in a tree that is written; many
-// readers of JSON go no deeper than a thousand levels.
+// deepTree is the maximum depth of a tree that is written, because many JSON
+// parsers are limited to a thousand levels.
 const deepTree = 400
 
 func Read(in io.Reader, to transcript.Sink) error {
@@ -138,7 +138,7 @@ func treeMessage(w *rawjson.Walker, raw []byte, parent int, list *[]reply) error
 	return nil
 }
 
-// passed returns where the value ends that w has passed.
+// passed returns the end of the value that w has parsed.
 func passed(w *rawjson.Walker, raw []byte) int {
 	at, _ := w.Start()
 	return len(bytes.TrimRight(raw[:at], " \t\r\n"))

@@ -1,11 +1,11 @@
-// Package opencode reads and writes the sessions that opencode exports and imports: one
-// document with all messages, each with its parts. A part that calls a tool has the result
-// as well: a message with such parts becomes several messages, of which the first has the
-// record. A session may be reverted to before a message, which the document still
-// contains.
+// Package opencode reads and writes the sessions that opencode exports and
+// imports: one document with all messages, each with its parts. A part that
+// calls a tool also has the result, so a message with such parts is read as
+// several messages, of which the first has the record. A session may be
+// reverted to before a message, which the document still contains.
 //
-// Write gives everything a new id, since the program identifies messages by their ids
-// across all sessions.
+// Write gives everything a new id, because the program identifies messages by
+// their ids across all sessions.
 package opencode
 
 import (

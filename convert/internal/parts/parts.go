@@ -1,5 +1,5 @@
-// Package parts converts parts of messages: to texts, where a format has no place for
-// them, and to and from the forms that several formats have.
+// Package parts converts parts of messages: to texts, for formats that cannot
+// represent them, and to and from the forms that several formats share.
 package parts
 
 import (
@@ -38,16 +38,17 @@ func Text(p *content.Part) string {
 	return p.Text
 }
 
-// Signature returns the provider's signature of a thought, "" for none.
+// Signature returns the provider's signature of a thinking part, "" for none.
 func Signature(p *content.Part) string { return gjson.GetBytes(p.Meta, "signature").Str }
 
-// TextFile returns the text of a file that is one.
+// TextFile returns the text of a file, and reports whether it is text.
 func TextFile(p *content.Part) (text string, ok bool) {
 	v := gjson.GetManyBytes(p.Meta, "type", "data")
 	return v[1].Str, v[0].Str == "text"
 }
 
-// DataURL returns where a file can be had: a data URL, or the URL that it has.
+// DataURL returns a URL of a file: a data URL with its content, or the URL that
+// it has.
 func DataURL(p *content.Part) string {
 	mime, data, url := p.File()
 	if data == "" {
@@ -66,7 +67,7 @@ func Other(v gjson.Result) content.Part {
 		kind = "unknown"
 	}
 	meta, err := json.Marshal(map[string]any{"data_type": kind, "raw": json.RawMessage(v.Raw)})
-	if err != nil { // it has numbers that only Python writes
+	if err != nil { // it has NaN or Infinity
 		meta = rawjson.Compact(map[string]any{"data_type": kind, "raw": v.Raw})
 	}
 	return content.Part{Type: content.TypeData, Meta: meta}
@@ -97,7 +98,7 @@ func JoinLines(texts ...string) string {
 	return b.String()
 }
 
-// Fence returns code as Markdown has it, in a fence that is longer than any inside.
+// Fence returns code in a Markdown fence that is longer than any inside.
 func Fence(language, code string) string {
 	fence := "```"
 	for strings.Contains(code, fence) {

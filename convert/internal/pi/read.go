@@ -1,10 +1,11 @@
-// Package pi reads and writes the sessions of the coding agent pi: a tree of entries, one
-// on each line, after a line that names the session. An entry has an id and names its
-// parent; the session continues at the last one. Labels, changes of the model and the like
-// are entries of the tree as well, and ride along.
+// Package pi reads and writes the sessions of the coding agent pi: a tree of
+// entries, one per line, after a line that describes the session. An entry has
+// an id and names its parent; the session continues at the last one. Labels,
+// changes of the model and similar entries are part of the tree too, and are
+// kept with a message as riders.
 //
-// Version 3 is supported. Version 2 calls a custom message hookMessage. Version 1 has no
-// ids: each entry follows the one before it.
+// Version 3 is supported. Version 2 calls a custom message hookMessage. Version
+// 1 has no ids: each entry follows the one before it.
 package pi
 
 import (
@@ -59,7 +60,7 @@ func agentDir(m transcript.Machine) string {
 	return path.Join(m.Home, ".pi", "agent")
 }
 
-// slug returns the name of the folder for the sessions about dir.
+// slug returns the name of the folder for the sessions of dir.
 func slug(dir string) string {
 	if dir != "" && (dir[0] == '/' || dir[0] == '\\') {
 		dir = dir[1:]
@@ -70,9 +71,9 @@ func slug(dir string) string {
 // reader reads the entries of a session.
 type reader struct {
 	*thread.Reader
-	last  string // the message before, for an entry without an id
+	last  string // the entry before, for an entry without an id
 	entry string // the last entry that has one
-	model string // as the last change of it says
+	model string // the model, as last set
 }
 
 func Read(in io.Reader, to transcript.Sink) error {

@@ -30,11 +30,11 @@ type writer struct {
 
 	in      map[string]*transcript.Message // all messages, by their ids
 	head    map[string]string              // the first entry of each
-	upgrade bool                           // entries of an old version become those of the newest
-	old     []string                       // the ids that old entries got, in their order
+	upgrade bool                           // convert entries of an old version to the newest
+	old     []string                       // the new ids of old entries, in order
 	first   string                         // the entry that the first message follows
-	hangs   map[string]string              // the message that an entry is or hangs on
-	last    string                         // the entry that was written last
+	hangs   map[string]string              // the message that an entry belongs to
+	last    string                         // the last entry written
 }
 
 func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
@@ -97,8 +97,8 @@ func (w *writer) title(messages []*transcript.Message) bool {
 	return w.t.Title != "" && w.t.Title != name
 }
 
-// extends reports whether the messages are other than those of one file of an old
-// version, in their order.
+// extends reports whether the messages differ from those of one file of an old
+// version.
 func (w *writer) extends(messages []*transcript.Message) bool {
 	previous := ""
 	for _, m := range messages {
@@ -204,7 +204,7 @@ func (w *writer) entry(r json.RawMessage, parent, name, message string) string {
 	return id
 }
 
-// hang takes note of an entry that is written.
+// hang records an entry that is written.
 func (w *writer) hang(id, link, message string) {
 	if message == "" {
 		message = w.hangs[link]

@@ -10,8 +10,8 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// A Trace is where a writer put the messages of a transcript: by the ids that it wrote,
-// and by records where the format has no ids.
+// A Trace records where a writer put the messages of a transcript: by the ids
+// that it wrote, or by records if the format has no ids.
 type Trace struct {
 	ids     map[string][]string
 	records map[[8]byte][][]string // in the order of the file, for records that are equal
@@ -21,14 +21,14 @@ func NewTrace() *Trace {
 	return &Trace{ids: map[string][]string{}, records: map[[8]byte][][]string{}}
 }
 
-// ID notes that m is written under an id. A nil trace notes nothing.
+// ID records that m is written with an id. On a nil trace it does nothing.
 func (t *Trace) ID(written string, m *transcript.Message) {
 	if t != nil && written != "" && !slices.Contains(t.ids[written], m.ID) {
 		t.ids[written] = append(t.ids[written], m.ID)
 	}
 }
 
-// Record notes that a record has the content of messages, or a part of it.
+// Record records that a record has the content of messages, or a part of it.
 func (t *Trace) Record(raw []byte, messages ...*transcript.Message) {
 	if t == nil {
 		return
@@ -41,8 +41,8 @@ func (t *Trace) Record(raw []byte, messages ...*transcript.Message) {
 	t.records[key] = append(t.records[key], ids)
 }
 
-// take returns the messages that a record was written for. Of equal records each is taken
-// once.
+// take returns the messages for which a record was written. Each of several
+// equal records is returned once.
 func (t *Trace) take(raw []byte) []string {
 	key := keyOf(raw)
 	list := t.records[key]
@@ -149,11 +149,11 @@ func (tr *Trace) Match(t *transcript.Transcript, back *ReadBack) []transcript.Sa
 type matcher struct {
 	in       map[string]*transcript.Message
 	children map[string][]*transcript.Message
-	of       map[string]string // the message that a message which was read is
-	taken    map[string]bool   // the messages that some record was written for
+	of       map[string]string // maps messages that were read to originals
+	taken    map[string]bool   // messages for which a record was written
 }
 
-// own returns the messages that r was written for, nil if that is not known.
+// own returns the messages for which r was written, nil if unknown.
 func (m *matcher) own(tr *Trace, r *readMessage) (own []string) {
 	if list := tr.ids[r.ID]; len(list) > 0 {
 		return list

@@ -30,8 +30,9 @@ type Provider struct {
 	API  content.Format
 }
 
-// kindOf returns the format of the messages that a document begins with, "" if it begins
-// with none. An array with messages that could be of either provider is OpenAI's.
+// kindOf returns the provider whose messages a document begins with, "" if
+// there is none. An array of messages that could be of either provider is
+// OpenAI's.
 func kindOf(head []byte) string {
 	count := 0
 	messages, role, said, openAI, anthropic, blocks, stranger := false, false, false, false, false, false, false
@@ -208,8 +209,8 @@ func (d *reader) end() error {
 	return d.to.End(&c)
 }
 
-// system returns the message that is the member system of a request to Anthropic, nil if
-// there is none. Its record is an object with nothing but this member.
+// system returns the message for the member system of a request to Anthropic,
+// nil if there is none. Its record is an object with only this member.
 func (d *reader) system(around []byte) *transcript.Message {
 	v := gjson.GetBytes(around, "system")
 	if d.API != content.Anthropic || !v.IsArray() && v.Type != gjson.String {

@@ -36,7 +36,7 @@ func (q Provider) Write(w io.Writer, t *transcript.Transcript, o transcript.Opti
 	}
 	s.flush()
 	if s.system != nil {
-		if s.around == nil { // system comes first: a file that is torn in the messages can be read
+		if s.around == nil { // system comes first, so that a file that is truncated in the messages can be read
 			s.around = []byte(`{"system":null,"messages":[]}`)
 		}
 		s.around = member.SetRaw(s.around, "system", s.system)
@@ -68,7 +68,7 @@ type writer struct {
 	around []byte
 	system json.RawMessage
 	list   []json.RawMessage
-	own    []*content.Message      // said elsewhere, not yet in list
+	own    []*content.Message      // from other formats, not yet in list
 	ownOf  [][]*transcript.Message // the messages of each of these
 	trace  *report.Trace
 }
@@ -132,7 +132,7 @@ func (s *writer) isSystem(said *content.Message) bool {
 	return true
 }
 
-// part returns a part of m as the provider takes it, nil for nothing.
+// part returns a part of m in the provider's form, nil if it is omitted.
 func (s *writer) part(m *transcript.Message, p *content.Part) *content.Part {
 	text := func() *content.Part {
 		s.lost.Part(p)

@@ -17,7 +17,7 @@ type checker struct {
 	ended int
 
 	seed    maphash.Seed
-	digests map[string]uint64 // a hash of each message, by its id
+	digests map[string]uint64 // hash of each message, by id
 	parents map[string]string
 	joined  map[string]string // [transcript.Message.Joined]
 	order   []string          // the ids, in the order of the transcript
@@ -77,7 +77,7 @@ func (c *checker) End(conv *transcript.Conversation) error {
 			c.parents[id] = parent
 		}
 	}
-	for _, id := range c.ring() {
+	for _, id := range c.breakCycles() {
 		c.Problem(transcript.Problem{What: fmt.Sprintf("the message %s is in a cycle; it is treated as a root", id)})
 		if conv.Parents == nil {
 			conv.Parents = map[string]string{}
@@ -95,7 +95,7 @@ func (c *checker) End(conv *transcript.Conversation) error {
 	return c.to.End(conv)
 }
 
-// before returns the id of the message that a message follows, "" for none.
+// before returns the id of the message's predecessor, "" for none.
 func (c *checker) before(id string) string {
 	for _, at := range []string{c.parents[id], c.joined[id]} {
 		if _, ok := c.parents[at]; ok {
@@ -105,10 +105,10 @@ func (c *checker) before(id string) string {
 	return ""
 }
 
-// ring removes the parent of one message in each cycle and returns these messages. It is
-// the first one of the cycle in the transcript, whose parent comes later: its join
-// precedes it.
-func (c *checker) ring() (list []string) {
+// breakCycles removes the parent of one message in each cycle and returns these
+// messages. It is the first message of the cycle in the transcript; its parent
+// comes later.
+func (c *checker) breakCycles() (list []string) {
 	const walking, done = 1, 2
 	state := make(map[string]int8, len(c.order))
 	var places map[string]int

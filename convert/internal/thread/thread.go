@@ -1,5 +1,6 @@
-// Package thread reads and writes logs whose records name their parents: records that make
-// up messages, and records that ride along between them.
+// Package thread reads and writes logs whose records name their parents.
+// Records with content make up messages; all others are riders, which are kept
+// with a message.
 package thread
 
 import (
@@ -9,30 +10,30 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// A Reader reads records that link to their predecessor, and assigns them to messages:
-// records with content, and riders without. A rider belongs to the message after it,
-// unless its chain leads elsewhere, so that a conversation cut after a message has no
-// records beyond it.
+// A Reader reads records that link to their predecessor, and assigns them to
+// messages. A rider belongs to the message after it, unless its chain leads
+// elsewhere, so that a conversation that is cut after a message has no records
+// beyond it.
 type Reader struct {
 	To   transcript.Sink
 	Conv transcript.Conversation
-	Held *transcript.Message // not passed on yet, since the next records may be part of it
+	Held *transcript.Message // not passed on yet, because the next records may be part of it
 	said int
 
-	Riding []Rider          // the records since then that say nothing
-	At     map[string]place // where the records are in the tree, by their ids
+	Riding []Rider          // the riders since then
+	At     map[string]place // place of each record in the tree, by id
 	late   map[string]string
 }
 
-// A Rider is a record that says nothing to a reader.
+// A Rider is a record without content.
 type Rider struct {
 	Raw    json.RawMessage
 	ID     string // "" for a record outside of any chain
 	parent string
 }
 
-// A place is the message that a record is, or hangs on: "" for none. It may name a
-// record that was not seen yet.
+// A place is the message that a record belongs to, "" for none. Its id may be
+// that of a record that was not read yet.
 type place struct {
 	message string
 	Is      bool // the record has content of the message
@@ -58,7 +59,7 @@ func (t *Reader) Find(record string) (id string, known bool) {
 	return "", true
 }
 
-// Ride takes a record that says nothing.
+// Ride adds a rider.
 func (t *Reader) Ride(raw []byte, id, parent string) {
 	t.Riding = append(t.Riding, Rider{Raw: bytes.Clone(raw), ID: id, parent: parent})
 	if _, taken := t.At[id]; id == "" || taken {
@@ -71,8 +72,8 @@ func (t *Reader) Ride(raw []byte, id, parent string) {
 	t.At[id] = place{message: at}
 }
 
-// Say takes a record that begins a message. parent is the record before it; m.Parent is
-// the message before it.
+// Say adds a record that begins a message. parent is the record before it;
+// m.Parent is the message before it.
 func (t *Reader) Say(m *transcript.Message, raw []byte, id, parent string) error {
 	if t.Held == nil {
 		for _, r := range t.Riding {
@@ -102,8 +103,8 @@ func (t *Reader) Say(m *transcript.Message, raw []byte, id, parent string) error
 	return nil
 }
 
-// split returns how many of the pending riders belong to the message before: those up to
-// the last one that is in a chain, but not in that of parent.
+// split returns how many of the pending riders belong to the previous message:
+// those up to the last one that is in a chain other than that of parent.
 func (t *Reader) split(parent string) int {
 	n := 0
 	for i := len(t.Riding) - 1; i >= 0; i-- {
@@ -118,7 +119,7 @@ func (t *Reader) split(parent string) int {
 	return n
 }
 
-// Join takes a record that says more of the message that is held.
+// Join adds a record that continues the held message.
 func (t *Reader) Join(raw []byte, id string) {
 	for _, r := range t.Riding {
 		t.Held.Records = append(t.Held.Records, r.Raw)

@@ -19,7 +19,7 @@ type Links struct {
 	ParentOf func(record []byte) string
 }
 
-// link returns the record before a record, and the member that says so.
+// link returns the predecessor of a record, and the member that names it.
 func (l Links) link(record []byte) (member, id string) {
 	member = l.Parent
 	if l.ParentOf != nil {
@@ -33,13 +33,13 @@ type Weave struct {
 	Links
 	format string
 	read   func(record []byte) bool // whether it has content of a message
-	looked map[*byte]bool           // the same, of the records that were looked at
+	looked map[*byte]bool           // the same, cached
 
 	Written map[string]bool   // the ids of all records that are written
-	Main    map[string]string // of each message the id of the record that others follow
-	owner   map[string]string // the message that a record says
-	renamed map[*byte]string  // the ids of records whose own is that of another record
-	called  map[string]string // the ids that those have themselves
+	Main    map[string]string // the id of the record that others follow, by message
+	owner   map[string]string // the message of a record
+	renamed map[*byte]string  // new ids of records whose own id is that of another record
+	called  map[string]string // their own ids
 	before  map[string]string // the original predecessor of each record
 	riders  map[string]*byte  // the records without content, at their first occurrence
 	stray   map[*byte]bool    // records whose content no message has
@@ -87,8 +87,9 @@ func NewWeave(t *transcript.Transcript, format string, l Links, says func([]byte
 	return w
 }
 
-// call assigns ids to the records of m with content: the id of the message if no record
-// has it, else a hash of the content. Other records follow the last of them.
+// call assigns ids to the records of m with content: the id of the message if
+// no record has it, else a hash of the content. Other records follow the last
+// of them.
 func (w *Weave) call(m *transcript.Message) {
 	last, said := "", false
 	for _, r := range m.Records {
@@ -149,7 +150,7 @@ func (w *Weave) again(record []byte, id string) bool {
 	return said || w.stray[&record[0]] || w.riders[id] != &record[0]
 }
 
-// hung returns the message that a record is or hangs on, "" for none.
+// hung returns the message that a record belongs to, "" for none.
 func (w *Weave) hung(id string) string {
 	for n := 0; id != "" && n <= len(w.before); n++ {
 		if m, ok := w.owner[id]; ok {

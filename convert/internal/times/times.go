@@ -1,5 +1,5 @@
-// Package times parses and formats the times of transcripts, and makes up times for
-// messages that have none.
+// Package times parses and formats the times of transcripts, and generates
+// times for messages that have none.
 package times
 
 import (
@@ -12,7 +12,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Parse returns a time in the form of RFC 3339, zero for anything else.
+// Parse parses a time in the form of RFC 3339. It returns zero for anything
+// else.
 func Parse(s string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -21,8 +22,8 @@ func Parse(s string) time.Time {
 	return t
 }
 
-// Of returns a time as programs write it into JSON: seconds since 1970, or a text in
-// RFC 3339. It is zero if it is neither.
+// Of parses a time as programs write it into JSON: seconds since 1970, or a
+// text in RFC 3339. It returns zero for anything else.
 func Of(v gjson.Result) time.Time {
 	switch v.Type {
 	case gjson.Number:
@@ -40,7 +41,7 @@ func Of(v gjson.Result) time.Time {
 	return time.Time{}
 }
 
-// Seconds returns a time as seconds since 1970, null if it is zero.
+// Seconds formats a time as seconds since 1970, null if it is zero.
 func Seconds(t time.Time) json.RawMessage {
 	if t.IsZero() {
 		return json.RawMessage("null")
@@ -48,8 +49,8 @@ func Seconds(t time.Time) json.RawMessage {
 	return strconv.AppendFloat(nil, float64(t.UnixMicro())/1e6, 'f', -1, 64)
 }
 
-// Milliseconds returns the time that is a number of milliseconds since 1970, zero for
-// none.
+// Milliseconds parses a number of milliseconds since 1970. It returns zero for
+// anything else.
 func Milliseconds(v gjson.Result) time.Time {
 	if v.Type != gjson.Number || v.Num < 1 || v.Num > 1<<52 {
 		return time.Time{}
@@ -73,15 +74,15 @@ func (c *Clock) Time(m *transcript.Message) time.Time {
 	return c.Last
 }
 
-// Note takes note of a message that is written as it is.
+// Note records the time of a message that is written unchanged.
 func (c *Clock) Note(m *transcript.Message) {
 	if !m.Time.IsZero() {
 		c.Last = m.Time
 	}
 }
 
-// Rising returns times for messages, each at least a millisecond after the one before:
-// their own, as far as that can be.
+// Rising returns times for messages, each at least a millisecond after the one
+// before: their own, where possible.
 func Rising(messages []*transcript.Message, now time.Time) []time.Time {
 	times := make([]time.Time, len(messages))
 	next := now

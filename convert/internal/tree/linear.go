@@ -6,8 +6,8 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// A Linear log has messages in sequence, and marks that discard some. The remaining
-// messages are live: the path that continues.
+// A Linear log has messages in sequence, and marks that discard some of them.
+// The remaining messages are live: the active path.
 type Linear struct {
 	Live []*transcript.Message
 	// turns says that a mark can lead to the place before a message.
@@ -23,8 +23,8 @@ type Step struct {
 	again   bool
 }
 
-// Back returns the steps that make a message the last live one, or the beginning for
-// "". It reports false if no mark leads there.
+// Back returns the steps that make a message the last live one, or the log
+// empty for "". It returns false if no mark can do that.
 func (l *Linear) Back(id string) ([]Step, bool) {
 	if n := len(l.Live); n > 0 && l.Live[n-1].ID == id {
 		return nil, true

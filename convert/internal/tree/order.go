@@ -46,9 +46,9 @@ func ParentsFirst(parents []int, children [][]int) []int {
 	return order
 }
 
-// InLine returns the messages in an order in which a linear log can have them, with the
-// path to the leaf last: as they are, if that is one. A message whose parent is not there
-// is a root.
+// InLine returns the messages in an order that a linear log can have, with the
+// path to the leaf last. If their order is one, it is not changed. A message
+// whose parent is missing is a root.
 func InLine(t *transcript.Transcript) []*transcript.Message {
 	o := NewOutline(t)
 	if isInLine(t, o) {

@@ -13,7 +13,7 @@ import (
 type Outline struct {
 	messages []*transcript.Message
 	At       map[string]int
-	Children map[string][]*transcript.Message // "" those without a parent here
+	Children map[string][]*transcript.Message // those of "" have no parent here
 }
 
 func NewOutline(t *transcript.Transcript) Outline {

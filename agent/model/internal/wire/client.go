@@ -18,8 +18,8 @@ import (
 
 // An API is the API of a provider, or of a compatible server.
 type API struct {
-	Name   string   // the provider's
-	KeyVar string   // the variable in which its key is kept
+	Name   string   // name of the provider
+	KeyVar string   // the variable that has its key
 	Key    string   // "" for none
 	Base   *url.URL // ends in a slash
 	Hosted bool     // it is the provider itself
@@ -65,10 +65,10 @@ func (a *API) who() string {
 	return "the server at " + a.Base.Host
 }
 
-// Limits are how long a reply is waited for, and how large it may be.
+// Limits are the limits for a reply.
 type Limits struct {
-	First time.Duration // until something comes
-	Next  time.Duration // then until more does
+	First time.Duration // until the first part of the response
+	Next  time.Duration // until each further part
 	Bytes int64         // of a response
 }
 
@@ -95,10 +95,10 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// post sends a request until it is answered, as often as limits and answers allow. The
-// body of the response waits no longer than limits say. When a limit is reached, cancel
-// is called with the reason, which ends all further attempts. post follows no redirects,
-// which would take the key elsewhere.
+// post sends a request, and repeats it as often as retries allows. The
+// response's body has the time limits of l. When a limit is reached, cancel is
+// called with the reason, which ends all further attempts. post follows no
+// redirects, which would send the key elsewhere.
 func (a *API) post(ctx context.Context, cancel context.CancelCauseFunc, l Limits, retries int, path string, header http.Header, body []byte) (*http.Response, error) {
 	at, err := a.Base.Parse(path)
 	if err != nil {
@@ -124,7 +124,8 @@ func (a *API) post(ctx context.Context, cancel context.CancelCauseFunc, l Limits
 	return client.Do(r)
 }
 
-// mayRetry reports whether a request may be sent again after a response or an error.
+// mayRetry reports whether a request may be repeated after a response or an
+// error.
 func mayRetry(ctx context.Context, res *http.Response, err error) (bool, error) {
 	if ctx.Err() != nil {
 		return false, nil
@@ -148,19 +149,20 @@ func mayRetry(ctx context.Context, res *http.Response, err error) (bool, error) 
 	return res.StatusCode >= http.StatusInternalServerError, nil
 }
 
-// delay returns how long to wait before the next attempt: as long as the server says,
-// else exponentially longer, less up to a quarter at random.
-func delay(least, most time.Duration, attempt int, res *http.Response) time.Duration {
+// delay returns how long to wait before the next attempt: as long as the server
+// says, else exponentially longer, less up to a quarter at random.
+func delay(low, high time.Duration, attempt int, res *http.Response) time.Duration {
 	if res != nil {
 		if wait, ok := retryAfter(res.Header); ok {
 			return max(wait, 0)
 		}
 	}
-	wait := retryablehttp.DefaultBackoff(least, most, attempt, nil)
+	wait := retryablehttp.DefaultBackoff(low, high, attempt, nil)
 	return wait - rand.N(wait/4)
 }
 
-// retryAfter returns the delay that a server asks for, and whether it asks for one.
+// retryAfter returns the delay in the header Retry-After, and reports whether
+// there is one.
 func retryAfter(h http.Header) (time.Duration, bool) {
 	for _, v := range []struct {
 		name string
@@ -177,7 +179,7 @@ func retryAfter(h http.Header) (time.Duration, bool) {
 	return 0, false
 }
 
-// A patience is a transport that does not wait for ever.
+// A patience is a transport with time limits.
 type patience struct {
 	*API
 	Limits
@@ -197,11 +199,11 @@ func (p *patience) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// A body is that of a response, each piece of which is waited for.
+// A body is the body of a response, with a time limit for each part.
 type body struct {
 	io.ReadCloser
 	p     *patience
-	timer *time.Timer // until something comes; then nil
+	timer *time.Timer // runs until the first part; then nil
 	left  int64
 }
 
@@ -257,7 +259,7 @@ func (a *API) media(ctx context.Context, res *http.Response, err error, model st
 	return media, nil
 }
 
-// unreachable is the error for a request without a response.
+// unreachable returns the error for a request without a response.
 func (a *API) unreachable(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
@@ -278,12 +280,12 @@ func (a *API) clean(err error) error {
 	return err
 }
 
-const mostSaid = 600 // limit for quoted text of others, in bytes
+const maxQuote = 600 // limit for quoted text of others, in bytes
 
-// line returns quoted text of others for an error.
+// line formats text of another program for an error.
 func (a *API) line(s string) string {
 	if a.Key != "" {
 		s = strings.ReplaceAll(s, a.Key, "(the key)")
 	}
-	return Line(s, mostSaid, false)
+	return Line(s, maxQuote, false)
 }

@@ -46,8 +46,9 @@ func (a *API) Refusal(status int, said []byte, model string) error {
 	return fmt.Errorf("%s rejects the request (%d)%s", a.who(), status, tail)
 }
 
-// Broken returns the error for a stream that did not come to its end: err is the error
-// of reading it, event the error that the provider sent in it, nil if it sent none.
+// Broken returns the error for a stream without an end. err is the error of
+// reading it; event is the error that the provider sent in it, nil if there is
+// none.
 func (a *API) Broken(ctx context.Context, err error, event []byte, model string) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -71,7 +72,7 @@ func (a *API) Broken(ctx context.Context, err error, event []byte, model string)
 	return a.clean(fmt.Errorf("%s broke off its reply: %w", a.who(), err))
 }
 
-// Nonsense is the error for a whole answer that is none.
+// Nonsense returns the error for an invalid unstreamed reply.
 func (a *API) Nonsense(err error) error {
 	return a.clean(fmt.Errorf("%s sent an invalid reply: %w", a.who(), err))
 }
@@ -113,8 +114,9 @@ func (a *API) reason(said []byte) (kind, why string) {
 	return kind, ""
 }
 
-// tooLongSaid is how servers say that a conversation is too long: have tokens of most.
-// They are compiled when they are needed, which is seldom.
+// tooLongSaid are the messages of servers for a conversation that is too long,
+// with the numbers of tokens. They are compiled on demand, because they are
+// rarely needed.
 var tooLongSaid = []string{
 	// Anthropic: prompt is too long: 201234 tokens > 200000 maximum
 	`prompt is too long: (?P<have>\d+) tokens? > (?P<most>\d+)`,

@@ -35,9 +35,9 @@ const defaultRetries = 2
 // A Provider is the part of a model that differs between providers.
 type Provider struct {
 	Name    string // "OpenAI"
-	KeyVar  string // the variable in which its key is kept
-	BaseURL string // its own
-	Path    string // of requests, below the base URL
+	KeyVar  string // the variable that has its key
+	BaseURL string // of the provider's own API
+	Path    string // of requests, relative to the base URL
 	Format  content.Format
 
 	Header http.Header // additional headers of requests
@@ -52,7 +52,7 @@ type Provider struct {
 	Decoder func(r *Request) Decoder
 }
 
-// A Request is a request in a provider's form.
+// A Request is a request in the provider's form.
 type Request struct {
 	Model     string
 	MaxTokens int64 // 0 for no limit
@@ -71,8 +71,9 @@ type Decoder interface {
 	// a message.
 	Whole(data []byte) bool
 
-	// End returns the calls of a reply that has come to its end. If it has not, stopped
-	// is false, and err may say why. Else err is the error of a reply that does not count.
+	// End returns the calls of a complete reply. If the reply is incomplete, stopped
+	// is false, and err may be the reason. Otherwise err is the error of an unusable
+	// reply.
 	End() (calls []model.Call, stopped bool, err error)
 }
 
@@ -90,7 +91,7 @@ func NewModel(o Options, p *Provider) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Key = "" // it is in api, and in nothing that is printed
+	o.Key = "" // it is in api, which is never printed
 	if o.Retries == 0 {
 		o.Retries = defaultRetries
 	}

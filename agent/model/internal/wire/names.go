@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	longestID   = 40 // that OpenAI takes
+	longestID   = 40 // maximum that OpenAI accepts
 	longestName = 64
 )
 
-// plain returns s with _ in place of characters that names of tools, and Anthropic's
-// ids, must not contain.
+// plain replaces characters that are not allowed in names of tools and
+// Anthropic's ids with "_".
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -29,7 +29,7 @@ func plain(s string) string {
 	}, s)
 }
 
-// id returns the id of a call: its own, if that can be sent and is new.
+// id returns the id for a call: the stored one, if it is accepted and unused.
 func (c *composer) id(stored string) string {
 	id := stored
 	if id == "" || len(id) > longestID || c.form == content.Anthropic && plain(id) != id {
@@ -98,9 +98,9 @@ func (c *composer) tool(t model.Tool) error {
 	return nil
 }
 
-// Calls returns the calls of a reply under the names that the agent knows. A call
-// without an id gets one, and one without arguments an empty object. The error says
-// why the calls cannot be used.
+// Calls returns the calls of a reply with the agent's names of tools. A call
+// without an id gets one, and a call without arguments gets an empty object. It
+// returns an error if the calls cannot be used.
 func (p *Prompt) Calls(made []model.Call) ([]model.Call, error) {
 	ids := map[string]bool{}
 	for _, c := range made {

@@ -18,22 +18,21 @@ import (
 // any stored form:
 //
 //   - Each call of a message is followed by one result, before anything else. A call
-//     without one gets one that says so; a result without a call is left out.
-//   - Calls have ids and names that the provider accepts, no two the same id; their
-//     arguments are objects.
-//   - Thoughts, empty texts, messages that say nothing, and what only another provider's
-//     own tools said are left out. For a file that cannot be shown there is a text that
-//     says so.
+//     without a result gets one that says so; a result without a call is omitted.
+//   - Calls have unique ids, and names that the provider accepts; their arguments are
+//     objects.
+//   - Thinking, empty texts and messages, and content of another provider's own tools
+//     are omitted. A file that the provider does not support is replaced by a text.
 //   - The last message is not the model's.
 //
-// The form of Anthropic has more rules: leading system messages become the system text,
-// later ones the user's; the first message is the user's; consecutive messages have
-// different roles.
+// Anthropic's form has more rules: leading system messages become the system
+// text, later ones messages of the user; the first message is the user's;
+// consecutive messages have different roles.
 type Prompt struct {
-	System   string            // "" for nothing; in the form of OpenAI it is a message
-	Messages []json.RawMessage // in the form
+	System   string            // "" for none; in OpenAI's form it is a message
+	Messages []json.RawMessage // in the provider's form
 	Tools    []Tool
-	Called   []string // names of tools as the messages have them, in the order of their first calls
+	Called   []string // tools that the messages call, in the order of their first calls
 
 	names map[string]string // the agent's names of tools, by the provider's
 }
@@ -87,7 +86,7 @@ const (
 	resultPart = "tool-result"
 )
 
-// A composer goes through the messages once.
+// A composer converts the messages in one pass.
 type composer struct {
 	form   content.Format
 	prompt *Prompt
@@ -216,7 +215,7 @@ func (c *composer) part(p content.Part, m *content.Message) (content.Part, bool)
 	return content.Part{Type: textPart, Text: p.Text}, !blank(p.Text)
 }
 
-// shown reports whether the form has a place for a file, and the provider can get it.
+// shown reports whether the form supports a file, and the provider can get it.
 func (c *composer) shown(p content.Part) bool {
 	items := content.Items(c.form, []*content.Message{{Role: user, Parts: []content.Part{p}}}, nil)
 	said := gjson.GetBytes(items[0], "content")

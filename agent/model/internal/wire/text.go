@@ -9,14 +9,14 @@ import (
 // chunks.
 type Text struct {
 	Stream func(piece string) // may be nil
-	Trim   bool               // line breaks at the end do not count
-	Broken bool               // something was not UTF-8, and is U+FFFD now
+	Trim   bool               // drop line breaks at the end
+	Broken bool               // invalid UTF-8 was replaced with U+FFFD
 
 	all  strings.Builder
 	rest []byte // a partial character, or trailing line breaks
 }
 
-// Add adds a chunk, which may begin and end anywhere.
+// Add adds a chunk, which may begin and end within a character.
 func (t *Text) Add(piece string) {
 	b := append(t.rest, piece...)
 	n := len(b)
@@ -46,7 +46,7 @@ func (t *Text) End() string {
 	return t.all.String()
 }
 
-// Streamed reports whether something was handed on.
+// Streamed reports whether any text was passed on.
 func (t *Text) Streamed() bool { return t.all.Len() > 0 }
 
 func (t *Text) give(b []byte) {

@@ -61,7 +61,7 @@ func (p *program) newBoard(e *explore.Exploration) *board {
 	return b
 }
 
-// update shows the progress of the exploration.
+// update draws the current state of the exploration.
 func (b *board) update(e *explore.Exploration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,7 +89,7 @@ func (b *board) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// close draws the whole table and leaves it.
+// close draws the complete table and leaves it on the terminal.
 func (b *board) close() {
 	if b.height == 0 {
 		return
@@ -211,11 +211,12 @@ func since(b explore.Branch, now time.Time) string {
 	if ended, ok := session.ParseTime(b.EndedAt); ok {
 		now = ended
 	}
-	return took(now.Sub(begun))
+	return formatDuration(now.Sub(begun))
 }
 
-// took formats a duration in tenths of a second, longer ones in seconds.
-func took(d time.Duration) string {
+// formatDuration formats a duration in tenths of a second, longer ones in
+// seconds.
+func formatDuration(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}

@@ -72,7 +72,7 @@ func (p *program) branches(b *workspace.Branches) {
 	}
 	left := p.paint.width - 2 - widths[0] - 2 - widths[1] - 2
 	if left < widths[2]+16 && p.paint.width > 0 {
-		widths[2] = 0 // no column, so that there is room for words
+		widths[2] = 0 // no column, to leave room for words
 	}
 	for i, row := range rows {
 		mark, id, depth := " ", pad(row[0], widths[0]), fmt.Sprintf("%*s", widths[1], row[1])
@@ -111,7 +111,7 @@ func shortMessages(ids []string) func(string) string {
 	}
 }
 
-// firstWords returns how a message begins, on one line, also off a terminal.
+// firstWords returns the first words of a message, on one line.
 func firstWords(m session.Message) string {
 	const columns, bytes = 100, 1000
 	text := m.Text()

@@ -42,7 +42,7 @@ func (p *program) printCandidates(e *fault.AmbiguousError) {
 	}
 }
 
-// candidateNames returns a name for each candidate that no other has.
+// candidateNames returns a unique name for each candidate.
 func candidateNames(list []fault.Candidate) []string {
 	var sessions []workspace.Entry
 	var messages []string

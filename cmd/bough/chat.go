@@ -135,8 +135,8 @@ func streamFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "stream", DisableDefaultText: true, Usage: "print events as they happen, one JSON document per line"}
 }
 
-func (p *program) newTeller(c *cli.Context, w *workspace.Workspace) *teller {
-	t := &teller{p: p, ctx: context.WithoutCancel(c.Context), w: w, stream: c.Bool("stream"), named: c.String("name")}
+func (p *program) newTeller(c *cli.Context, w *workspace.Workspace) *turnPrinter {
+	t := &turnPrinter{p: p, ctx: context.WithoutCancel(c.Context), w: w, stream: c.Bool("stream"), named: c.String("name")}
 	t.supply = supply{approve: p.newApprover(c, w, t.anyAsker)}
 	p.json = p.json || t.stream // errors too
 	return t
@@ -144,7 +144,7 @@ func (p *program) newTeller(c *cli.Context, w *workspace.Workspace) *teller {
 
 // anyAsker returns the asker, starting it if the turn has no tools. It is called while
 // turns run.
-func (t *teller) anyAsker() *asker {
+func (t *turnPrinter) anyAsker() *asker {
 	if t.asker == nil {
 		t.asker = t.p.newAsker()
 		t.asker.start()
@@ -161,7 +161,7 @@ func (p *program) prompt(c *cli.Context, arg int) (string, error) {
 }
 
 // chat calls talk, which runs turns, and prints the result.
-func (t *teller) chat(ctx context.Context, talk func(context.Context) (*agents.ChatResult, error)) error {
+func (t *turnPrinter) chat(ctx context.Context, talk func(context.Context) (*agents.ChatResult, error)) error {
 	var said *agents.ChatResult
 	var explored *explore.Exploration
 	err := t.watch(ctx, func(ctx context.Context) (err error) {
@@ -187,7 +187,7 @@ func (t *teller) chat(ctx context.Context, talk func(context.Context) (*agents.C
 
 // watch prints events while do runs turns, until an interrupt. From now on only the asker
 // reads standard input.
-func (t *teller) watch(ctx context.Context, do func(context.Context) error) error {
+func (t *turnPrinter) watch(ctx context.Context, do func(context.Context) error) error {
 	ctx, stop := untilInterrupt(ctx)
 	defer stop()
 	ctx, t.abort = context.WithCancel(ctx)

@@ -23,7 +23,7 @@ type choice string
 const (
 	chooseSession    choice = "session"
 	chooseCheckpoint choice = "checkpoint"
-	chooseMessage    choice = "message" // of the conversation at the head, else of one that is chosen first
+	chooseMessage    choice = "message" // of the conversation at the head; if there is no head, of one that is chosen first
 )
 
 func (p *program) chooseVerb() verb {
@@ -184,7 +184,7 @@ func (p *program) chooseMessage(ctx context.Context, w *workspace.Workspace, in,
 // messagesOf returns the messages of a conversation, those of its newest branch first and
 // of each branch the newest first, and the id of its first file.
 func messagesOf(ctx context.Context, w *workspace.Workspace, name string) (id string, messages []session.Message, err error) {
-	const mostBranches = 64 // more make a list too long to look through
+	const maxBranches = 64 // more would make the list too long
 	tree, err := w.MessageTree(ctx, name, session.ReadOptions{Partial: true})
 	if err != nil {
 		return "", nil, err
@@ -192,7 +192,7 @@ func messagesOf(ctx context.Context, w *workspace.Workspace, name string) (id st
 	leaves := slices.DeleteFunc(tree.Runs, func(r workspace.StraightRun) bool { return !r.Leaf })
 	slices.SortStableFunc(leaves, func(a, b workspace.StraightRun) int { return b.LastActive.Compare(a.LastActive) })
 	seen := map[string]bool{}
-	for _, leaf := range leaves[:min(len(leaves), mostBranches)] {
+	for _, leaf := range leaves[:min(len(leaves), maxBranches)] {
 		conv, err := w.Show(ctx, tree.Session+"@"+leaf.Last, session.ReadOptions{Partial: true})
 		if err != nil {
 			return "", nil, err

@@ -178,8 +178,8 @@ func (p *program) completeSub(ctx context.Context, parent verb, words []string) 
 	return p.completeAgent(ctx, v, words[1:])
 }
 
-// completeExploration does what completeAgent does for a verb of explorations: their ids,
-// the newest first, and then the strategies of one.
+// completeExploration is completeAgent for a verb of explorations: it returns
+// their ids, newest first, and then the strategies of one.
 func (p *program) completeExploration(ctx context.Context, v verb, words []string) (found []string) {
 	w, err := p.open(ctx, checkpoint.Retention{})
 	if err != nil {
@@ -357,7 +357,7 @@ func (p *program) completionVerb() verb {
 bough completion fish > ~/.config/fish/completions/bough.fish`,
 		min: 1,
 		max: 1,
-		alone: func(c *cli.Context) error {
+		standalone: func(c *cli.Context) error {
 			if c.IsSet("bash") {
 				p.completeBash(c.Context, c.Args().First(), c.Int("bash"), c.String("breaks"), c.Int("type"))
 				return nil

@@ -34,7 +34,7 @@ bough config retention.max_age 90d --user`,
 			&cli.BoolFlag{Name: "unset", DisableDefaultText: true, Usage: "remove the setting from the file"},
 		},
 		max: 100,
-		alone: func(c *cli.Context) error {
+		standalone: func(c *cli.Context) error {
 			words := c.Args().Slice()
 			if len(words) == 0 {
 				if c.Bool("add") || c.Bool("unset") {
@@ -98,7 +98,7 @@ func settingError(err error) error {
 	return err
 }
 
-// A settingRow is a setting with the value that it has.
+// A settingRow is a setting with its value and source.
 type settingRow struct {
 	Key   string          `json:"key"`
 	Value json.RawMessage `json:"value"` // null if there is none
@@ -253,7 +253,7 @@ func (p *program) changeSetting(c *cli.Context, s config.Setting, words []string
 	return nil
 }
 
-// settingsFile returns the file that a change of s goes to.
+// settingsFile returns the file in which s is to be changed.
 func (p *program) settingsFile(c *cli.Context, s config.Setting) (config.File, error) {
 	if c.Bool("user") || s.UserOnly {
 		path, err := config.UserPath()

@@ -75,7 +75,7 @@ func (a *asker) allows(tool string) bool {
 	return a.allowed[tool]
 }
 
-// confirm asks whether a call may be made. It returns false when ctx ends.
+// confirm asks whether a call may run. It returns false when ctx ends.
 func (a *asker) confirm(ctx context.Context, c model.Call) bool {
 	switch a.word(ctx, fmt.Sprintf("Run %s %s? [y/N/a] ", line(c.Name), line(c.Arguments))) {
 	case "a", "all", "always":

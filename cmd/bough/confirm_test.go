@@ -134,7 +134,7 @@ func TestTellerText(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		p := &program{stdout: bufio.NewWriter(&out), paint: paint{width: c.width}}
-		te := &teller{p: p}
+		te := &turnPrinter{p: p}
 		for _, piece := range c.pieces {
 			te.text(piece)
 		}

@@ -30,7 +30,7 @@ the demo waits for a key after each step; q ends it.`,
 			&cli.BoolFlag{Name: "no-pause", DisableDefaultText: true, Usage: "do not wait for a key after each step"},
 		},
 		max: 1,
-		alone: func(c *cli.Context) error {
+		standalone: func(c *cli.Context) error {
 			dir, err := demoFolder(c.Args().First())
 			if err != nil {
 				return err

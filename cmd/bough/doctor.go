@@ -20,7 +20,7 @@ func (p *program) doctorVerb() verb {
 		name:    "doctor",
 		args:    "[--fix [--dialect bough|penguin]] [--merge-copies]",
 		short:   "check the files of a workspace and repair them",
-		long:    doctorBegin + ailments(),
+		long:    doctorBegin + problemKinds(),
 		example: `bough doctor --fix`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "fix", DisableDefaultText: true, Usage: "repair what can be repaired without loss"},
@@ -64,8 +64,9 @@ that differs from the session's message of the same id is kept, and the exit cod
 It detects:
 `
 
-// ailments lists what doctor finds, and what --fix does about it.
-func ailments() string {
+// problemKinds lists the problems that doctor finds, and how --fix repairs
+// them.
+func problemKinds() string {
 	var lines []string
 	for _, a := range doctor.Kinds {
 		lines = append(lines, fmt.Sprintf("  %-20s%s", a.Kind, a.About))

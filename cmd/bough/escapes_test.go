@@ -196,7 +196,7 @@ func TestEscapes(t *testing.T) {
 			s.completion()
 			s.damage()
 			for _, v := range allVerbs(s.verbs) {
-				if (v.action != nil || v.alone != nil) && !s.ran[v.full()] && notHostile[v.full()] == "" {
+				if (v.action != nil || v.standalone != nil) && !s.ran[v.full()] && notHostile[v.full()] == "" {
 					t.Errorf("%q did not run", v.full())
 				}
 			}

@@ -34,7 +34,7 @@ func exploreMode(c *cli.Context) (string, error) {
 
 // exploreReply explores the strategies in a reply. It returns nil if the reply offers none
 // or the user declines. The head stays at the reply.
-func (t *teller) exploreReply(ctx context.Context, said *agents.ChatResult, modelID string) (*explore.Exploration, error) {
+func (t *turnPrinter) exploreReply(ctx context.Context, said *agents.ChatResult, modelID string) (*explore.Exploration, error) {
 	p, ref := t.p, said.Tree+"@"+string(said.Node)
 	x := p.explorerWith(t.w, &t.supply)
 	plan, err := x.Plan(ctx, explore.Request{Ref: ref, Runner: explore.Runner{Model: modelID}})

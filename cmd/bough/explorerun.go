@@ -53,7 +53,7 @@ func (p *program) explorerWith(w *workspace.Workspace, s *supply) *explorer {
 	return x
 }
 
-// explorerOf returns an explorer that reads.
+// explorerOf returns an explorer for reading.
 func (p *program) explorerOf(w *workspace.Workspace) *explore.Explorer {
 	return &explore.Explorer{Workspace: w, Note: p.note}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// An explored is the summary of an exploration in the JSON of ls.
-type explored struct {
+// An explorationSummary is the summary of an exploration in the JSON of ls.
+type explorationSummary struct {
 	ID        string         `json:"id"`
 	Session   string         `json:"session_id"`
 	Node      string         `json:"parent_node_id"`
@@ -41,9 +41,9 @@ func (p *program) exploreLsVerb() verb {
 				return err
 			}
 			if p.json {
-				all := []explored{}
+				all := []explorationSummary{}
 				for _, e := range list {
-					x := explored{
+					x := explorationSummary{
 						ID: e.ID, Session: e.Session, Node: e.Node, Agent: e.Agent, Question: e.Question, Method: e.Method, Branches: len(e.Branches),
 						Active: append([]string{}, e.Active...), Outcome: e.Outcome, Adopted: e.Adopted, CreatedAt: e.CreatedAt, EndedAt: e.EndedAt,
 					}
@@ -236,7 +236,7 @@ func (p *program) exploreStatsVerb() verb {
 			for _, s := range stats {
 				rows = append(rows, []string{
 					p.paint.fit(line(s.Strategy), widestLabel), fmt.Sprintf("%d of %d", s.Succeeded, s.Runs), fmt.Sprintf("%.0f %%", 100*s.Rate),
-					took(time.Duration(s.Seconds * float64(time.Second))), confident(s.Confidence),
+					formatDuration(time.Duration(s.Seconds * float64(time.Second))), confident(s.Confidence),
 				})
 			}
 			if len(stats) == 0 {

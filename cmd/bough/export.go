@@ -122,7 +122,7 @@ func (p *program) printExport(e *workspace.Export, redacted bool) error {
 	if p.json {
 		return p.printJSON(exported{e, contentOf(e)})
 	}
-	p.exportTold(e, redacted)
+	p.printLosses(e, redacted)
 	var err error
 	switch {
 	case e.Path != "":
@@ -171,8 +171,9 @@ func exportOptions(c *cli.Context, format *convert.Format) workspace.ExportOptio
 	return o
 }
 
-// exportTold prints the losses of an export and, with --redact, the redactions.
-func (p *program) exportTold(e *workspace.Export, redacted bool) {
+// printLosses prints the losses of an export and, with --redact, the
+// redactions.
+func (p *program) printLosses(e *workspace.Export, redacted bool) {
 	path := cmp.Or(string(e.Path), "standard output")
 	about := count(e.Messages, "message")
 	if e.Branches > 1 {
@@ -245,7 +246,7 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 	if p.json {
 		return p.printJSON(r)
 	}
-	p.exportTold(r.Export, o.Redact != nil)
+	p.printLosses(r.Export, o.Redact != nil)
 	if c.Bool("exec") {
 		return p.execute(c, r)
 	}

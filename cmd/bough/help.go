@@ -11,12 +11,12 @@ import (
 
 func (p *program) helpVerb() verb {
 	return verb{
-		name:    "help",
-		args:    "[VERB [VERB]]",
-		short:   "show the help of bough or of a verb",
-		example: `bough help branch`,
-		max:     2,
-		alone:   func(c *cli.Context) error { return p.help(c.Args().Slice()...) },
+		name:       "help",
+		args:       "[VERB [VERB]]",
+		short:      "show the help of bough or of a verb",
+		example:    `bough help branch`,
+		max:        2,
+		standalone: func(c *cli.Context) error { return p.help(c.Args().Slice()...) },
 	}
 }
 

@@ -27,7 +27,7 @@ The exit code is 5 if a file is damaged.`,
 bough inspect conversations/*.json --json`,
 		min: 1,
 		max: 1 << 20,
-		alone: func(c *cli.Context) error {
+		standalone: func(c *cli.Context) error {
 			files := []inspect.Result{}
 			for _, path := range c.Args().Slice() {
 				list, err := inspect.File(c.Context, path, p.stdin)

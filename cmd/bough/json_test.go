@@ -321,7 +321,7 @@ func TestJSONPage(t *testing.T) {
 	s.values()
 	for _, v := range allVerbs((&program{}).verbs()) {
 		name := "bough " + v.full()
-		if v.action == nil && v.alone == nil {
+		if v.action == nil && v.standalone == nil {
 			continue // it only has subcommands
 		}
 		if s.page.samples[name] == nil {

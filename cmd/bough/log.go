@@ -229,8 +229,8 @@ func (p *program) operations(rows []logRow, titles map[string]string) {
 	}
 }
 
-// about describes an operation in a few words: by the titles that it names, else by those
-// of its sessions.
+// about describes an operation in a few words: by the titles in its arguments,
+// else by those of its sessions.
 func about(o history.Operation, titles map[string]string) string {
 	text := func(name string) string {
 		s, _ := o.Args[name].(string)

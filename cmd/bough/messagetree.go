@@ -62,7 +62,7 @@ type messageDrawing struct {
 	runs     []workspace.StraightRun
 	names    []string
 	children [][]int // of each run
-	deepest  int     // how many levels are drawn below each other
+	deepest  int     // maximum number of levels in one part of the drawing
 }
 
 // runNames returns a name for each run: its first and its last message.

@@ -24,7 +24,7 @@ func (p *program) open(ctx context.Context, r checkpoint.Retention) (*workspace.
 	if err != nil {
 		return nil, err
 	}
-	o.Note, o.Progress = p.note, p.meter.tell
+	o.Note, o.Progress = p.note, p.meter.update
 	o.Retention = checkpoint.Retention{
 		KeepAll:  cmp.Or(r.KeepAll, o.Retention.KeepAll),
 		EveryNth: cmp.Or(r.EveryNth, o.Retention.EveryNth),

@@ -47,7 +47,7 @@ func (p *program) fromOpencode(ctx context.Context) (dir string, err error) {
 		}
 	}()
 	for n, s := range sessions {
-		p.meter.tell("asking opencode for its sessions", int64(n), int64(len(sessions)))
+		p.meter.update("asking opencode for its sessions", int64(n), int64(len(sessions)))
 		id := s.Get("id").String()
 		if id == "" || filepath.Base(id) != id {
 			continue

@@ -65,7 +65,7 @@ func (g *pager) start() {
 		return
 	}
 	if g.err = g.process.Start(); g.err == nil {
-		signal.Ignore(os.Interrupt) // the pager's now; a closed pager ends the verb
+		signal.Ignore(os.Interrupt) // interrupts are for the pager; when it is closed, the verb ends
 	}
 }
 

@@ -28,7 +28,7 @@ func newPaint(w io.Writer) paint {
 		return paint{}
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 { // some terminals do not know
+	if err != nil || width <= 0 { // some terminals do not report it
 		width = 80
 	}
 	return paint{os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", width}
@@ -50,7 +50,7 @@ func (p paint) sgr(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// fit cuts s to a number of columns. Off a terminal it stays whole.
+// fit cuts s to a number of columns. Without a terminal it returns s.
 func (p paint) fit(s string, columns int) string {
 	if p.width == 0 {
 		return s
@@ -72,7 +72,7 @@ func (p paint) role(role string) string {
 // width returns the number of columns of s.
 func width(s string) int { return displaywidth.String(s) }
 
-// pad fills s with blanks to a number of columns.
+// pad adds blanks up to a number of columns.
 func pad(s string, columns int) string { return s + strings.Repeat(" ", max(0, columns-width(s))) }
 
 // clean returns text that is safe to print on a terminal. All text from a file or another

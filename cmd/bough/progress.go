@@ -40,8 +40,8 @@ func newMeter(out io.Writer) *meter {
 	return &meter{out: out, width: width}
 }
 
-// tell records how many bytes are done.
-func (m *meter) tell(doing string, done, total int64) {
+// update records how many bytes are done.
+func (m *meter) update(doing string, done, total int64) {
 	if m.out == nil {
 		return
 	}

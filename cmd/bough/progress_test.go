@@ -26,11 +26,11 @@ func TestBar(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
 			m := &meter{out: &out, width: c.columns, start: time.Now().Add(-time.Hour)}
-			m.tell("writing", 0, c.total)
+			m.update("writing", 0, c.total)
 			m.drawn = time.Time{}
 			time.Sleep(c.after)
 			out.Reset()
-			m.tell("writing", c.done, c.total)
+			m.update("writing", c.done, c.total)
 			if got := strings.TrimPrefix(out.String(), "\r\x1b[K"); got != c.want {
 				t.Errorf("%d of %d after %v is\n%q, want\n%q", c.done, c.total, c.after, got, c.want)
 			}
@@ -45,17 +45,17 @@ func testMeter(t *testing.T) {
 	var out bytes.Buffer
 	m := &meter{out: &out, width: 60}
 	other := under{&out, m}
-	m.tell("reading", 0, 1000)
+	m.update("reading", 0, 1000)
 	time.Sleep(patience - 1)
-	m.tell("reading", 900, 1000)
+	m.update("reading", 900, 1000)
 	m.clear()
 	if out.Len() > 0 {
 		t.Errorf("short work shows %q", out.String())
 	}
 	time.Sleep(time.Nanosecond)
-	m.tell("reading", 950, 1000)
+	m.update("reading", 950, 1000)
 	time.Sleep(redraw - 1)
-	m.tell("reading", 960, 1000)
+	m.update("reading", 960, 1000)
 	other.Write([]byte("text"))
 	other.Write([]byte("more"))
 	const clear = "\r\x1b[K"
@@ -64,6 +64,6 @@ func testMeter(t *testing.T) {
 		t.Errorf("long work shows %q", got)
 	}
 	none := &meter{}
-	none.tell("reading", 1, 2)
+	none.update("reading", 1, 2)
 	none.clear()
 }

@@ -45,7 +45,7 @@ text is read from standard input. Prints the queue. If the agent is idle, TEXT i
 	}
 }
 
-// sayAction returns the action that sends a message to a working agent.
+// sayAction returns the action that sends a message to a running agent.
 func (p *program) sayAction(mode turn.DeliveryMode) func(*cli.Context, *workspace.Workspace) error {
 	return func(c *cli.Context, w *workspace.Workspace) error {
 		t := p.newTeller(c, w)
@@ -110,7 +110,7 @@ bough queue ada --resume`,
 }
 
 // queue calls do, which changes a queue and may run turns, and prints the result.
-func (t *teller) queue(ctx context.Context, do func(context.Context) (*agents.Queue, *agents.ChatResult, error)) error {
+func (t *turnPrinter) queue(ctx context.Context, do func(context.Context) (*agents.Queue, *agents.ChatResult, error)) error {
 	var q *agents.Queue
 	var said *agents.ChatResult
 	err := t.watch(ctx, func(ctx context.Context) (err error) {
@@ -121,7 +121,7 @@ func (t *teller) queue(ctx context.Context, do func(context.Context) (*agents.Qu
 }
 
 // queued prints a queue.
-func (t *teller) queued(q *agents.Queue, said *agents.ChatResult, err error) error {
+func (t *turnPrinter) queued(q *agents.Queue, said *agents.ChatResult, err error) error {
 	if err != nil {
 		return err
 	}

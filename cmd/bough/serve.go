@@ -45,7 +45,7 @@ bough serve --on-message 'python3 find_tasks.py' --timeout 1m`,
 			&cli.DurationFlag{Name: "idle", Value: 8 * time.Second, Usage: "run CMD when no message arrived for the time `D`"},
 			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "stop CMD after the time `D`"},
 		},
-		alone: p.serve,
+		standalone: p.serve,
 	}
 }
 
@@ -122,7 +122,7 @@ func (p *program) openShared(ctx context.Context) (*workspace.Workspace, error) 
 // noteShared returns note in a form that is safe for concurrent use.
 func (p *program) noteShared() func(string) {
 	return func(s string) {
-		const most = 1000 // notes that are remembered, so that none is printed twice
+		const most = 1000 // number of notes that are remembered to print each only once
 		p.noting.Lock()
 		defer p.noting.Unlock()
 		if len(p.noted) == most {

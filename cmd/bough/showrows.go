@@ -19,7 +19,7 @@ type showRow struct {
 	person bool // the user wrote it
 	time   time.Time
 	joined bool
-	mode   string // its delivery mode to a working agent, or ""
+	mode   string // its delivery mode to a running agent, or ""
 	blocks []block
 }
 
@@ -69,8 +69,8 @@ func showRows(c *workspace.Conversation, o showOptions) []showRow {
 	return rows
 }
 
-// deliveryNote formats the mode in which a user's message was delivered to a working agent,
-// "" if it was not.
+// deliveryNote formats the mode in which a user's message was delivered to a
+// running agent, "" if it was not.
 func deliveryNote(raw []byte) string {
 	switch turn.DeliveryMode(gjson.GetBytes(raw, "metadata.delivery_mode").Str) {
 	case turn.Steer:

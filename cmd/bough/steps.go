@@ -6,7 +6,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// phrases returns what the command says of the steps after an error.
+// phrases returns the text for each step after an error.
 func phrases() map[fault.Action]string {
 	return map[fault.Action]string{
 		fault.AppendMessage:       "'bough append' adds one",
@@ -53,7 +53,7 @@ func phrases() map[fault.Action]string {
 	}
 }
 
-// hint returns what the command says after an error: the fact that helps, and what to type
+// hint returns the hint for an error: its helpful fact, and the step to take
 // next.
 func hint(e *fault.Error) string {
 	phrase, ok := phrases()[e.Next.Do]

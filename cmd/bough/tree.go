@@ -127,7 +127,7 @@ func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 	}
 }
 
-// shortMessage cuts the id of a message to a short form that a REF takes.
+// shortMessage cuts the id of a message to a short form for a REF.
 func shortMessage(id string) string {
 	const uuid = 36
 	if len(id) == uuid {

@@ -30,7 +30,7 @@ func turnFlags() []cli.Flag {
 }
 
 // turnOptions parses turnFlags. Invalid flags are an error before anything is written.
-func (p *program) turnOptions(c *cli.Context, t *teller) (o agents.TurnOptions, err error) {
+func (p *program) turnOptions(c *cli.Context, t *turnPrinter) (o agents.TurnOptions, err error) {
 	for _, flag := range []string{"model", "fallback"} {
 		if id := c.String(flag); c.IsSet(flag) {
 			if _, _, err := parseModel(id); err != nil {
@@ -68,7 +68,7 @@ func (p *program) turnOptions(c *cli.Context, t *teller) (o agents.TurnOptions, 
 		Model: c.String("model"), Fallback: c.String("fallback"),
 		Models:      t.supply.model,
 		MaxRequests: c.Int("max-turns"), MaxCalls: calls, NoCheckpoint: c.Bool("no-checkpoint"),
-		OnEvent: t.tell,
+		OnEvent: t.printEvent,
 	}
 	if word := c.String("steer-policy"); c.IsSet("steer-policy") {
 		policy, ok := turn.ParseSteerPolicy(word)

@@ -17,28 +17,28 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A teller prints what an agent does during a turn: its answer on standard output, the rest
-// on standard error.
-type teller struct {
+// A turnPrinter prints what an agent does during a turn: its answer on standard
+// output, the rest on standard error.
+type turnPrinter struct {
 	p      *program
 	ctx    context.Context
 	w      *workspace.Workspace
 	asker  *asker
 	supply supply
-	stream bool   // print the events, and nothing else
+	stream bool   // print only the events
 	typed  bool   // the next message of the user comes from the command line
-	named  string // the name of the new tree, if there is one
+	named  string // the name of the new tree, "" for none
 
 	explore string // the mode for a reply that offers several strategies
-	model   string // of the command line
+	model   string // --model
 
-	copied *copied            // by a branch
-	abort  context.CancelFunc // ends the turn
+	copied *copied            // set for a branch
+	abort  context.CancelFunc // aborts the turn
 
-	came  session.ID   // the message whose text arrived
+	came  session.ID   // the message whose text arrives
 	open  bool         // the line has no end yet
 	held  string       // line ends at the end of the text
-	calls []model.Call // of the last message, without results so far
+	calls []model.Call // of the last message, without results yet
 }
 
 // A copied is the size of the path that a new tree was branched from.
@@ -49,7 +49,7 @@ type copied struct {
 }
 
 // tell prints an event.
-func (t *teller) tell(e events.Event) {
+func (t *turnPrinter) printEvent(e events.Event) {
 	t.p.meter.end() // the answer uses the meter's line from now on
 	defer func() {
 		if t.p.stdout.Flush() != nil {
@@ -61,7 +61,7 @@ func (t *teller) tell(e events.Event) {
 	}
 	switch e.Type {
 	case events.BranchCreated:
-		if e.Message == "" { // not in place
+		if e.Message == "" { // an in-place branch has a message
 			t.branched(e)
 		}
 	case events.SessionCreated:
@@ -84,14 +84,14 @@ func (t *teller) tell(e events.Event) {
 }
 
 // branched prints how much a branch copied.
-func (t *teller) branched(e events.Event) {
+func (t *turnPrinter) branched(e events.Event) {
 	path, err := t.w.Line(string(e.Session)).Path(t.ctx, "", session.ReadOptions{})
 	if err != nil || len(path.Nodes) == 0 {
 		return
 	}
 	t.copied = &copied{}
 	var counter tokens.Counter
-	for _, n := range path.Nodes[:len(path.Nodes)-1] { // the last is the prompt
+	for _, n := range path.Nodes[:len(path.Nodes)-1] { // without the last, which is the prompt
 		t.copied.Messages++
 		t.copied.Bytes += int64(len(n.Raw))
 		t.copied.Tokens += content.Read(n.Raw).Tokens(counter.Count)
@@ -104,7 +104,7 @@ func (t *teller) branched(e events.Event) {
 
 // text prints text as it arrives. It holds back line ends until more text follows, so that
 // a message ends with exactly one.
-func (t *teller) text(s string) {
+func (t *turnPrinter) text(s string) {
 	if t.p.paint.width > 0 {
 		s = clean(strings.ReplaceAll(s, "\r", ""))
 	}
@@ -120,7 +120,7 @@ func (t *teller) text(s string) {
 }
 
 // endText ends the current line.
-func (t *teller) endText() {
+func (t *turnPrinter) endText() {
 	if t.open {
 		fmt.Fprintln(t.p.stdout)
 		t.p.stdout.Flush()
@@ -129,7 +129,7 @@ func (t *teller) endText() {
 }
 
 // message prints a message that was added.
-func (t *teller) message(e events.Event) {
+func (t *turnPrinter) message(e events.Event) {
 	path, err := t.w.Line(string(e.Session)).Path(t.ctx, string(e.Message), session.ReadOptions{})
 	if err != nil || len(path.Nodes) == 0 {
 		t.endText()
@@ -172,15 +172,15 @@ func (t *teller) message(e events.Event) {
 }
 
 // call prints the next call.
-func (t *teller) call() {
+func (t *turnPrinter) call() {
 	if len(t.calls) > 0 {
 		t.aside(line(t.calls[0].Name + " " + t.calls[0].Arguments))
 	}
 }
 
 // aside prints one line on standard error.
-func (t *teller) aside(s string) {
-	const most = 100 // columns, where there is no terminal
+func (t *turnPrinter) aside(s string) {
+	const most = 100 // columns without a terminal
 	columns := most
 	if t.p.talk.width > 0 {
 		columns = t.p.talk.width - 1

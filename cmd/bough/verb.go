@@ -73,24 +73,24 @@ func onUsageError(_ *cli.Context, err error, _ bool) error {
 
 func seeHelp(verb string) string { return "see 'bough help " + verb + "'" }
 
-// A verb is a verb of the command: its help, its flags and its action.
+// A verb is a verb of the command, with its help, flags and action.
 type verb struct {
-	name    string
-	parent  string // the verb above it, "" for none
-	subs    []verb // verbs below it; with an action, args may take their place
-	aliases []string
-	args    string // for the usage line
-	short   string
-	long    string
-	example string
-	flags   []cli.Flag
-	changes bool // the workspace, with or without flags
-	min     int  // arguments
-	max     int
-	hint    string   // for a wrong number of arguments, "" for the usual one
-	choices []choice // lists to choose missing arguments from, beginning with the first argument
-	action  func(*cli.Context, *workspace.Workspace) error
-	alone   func(*cli.Context) error // in place of action, without a workspace
+	name       string
+	parent     string // the parent verb, "" for none
+	subs       []verb // verbs below it; with an action, args may take their place
+	aliases    []string
+	args       string // for the usage line
+	short      string
+	long       string
+	example    string
+	flags      []cli.Flag
+	changes    bool // it changes the workspace
+	min        int  // minimum number of arguments
+	max        int
+	hint       string   // for a wrong number of arguments, "" for the default
+	choices    []choice // lists to choose missing arguments from, beginning with the first argument
+	action     func(*cli.Context, *workspace.Workspace) error
+	standalone func(*cli.Context) error // instead of action, without a workspace
 }
 
 func (v verb) names() []string { return append([]string{v.name}, v.aliases...) }
@@ -98,7 +98,7 @@ func (v verb) names() []string { return append([]string{v.name}, v.aliases...) }
 // full returns the name as it is typed.
 func (v verb) full() string { return strings.TrimPrefix(v.parent+" "+v.name, " ") }
 
-// command makes the verb a command of the app.
+// command returns the verb as a command of the app.
 func (p *program) command(v verb) *cli.Command {
 	var subs []*cli.Command
 	for _, sub := range v.subs {
@@ -129,8 +129,8 @@ func (p *program) command(v verb) *cli.Command {
 				return e
 			}
 			defer p.page(v)()
-			if v.alone != nil {
-				return withHelp(v, v.alone(c))
+			if v.standalone != nil {
+				return withHelp(v, v.standalone(c))
 			}
 			if v.changes {
 				ctx, stop := untilInterrupt(c.Context)
@@ -150,7 +150,7 @@ func (p *program) command(v verb) *cli.Command {
 	}
 }
 
-// withHelp returns err with a hint to the help of the verb in place of the general one.
+// withHelp replaces the general hint of err with one to the help of the verb.
 func withHelp(v verb, err error) error {
 	var e *fault.Error
 	if !errors.As(err, &e) || e.Code != fault.Usage || e.Hint != listsVerbs {

@@ -54,7 +54,7 @@ arrive in a session at once, of the last one) and prunes old checkpoints as 'bou
 	}
 }
 
-// event prints an event at once.
+// event prints an event and flushes it.
 func (p *program) event(e events.Event) error {
 	if p.json {
 		if err := p.printJSON(e); err != nil {

@@ -12,22 +12,23 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Options are how a person chooses.
+// Options configure Choose.
 type Options struct {
 	Prompt string
 	Items  []Item
-	Query  string // what the list is narrowed down to at first
-	// Preview returns what is shown beside an item. It is called in a goroutine of its
-	// own, and its context ends when the cursor goes on. If nil, there is no preview.
+	Query  string // the initial query
+	// Preview returns the text to show beside an item. It is called in a goroutine
+	// of its own; its context ends when the cursor moves on. If nil, there is no
+	// preview.
 	Preview func(ctx context.Context, item int) string
 	Color   bool
 }
 
-// ErrNone is the error for a person who chose nothing.
+// ErrNone is the error if the user chose nothing.
 var ErrNone = errors.New("nothing was chosen")
 
-// Choose shows the items on a terminal and returns the index of the one that a person
-// chose. It leaves the screen as it was.
+// Choose shows the items on a terminal and returns the index of the one that
+// the user chose. It restores the screen.
 func Choose(ctx context.Context, in io.Reader, out io.Writer, o Options) (int, error) {
 	m := &chooser{options: o, list: New(o.Items), previews: map[int]string{}, ctx: ctx, chosen: -1}
 	m.list.Filter(o.Query)
@@ -38,19 +39,19 @@ func Choose(ctx context.Context, in io.Reader, out io.Writer, o Options) (int, e
 	return m.chosen, err
 }
 
-// A chooser is the model of Choose.
+// A chooser is the bubbletea model of Choose.
 type chooser struct {
 	options       Options
 	list          *List
 	width, height int
 	ctx           context.Context
 	previews      map[int]string
-	stop          context.CancelFunc // of the preview that is being made, nil if none is
+	stop          context.CancelFunc // cancels the preview that is being made, nil if there is none
 	chosen        int
-	done          bool // keys that come after the end are ignored
+	done          bool // later keys are ignored
 }
 
-// A preview is what Preview returned.
+// A preview is a result of Options.Preview.
 type preview struct {
 	item int
 	text string
@@ -58,7 +59,7 @@ type preview struct {
 
 func (m *chooser) Init() tea.Cmd { return m.look() }
 
-// look begins to make the preview of the item at the cursor.
+// look starts the preview of the item at the cursor.
 func (m *chooser) look() tea.Cmd {
 	if m.stop != nil {
 		m.stop()
@@ -105,7 +106,7 @@ func (m *chooser) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// filter narrows the list down, to one line.
+// filter sets the query, on one line.
 func (m *chooser) filter(query string) {
 	m.list.Filter(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -115,14 +116,14 @@ func (m *chooser) filter(query string) {
 	}, query))
 }
 
-// key does what a key stands for.
+// key handles a key.
 func (m *chooser) key(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	query := m.list.Query()
 	switch k.String() {
 	case "esc", "ctrl+c", "ctrl+g", "ctrl+d":
 		m.done = true
 		return m, tea.Quit
-	case "enter", "ctrl+j": // a line that was typed before the list was there ends so
+	case "enter", "ctrl+j": // the end of a line that was typed before the list was shown
 		if m.chosen = m.list.Selected(); m.chosen >= 0 {
 			m.done = true
 			return m, tea.Quit
@@ -156,10 +157,10 @@ func (m *chooser) key(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	return m, m.look()
 }
 
-// rows returns how many items are shown at once.
+// rows returns how many items are visible.
 func (m *chooser) rows() int { return max(1, m.height-2) }
 
-// wide is the width from which on there is room for a preview.
+// wide is the minimum width of a terminal for a preview.
 const wide = 70
 
 func (m *chooser) View() tea.View {
@@ -182,12 +183,12 @@ func (m *chooser) View() tea.View {
 	return v
 }
 
-// head is the line with the query.
+// head returns the line with the query.
 func (m *chooser) head() string {
 	return fit(m.options.Prompt+" "+m.list.Query(), m.width)
 }
 
-// rowsView is the lines of the items in the window, and how many there are.
+// rowsView returns the lines of the visible items.
 func (m *chooser) rowsView(columns int) []string {
 	items, cursor := m.list.Window(m.rows())
 	lines := make([]string, 0, m.rows()+1)
@@ -213,7 +214,7 @@ func (m *chooser) rowsView(columns int) []string {
 	return append(lines, m.count(columns))
 }
 
-// count says how many items match.
+// count returns how many items match, as text.
 func (m *chooser) count(columns int) string {
 	shown, all := m.list.Len()
 	text := strconv.Itoa(shown) + "/" + strconv.Itoa(all) + "  enter chooses, esc leaves"
@@ -223,7 +224,7 @@ func (m *chooser) count(columns int) string {
 	return fit(text, columns)
 }
 
-// previewView is the lines of the preview, as many as there is room for.
+// previewView returns the visible lines of the preview.
 func (m *chooser) previewView(columns int) []string {
 	text, known := m.previews[m.list.Selected()]
 	if !known || columns < 1 {
@@ -247,7 +248,7 @@ func fit(s string, columns int) string {
 	return displaywidth.TruncateString(s, columns, "…")
 }
 
-// beside puts two columns of lines side by side, the left one columns wide.
+// beside joins two columns of lines. The left one has the given width.
 func beside(left, right []string, columns int) string {
 	for i, l := range left {
 		r := ""

@@ -1,8 +1,8 @@
-// Package list is a list on a terminal that is narrowed down as one types. [List] is the
-// list itself, without a terminal; [Choose] shows one beside a preview, and returns what
-// a person chose.
+// Package list implements a list on a terminal that is filtered while the user
+// types. [List] is the list itself, without a terminal; [Choose] shows one with
+// a preview, and returns the item that the user chose.
 //
-// Texts are shown as they are given. They must hold no control characters.
+// Texts are shown unchanged, so they must not contain control characters.
 package list
 
 import (
@@ -15,22 +15,23 @@ import (
 
 // An Item is a row of a list.
 type Item struct {
-	Text   string // what is shown, and searched
-	Detail string // shown after it, dimmed, and searched
-	Hidden string // searched, and not shown
+	Text   string // shown and searched
+	Detail string // shown dimmed after Text, and searched
+	Hidden string // searched but not shown
 }
 
-// A List is rows of which some match a query, with a cursor on one of them.
+// A List is a list of items, of which some match a query, with a cursor on one
+// of them.
 type List struct {
 	items  []Item
-	texts  []string // of items, what is searched
+	texts  []string // the searched text of each item
 	query  string
-	shown  []int // of items, those that match, the best first
-	cursor int   // in shown
-	top    int   // in shown, the first row in the window
+	shown  []int // indexes of the matching items, best first
+	cursor int   // index in shown
+	top    int   // index in shown of the first visible row
 }
 
-// New returns a list of items that all match, in their order.
+// New returns a list of items, all of which match.
 func New(items []Item) *List {
 	l := &List{items: items}
 	for _, i := range items {
@@ -40,10 +41,10 @@ func New(items []Item) *List {
 	return l
 }
 
-// Filter narrows the list down to the items that match each word of query, letters in
-// order but not side by side. Items that hold the words as they are come first, then
-// those that match best, each in the order that they were given. The cursor goes to the
-// first.
+// Filter selects the items that match each word of query: its letters must
+// occur in order, not necessarily adjacent. Items that contain the words are
+// first, then those that match best; equal matches keep their order. The cursor
+// moves to the first.
 func (l *List) Filter(query string) {
 	l.query, l.cursor, l.top = query, 0, 0
 	l.shown = l.shown[:0]
@@ -67,10 +68,10 @@ func (l *List) Filter(query string) {
 	slices.SortStableFunc(l.shown, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 }
 
-// whole is the score for holding a word as it is; no other match comes near.
+// whole is the score for containing a word; all other scores are much lower.
 const whole = 1 << 20
 
-// Query returns what the list is narrowed down to.
+// Query returns the query of the last [List.Filter].
 func (l *List) Query() string { return l.query }
 
 // Len returns how many items match, and how many there are.
@@ -89,8 +90,8 @@ func (l *List) Move(n int) {
 	l.cursor = max(0, min(l.cursor+n, len(l.shown)-1))
 }
 
-// Window returns the indexes of the items in a window of that height, which follows the
-// cursor, and the row that the cursor is on, -1 if no item matches.
+// Window returns the indexes of the items in a window of this height, which
+// follows the cursor, and the row of the cursor, -1 if no item matches.
 func (l *List) Window(height int) (items []int, cursor int) {
 	if len(l.shown) == 0 || height <= 0 {
 		return nil, -1

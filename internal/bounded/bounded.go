@@ -1,5 +1,5 @@
-// Package bounded reads and writes limited numbers of bytes. It is for input whose size
-// another program decides.
+// Package bounded limits how many bytes are read or written. It is for input
+// whose size another program determines.
 package bounded
 
 import (
@@ -7,10 +7,10 @@ import (
 	"io"
 )
 
-// A TooLongError reports more bytes than were allowed.
+// A TooLongError reports that there were more bytes than the limit.
 type TooLongError struct {
 	Limit int64
-	Verb  string // what came with the bytes, as of [Writer], or ""
+	Verb  string // the Verb of the [Reader] or [Writer], or ""
 }
 
 func (e *TooLongError) Error() string {
@@ -20,8 +20,8 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("more than %d bytes", e.Limit)
 }
 
-// ReadAll returns what r has. If that is more than limit bytes, it returns the first limit
-// bytes and a [TooLongError], and has read one byte more.
+// ReadAll reads r to its end. If r has more than limit bytes, ReadAll reads one
+// byte more and returns the first limit bytes with a [TooLongError].
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if int64(len(data)) > limit {
@@ -50,8 +50,8 @@ func (r *Reader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A Writer writes the first Limit bytes to W, and returns a [TooLongError] with Verb for the
-// next one: Verb is "it wrote", or the like.
+// A Writer writes the first Limit bytes to W, and returns a [TooLongError] with
+// Verb for the next one. Verb is a phrase such as "it wrote".
 type Writer struct {
 	W     io.Writer
 	Limit int64
@@ -95,8 +95,8 @@ func (t *Tail) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// Bytes returns the last bytes, until the next Write.
+// Bytes returns the last bytes. They are valid until the next Write.
 func (t *Tail) Bytes() []byte { return t.data[max(0, len(t.data)-t.Limit):] }
 
-// Cut reports whether bytes before those were dropped.
+// Cut reports whether earlier bytes were dropped.
 func (t *Tail) Cut() bool { return t.cut }

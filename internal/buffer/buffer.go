@@ -102,8 +102,8 @@ type Options struct {
 	// Timeout is the time limit of a processor call. Zero means 10 minutes.
 	Timeout time.Duration
 
-	// Most is the maximum number of concurrent calls. Zero means 4.
-	Most int
+	// Concurrent is the maximum number of concurrent calls. Zero means 4.
+	Concurrent int
 
 	// Note is called with one sentence for each problem, possibly concurrently. If
 	// nil, problems are discarded.
@@ -147,8 +147,8 @@ func New(w *workspace.Workspace, o Options) *Buffer {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Minute
 	}
-	if o.Most <= 0 {
-		o.Most = 4
+	if o.Concurrent <= 0 {
+		o.Concurrent = 4
 	}
 	if o.Note == nil {
 		o.Note = func(string) {}
@@ -157,7 +157,7 @@ func New(w *workspace.Workspace, o Options) *Buffer {
 		w:       w,
 		o:       o,
 		sizes:   task.Sizes{Max: 2 * o.Batch, Before: max(o.Before, 0)},
-		slots:   make(chan struct{}, o.Most),
+		slots:   make(chan struct{}, o.Concurrent),
 		closing: make(chan struct{}),
 		lines:   map[string]*line{},
 		busy:    map[string]bool{},

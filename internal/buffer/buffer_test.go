@@ -91,7 +91,7 @@ func TestBatch(t *testing.T) {
 // processed once, and each branch has only its own tasks.
 func TestTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(t, buffer.Options{Most: 1}, func(_ context.Context, c buffer.Context) (buffer.Result, error) {
+		r := newRoom(t, buffer.Options{Concurrent: 1}, func(_ context.Context, c buffer.Context) (buffer.Result, error) {
 			var last string
 			json.Unmarshal(c.Messages[len(c.Messages)-1].Content, &last)
 			res := found(strings.TrimPrefix(last, "text of "))
@@ -162,7 +162,7 @@ func (g *gate) process(ctx context.Context, c buffer.Context) (buffer.Result, er
 func TestSiblings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		r := newRoom(t, buffer.Options{Most: 2}, g.process)
+		r := newRoom(t, buffer.Options{Concurrent: 2}, g.process)
 		r.store("s", "m1 m2 a b<m2 c<m2")
 		later(9 * second)
 		r.gave("what they have in common", "m1 m2")
@@ -681,7 +681,7 @@ func TestLateNotification(t *testing.T) {
 func TestProcessedElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		r := newRoom(t, buffer.Options{Most: 2}, g.process)
+		r := newRoom(t, buffer.Options{Concurrent: 2}, g.process)
 		r.store("t", "t1")
 		r.store("u", "u1")
 		later(9 * second)

@@ -16,7 +16,7 @@ import (
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		r := newRoom(t, buffer.Options{Most: 1}, g.process)
+		r := newRoom(t, buffer.Options{Concurrent: 1}, g.process)
 		r.store("s", "m1 m2 a b<m2")
 		r.store("t", "n1")
 		later(9 * second)

@@ -178,8 +178,8 @@ func (l *line) decide(ends []string, list []lines.Pending, busy map[string]bool,
 	return starts
 }
 
-// worked records the result of a batch that was begun at a tick.
-func (l *line) worked(messages []string, began int64, err error) {
+// recordResult records the result of a batch that was begun at a tick.
+func (l *line) recordResult(messages []string, began int64, err error) {
 	f := &failure{err, began}
 	for _, id := range messages {
 		if delete(l.failed, id); err != nil {

@@ -33,7 +33,7 @@ func (b *Buffer) work(name string, s start) {
 	defer b.mu.Unlock()
 	delete(b.busy, s.first)
 	if l := b.lines[name]; l != nil {
-		l.worked(messages, began, err)
+		l.recordResult(messages, began, err)
 	}
 	for _, l := range b.lines {
 		if l.name == name || l.blocked[s.first] {
@@ -56,7 +56,7 @@ func (b *Buffer) workOn(name string, s start) (messages []string, err error) {
 		}
 		return []string{s.first}, err
 	case batch == nil || batch.New[0] != s.first:
-		return nil, nil // another program was faster
+		return nil, nil // another program recorded it first
 	}
 	return batch.New, b.workWith(batch)
 }
@@ -67,7 +67,7 @@ func (b *Buffer) workWith(batch *lines.Batch) error {
 	defer b.mark(batch.New, false)
 	tasks, failure := b.process(batch)
 	if failure != nil && b.ctx.Err() != nil {
-		return ErrClosed // it was stopped, and has not failed
+		return ErrClosed // it was stopped, which is not a failure
 	}
 	r := task.Record{Session: batch.Line, Messages: batch.New, Status: task.Success, Tasks: tasks}
 	if failure != nil {
@@ -76,7 +76,7 @@ func (b *Buffer) workWith(batch *lines.Batch) error {
 	}
 	err := b.record(r)
 	if err != nil && workspace.Explain(err).Code == fault.Refused {
-		return nil // another program was faster
+		return nil // another program recorded it first
 	}
 	if err != nil {
 		b.o.Note("the result of the processor is lost; it will run again: " + err.Error())

@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/internal/bounded"
 )
 
-// lastWords is the time to wait for the standard error of a program after its exit,
-// if another process still has it.
+// lastWords is how long to wait for the standard error of a program after its
+// exit, if another process still has it open.
 const lastWords = 500 * time.Millisecond
 
 // A Process is a running program in a process group of its own, so that an

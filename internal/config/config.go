@@ -1,14 +1,15 @@
-// Package config reads and writes the settings of bough. They are members of two JSON
-// objects: the file config.json of a workspace, and the user's own, which
-// [UserPath] names. Where both have a setting the workspace's value counts, except that the values
-// of a list are added up.
+// Package config reads and writes the settings of bough. They are members of
+// two JSON objects: the file config.json of a workspace, and the user's own
+// file at [UserPath]. A setting of the workspace overrides the user's, except
+// that lists are concatenated.
 //
-// A setting is named by its path, as "import.skip" for the member skip of the member
-// import; [Settings] lists them all. Some are the user's only: a workspace that came from
-// somewhere else must not choose a program to run or declare itself trusted, so its file
-// cannot set those.
+// A setting is named by its path: "import.skip" is the member skip of the
+// member import. [Settings] lists them all. Some can be set only in the user's
+// file: a workspace from an unknown source must not choose a program to run or
+// declare itself trusted.
 //
-// Writing changes the one member and keeps every other byte, unknown members included.
+// Writing changes one member and keeps every other byte, including unknown
+// members.
 package config
 
 import (
@@ -30,8 +31,8 @@ import (
 // Name is the name of the file in a workspace.
 const Name = "config.json"
 
-// UserPath returns the user's file: config.json in the folder bough of the user's folder
-// for configuration, $XDG_CONFIG_HOME where it is set.
+// UserPath returns the path of the user's file: config.json in the folder bough
+// of the user's configuration folder, which $XDG_CONFIG_HOME overrides.
 func UserPath() (string, error) {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "bough", Name), nil
@@ -44,19 +45,19 @@ func UserPath() (string, error) {
 	return filepath.Join(dir, "bough", Name), err
 }
 
-// A File is a file of settings. The zero value is one without any.
+// A File is a file of settings. The zero value has none.
 type File struct {
 	Path string
-	// Scope is whose settings these are.
+	// Scope tells the workspace's file from the user's.
 	Scope Scope
 	data  []byte
 }
 
-// A Scope is whose settings a file has.
+// A Scope is the source of a setting.
 type Scope string
 
 const (
-	Default   Scope = "default" // no file's: the value of a setting that neither file has
+	Default   Scope = "default" // neither file has the setting
 	User      Scope = "user"
 	Workspace Scope = "workspace"
 )
@@ -88,8 +89,8 @@ func Read(path string, scope Scope) (File, error) {
 	return f, nil
 }
 
-// A SyntaxError is the error for a file that is not settings, or has a setting with a
-// wrong value.
+// A SyntaxError reports that a file is not a JSON object, or has an invalid
+// setting.
 type SyntaxError struct {
 	Path string
 	Err  error
@@ -107,8 +108,8 @@ func (f File) Value(key string) []byte {
 	return []byte(r.Raw)
 }
 
-// Check returns the errors of the file: each member that is not a setting, each
-// value that its setting cannot have, and each setting that is not the file's to have.
+// Check returns the errors of the file: unknown members, invalid values, and
+// settings that this file cannot set.
 func (f File) Check() (problems []error) {
 	var walk func(prefix string, object gjson.Result)
 	walk = func(prefix string, object gjson.Result) {
@@ -134,8 +135,8 @@ func (f File) Check() (problems []error) {
 	return problems
 }
 
-// Set writes a value into the file and makes it if it is absent. If value is nil, Set
-// removes the setting.
+// Set sets a setting in the file, and creates the file if it does not exist. If
+// value is nil, Set removes the setting.
 func (f *File) Set(key string, value []byte) error {
 	data := f.data
 	if len(data) == 0 {
@@ -150,7 +151,7 @@ func (f *File) Set(key string, value []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(f.data) == 0 { // a new file is laid out to be edited
+	if len(f.data) == 0 { // indented for editing
 		data = append(rawjson.Layout(data, 0), '\n')
 	}
 	path, err := filepath.EvalSymlinks(f.Path) // the target of a link is replaced, not the link
@@ -169,14 +170,14 @@ func (f *File) Set(key string, value []byte) error {
 	return nil
 }
 
-// A Layered is the settings that are in force: those of a workspace over those of the
-// user.
+// A Layered is the merged settings of a workspace and its user.
 type Layered struct {
 	Workspace, User File
 }
 
-// Value returns the JSON value of a setting and whose it is. The values of a list are
-// those of both files. It is nil if neither file has a value and there is no default.
+// Value returns the JSON value of a setting and its source. A list has the
+// values of both files. The value is nil if neither file has one and there is
+// no default.
 func (l Layered) Value(s Setting) (value []byte, from Scope) {
 	var own []byte
 	if !s.UserOnly {
@@ -200,8 +201,8 @@ func (l Layered) Value(s Setting) (value []byte, from Scope) {
 	return nil, Default
 }
 
-// Decode stores the value of a setting in v as [json.Unmarshal] does, after checking it.
-// Without a value it leaves v alone.
+// Decode decodes the value of a setting into v as [json.Unmarshal] does, after
+// checking it. If there is no value, v is not changed.
 func (l Layered) Decode(key string, v any) error {
 	s, ok := Find(key)
 	if !ok {

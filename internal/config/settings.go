@@ -15,8 +15,8 @@ type Setting struct {
 	Key      string // its path in the file
 	Kind     Kind
 	Default  string // JSON, "" for none
-	UserOnly bool   // a workspace's file cannot set it
-	Doc      string // one line
+	UserOnly bool   // only the user's file can set it
+	Doc      string // description on one line
 }
 
 // A Kind is the type of a setting's values.
@@ -24,13 +24,13 @@ type Kind string
 
 const (
 	Text     Kind = "text"
-	Texts    Kind = "list"     // of texts
-	Number   Kind = "number"   // a whole one, from 1 on
-	Limit    Kind = "limit"    // a whole number from 1 on, or -1 for none
+	Texts    Kind = "list"     // of strings
+	Number   Kind = "number"   // a whole number, at least 1
+	Limit    Kind = "limit"    // a whole number, at least 1, or -1 for none
 	Fraction Kind = "fraction" // from 0 to 1
 	Duration Kind = "duration" // as "30s", "1h30m" or "7d"
 	Flag     Kind = "flag"     // true or false
-	Map      Kind = "map"      // of texts, by name
+	Map      Kind = "map"      // of strings, by name
 )
 
 // Settings returns all settings, in the order in which they are listed.
@@ -63,7 +63,7 @@ func Settings() []Setting {
 	}
 }
 
-// Find returns the setting of that name.
+// Find returns the setting with that name.
 func Find(key string) (Setting, bool) {
 	all := Settings()
 	i := slices.IndexFunc(all, func(s Setting) bool { return s.Key == key })
@@ -73,7 +73,7 @@ func Find(key string) (Setting, bool) {
 	return all[i], true
 }
 
-// isGroup reports whether key is a member that has settings as its members.
+// isGroup reports whether key is a member that contains settings.
 func isGroup(key string) bool {
 	return slices.ContainsFunc(Settings(), func(s Setting) bool { return strings.HasPrefix(s.Key, key+".") })
 }
@@ -127,8 +127,8 @@ func (s Setting) Check(value []byte) error {
 	return nil
 }
 
-// Parse returns the JSON value of words of a command line. Only a list and a
-// map, whose words are NAME=TEXT, have more than one.
+// Parse converts words of a command line to the JSON value of the setting. Only
+// a list, or a map with words NAME=TEXT, can have several words.
 func (s Setting) Parse(words []string) ([]byte, error) {
 	var value []byte
 	switch s.Kind {
@@ -152,19 +152,18 @@ func (s Setting) Parse(words []string) ([]byte, error) {
 	return value, s.Check(value)
 }
 
-// A Time is a duration that is text in JSON, in the form that [ParseDuration]
-// takes.
+// A Time is a duration that is a string in JSON; see [ParseDuration].
 type Time time.Duration
 
-// UnmarshalText reads what [ParseDuration] does.
+// UnmarshalText implements [encoding.TextUnmarshaler].
 func (t *Time) UnmarshalText(text []byte) error {
 	d, err := ParseDuration(string(text))
 	*t = Time(d)
 	return err
 }
 
-// ParseDuration returns the duration that text names, as [time.ParseDuration] or
-// [when.ParseAge] has it: "30s", "1h30m", "7d", "2 weeks". "forever" is negative.
+// ParseDuration parses a duration as [time.ParseDuration] or [when.ParseAge]
+// does: "30s", "1h30m", "7d", "2 weeks". "forever" is negative.
 func ParseDuration(text string) (time.Duration, error) {
 	if text == "forever" {
 		return -1, nil

@@ -1,6 +1,6 @@
-// Package lookup finds the thing that a word names, by one rule for sessions, messages,
-// agents and everything else: a whole name comes before a title, a title before the same
-// title in another case, and that before a prefix of an id, which must be unambiguous.
+// Package lookup finds what a word refers to, by one rule for sessions,
+// messages, agents and everything else. In order of precedence, a word is a
+// label, an id, a title, a title ignoring case, or a unique prefix of an id.
 package lookup
 
 import (
@@ -10,27 +10,27 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A Name is what a thing goes by. Any field may be empty.
+// A Name is a set of names of one thing. Any field may be empty.
 type Name struct {
-	Label string // matches as a whole, and takes precedence over ids
+	Label string // matches only as a whole; takes precedence over ids
 	ID    string // matches as a whole, or by a prefix
-	Title string // matches as a whole, exactly or else in any case
-	Short string // the part of ID that lists show: matches as a whole, or by a prefix
+	Title string // matches as a whole, also ignoring case
+	Short string // the part of ID that lists show; matches as a whole, or by a prefix
 }
 
-// A Kind is the kind of the things in a list.
+// A Kind describes the things in a list.
 type Kind[T any] struct {
-	What      string                  // in an error: "agent", …
-	Next      fault.Step              // after an error, if nothing matches
-	Names     func(T) []Name          // of a thing; it goes by each of them
-	Candidate func(T) fault.Candidate // for an error, if several match
+	What      string                  // for errors: "agent", …
+	Next      fault.Step              // for the error if nothing matches
+	Names     func(T) []Name          // the names of a thing, each of which it can be found by
+	Candidate func(T) fault.Candidate // for the error if several match
 }
 
-// Find returns the one thing of list that word names. The error is that of [Missing] or of
-// [Ambiguous].
+// Find returns the thing in list that word refers to. The errors are those of
+// [Missing] and [Ambiguous].
 func (k Kind[T]) Find(word string, list []T) (T, error) {
 	var names []Name
-	var owner []int // by the index of a name, that of the thing
+	var owner []int // for each name, the index of its thing
 	for i, thing := range list {
 		for _, name := range k.Names(thing) {
 			names, owner = append(names, name), append(owner, i)
@@ -53,8 +53,9 @@ func (k Kind[T]) Find(word string, list []T) (T, error) {
 	return none, Ambiguous(k.What, word, found, k.Candidate)
 }
 
-// Match returns the indices of the names that word matches best: those with that label, else
-// with that id, else with that title, exactly or else in any case, else [Abbreviated].
+// Match returns the indices of the names that match word. The first rule with a
+// match applies: equal label, equal id, equal title, equal title ignoring case,
+// [Abbreviated].
 func Match(word string, names []Name) []int {
 	if word == "" {
 		return nil
@@ -78,8 +79,9 @@ func Match(word string, names []Name) []int {
 	return Abbreviated(word, len(names), func(i int) Name { return names[i] })
 }
 
-// Abbreviated returns the indices of the names, of n, whose short part is prefix, else those
-// whose id or short part [Abbreviates].
+// Abbreviated returns the indices of the names, of which there are n, whose
+// short part is prefix; if there is none, those whose id or short part
+// [Abbreviates].
 func Abbreviated(prefix string, n int, name func(i int) Name) []int {
 	if !IsPrefix(prefix) {
 		return nil
@@ -99,7 +101,7 @@ func Abbreviated(prefix string, n int, name func(i int) Name) []int {
 	return begun
 }
 
-// Missing returns the error for a word that names nothing.
+// Missing returns the error for a word that refers to nothing.
 func Missing(what, word string, next fault.Step) *fault.Error {
 	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no %s %q", what, word), Next: next}
 }
@@ -107,8 +109,8 @@ func Missing(what, word string, next fault.Step) *fault.Error {
 // maxCandidates is how many candidates an error holds.
 const maxCandidates = 12
 
-// Ambiguous returns the error for a word that matches several things, found, which are in
-// the order of the candidates.
+// Ambiguous returns the error for a word that matches several things. found are
+// these, in the order in which candidates are listed.
 func Ambiguous[T any](what, word string, found []T, candidate func(T) fault.Candidate) error {
 	e := &fault.AmbiguousError{What: what, Name: word, Total: len(found)}
 	for _, thing := range found[:min(len(found), maxCandidates)] {

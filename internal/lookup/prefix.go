@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	minPrefix = 4 // characters
-	shortSize = 8 // bytes
+	minPrefix = 4 // in characters
+	shortSize = 8 // in bytes
 )
 
 // Short returns the part of an id that lists show: its last eight bytes.
 func Short(id string) string { return id[max(0, len(id)-shortSize):] }
 
-// IsPrefix reports whether word is long enough to be a prefix of an id and is not itself a
-// generated id: the id of a session that is gone must not match a longer one.
+// IsPrefix reports whether word is long enough to be a prefix of an id and is
+// not a generated id itself: the id of a removed session must not match a
+// longer one.
 func IsPrefix(word string) bool {
 	return utf8.RuneCountInString(word) >= minPrefix && !sessionid.Generated(word)
 }

@@ -1,10 +1,10 @@
-// Package markdown parses Markdown, CommonMark with tables, strikethrough and addresses
-// that are links, for those who do not write it as goldmark does.
+// Package markdown parses Markdown: CommonMark with tables, strikethrough and
+// autolinks. Callers walk the tree and write it in their own way.
 //
-// goldmark is the parser of most Go programs, is maintained, and follows a specification
-// with tests; blackfriday, which the parser of the command line links for its manuals,
-// does neither, and has had no release since 2020. gomarkdown continues blackfriday's
-// dialect, and its mistakes.
+// The parser is goldmark: most Go programs use it, it is maintained, and it
+// follows a specification with tests. blackfriday, which the command-line
+// parser links for its manuals, has had no release since 2020 and follows no
+// specification; gomarkdown continues its dialect.
 package markdown
 
 import (
@@ -31,12 +31,13 @@ func New() *Parser {
 
 const (
 	maxBytes = 256 << 10 // of a document
-	maxScan  = 1e8       // bytes that are scanned for what closes brackets, half a second
-	maxDepth = 200       // of a tree: nobody writes a deeper one
+	maxScan  = 1e8       // bytes to scan for closing brackets: half a second
+	maxDepth = 200       // of a tree; texts of people are not as deep
 )
 
-// Parse returns the tree of a document, whose nodes refer to source. It returns nil for
-// one that is too large, takes too long, or is too deep: it is to be shown as it is.
+// Parse returns the tree of a document, whose nodes refer to source. It returns
+// nil if the document is too large, too deep, or would take too long to parse;
+// callers then show it as plain text.
 func (p *Parser) Parse(source []byte) ast.Node {
 	if isCostly(source) {
 		return nil
@@ -58,9 +59,9 @@ func (p *Parser) Parse(source []byte) ast.Node {
 	return root
 }
 
-// isCostly reports whether parsing takes more than linear time: the parser looks to the
-// end of a document for what closes each bracket, and parses a line once for each block
-// that it opens.
+// isCostly reports whether parsing takes more than linear time: the parser
+// scans to the end of a document for the end of each bracket, and parses a line
+// once for each block that it opens.
 func isCostly(source []byte) bool {
 	brackets := bytes.Count(source, []byte("[")) + bytes.Count(source, []byte("](")) + bytes.Count(source, []byte("<"))
 	if len(source) > maxBytes || len(source)*brackets > maxScan {
@@ -74,7 +75,8 @@ func isCostly(source []byte) bool {
 	return false
 }
 
-// blocks returns at least how many blocks a line opens: quotations and items of lists.
+// blocks returns a lower bound of the number of blocks that a line opens:
+// quotations and list items.
 func blocks(line []byte) int {
 	n := 0
 	for i, c := range line {
@@ -92,8 +94,8 @@ func blocks(line []byte) int {
 	return n
 }
 
-// Literal returns the text of a node itself, "" if it has only children. Escapes and
-// entities are decoded where Markdown has them.
+// Literal returns the text of a node itself, "" if it only has children.
+// Escapes and entities are decoded.
 func Literal(n ast.Node, source []byte) string {
 	switch n := n.(type) {
 	case *ast.Text:
@@ -119,8 +121,8 @@ func Literal(n ast.Node, source []byte) string {
 	return ""
 }
 
-// decode returns a text without its escapes and entities. The writer of goldmark decodes
-// both in one pass, and escapes for HTML, which is undone.
+// decode decodes escapes and entities. goldmark's writer decodes both in one
+// pass, and escapes the result for HTML, which is undone.
 func decode(b []byte) string {
 	if bytes.IndexByte(b, '\\') < 0 && bytes.IndexByte(b, '&') < 0 {
 		return string(b)
@@ -149,7 +151,7 @@ func Destination(n ast.Node, source []byte) string {
 	return ""
 }
 
-// Text returns the text in a node and below it, as it is.
+// Text returns the text of a node and its descendants.
 func Text(n ast.Node, source []byte) string {
 	var b strings.Builder
 	ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -18,7 +18,7 @@ var (
 	errTooLarge = errors.New("its records would be too large")
 )
 
-// expandRecords returns the records that [Shared] made array and texts of.
+// expandRecords reverts [Shared].
 func expandRecords(content, array, texts []byte) ([]json.RawMessage, error) {
 	references, err := parseReferences(texts)
 	if err != nil {
@@ -83,12 +83,12 @@ func parseReferences(texts []byte) (list []reference, err error) {
 	return list, nil
 }
 
-// An expander puts values back into records.
+// An expander restores values in records.
 type expander struct {
-	references []reference    // of what is to come
-	values     [][]byte       // those of the content
-	fixed      int            // how many those are
-	places     []rawjson.Span // in out, of those of the records; one that has no end is not whole yet
+	references []reference    // that follow
+	values     [][]byte       // values that references can name; first those of the content
+	fixed      int            // number of the values of the content
+	places     []rawjson.Span // spans in out of the values of the records; a value without an end is incomplete
 	in         []byte
 	copied     int
 	out        []byte
@@ -137,7 +137,7 @@ func (e *expander) value(w *rawjson.Walker) error {
 	return err
 }
 
-// restore puts the next value in the place of "".
+// restore replaces the next "" with its value.
 func (e *expander) restore(span rawjson.Span) error {
 	if len(e.references) == 0 || e.references[0].number == 0 {
 		e.references = e.references[min(1, len(e.references)):]
@@ -159,7 +159,7 @@ func (e *expander) restore(span rawjson.Span) error {
 	return e.put(value)
 }
 
-// named returns the value of that number, and whether it is there.
+// named returns the value with a number, and reports whether there is one.
 func (e *expander) named(number int) ([]byte, bool) {
 	if number <= e.fixed {
 		return e.values[number-1], true
@@ -184,8 +184,8 @@ func (e *expander) put(b []byte) error {
 	return nil
 }
 
-// eachValue calls f with the values in document that a reference can name: strings that
-// are not empty, objects and arrays, each before what it holds.
+// eachValue calls f for each value in document that a reference can name:
+// non-empty strings, objects and arrays, each before its contents.
 func eachValue(document []byte, f func(value []byte)) error {
 	if len(document) == 0 {
 		return nil
@@ -225,7 +225,8 @@ func eachValue(document []byte, f func(value []byte)) error {
 	return nil
 }
 
-// textBytes returns the text of a JSON string, and reports whether that is text.
+// textBytes returns the text of a JSON string, and reports whether it is valid
+// UTF-8.
 func textBytes(quoted []byte) ([]byte, bool) {
 	if len(quoted) < 2 || quoted[0] != '"' {
 		return nil, false
@@ -240,8 +241,8 @@ func textBytes(quoted []byte) ([]byte, bool) {
 	return []byte(text), true
 }
 
-// escapeASCII returns a JSON string as Python writes its text, every character beyond
-// ASCII escaped, and reports whether it is a string.
+// escapeASCII returns a JSON string with all non-ASCII characters escaped, as
+// Python writes it. It returns false if quoted is not a string.
 func escapeASCII(quoted []byte) ([]byte, bool) {
 	text, ok := textBytes(quoted)
 	if !ok {

@@ -11,13 +11,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// OwnSource is the member of metadata.bough of a message that says where it was
-// imported from.
+// OwnSource is the member of metadata.bough of an imported message with its
+// source.
 const OwnSource = "source"
 
-// The members of metadata.bough.source that hold the records of a message. A string that
-// stands in the content, or in an earlier record, is "" in the records; texts says for
-// each "" which value takes its place. docs/format.md, 23.4, defines it.
+// The members of metadata.bough.source with the records of a message. A string
+// that occurs in the content, or in an earlier record, is replaced by "" in the
+// records; texts has a reference to the value for each "". See docs/format.md,
+// 23.4.
 const (
 	KeyRecords = "records"
 	KeyTexts   = "texts"
@@ -25,39 +26,40 @@ const (
 	SourcePath = "metadata.bough." + OwnSource
 )
 
-// shortestShared is the length in bytes from which a value is named instead of repeated.
-const shortestShared = 24
+// minShared is the minimum length in bytes of a value that is replaced by a
+// reference.
+const minShared = 24
 
-// deepestShared is how deep in a record an object or an array may stand that is named.
-// Each level costs another pass over what stands there.
-const deepestShared = 12
+// maxSharedDepth is the maximum depth in a record of an object or array that is
+// replaced by a reference. Each level costs another pass over its content.
+const maxSharedDepth = 12
 
-// mostGrowth limits what damaged texts can make of small records: records, put together
-// again, take at most so many times the bytes that they are made from, and leastLimit.
+// maxGrowth limits the size of records that are expanded from damaged texts: a
+// multiple of the size of the input, but at least minLimit.
 const (
-	mostGrowth = 64
-	leastLimit = 64 << 10
+	maxGrowth = 64
+	minLimit  = 64 << 10
 )
 
-func sizeLimit(content, stored int) int { return leastLimit + mostGrowth*(content+stored) }
+func sizeLimit(content, stored int) int { return minLimit + maxGrowth*(content+stored) }
 
-// A form is how a value takes the place of "".
+// A form is how a value replaces "".
 type form uint8
 
 const (
 	asItStands form = iota
-	inText          // the text of a string, which is JSON
-	asASCII         // a string with its characters escaped as Python escapes them
+	inText          // the text of the string, which is JSON
+	asASCII         // the string with non-ASCII characters escaped, as Python does
 )
 
-// A reference names the value that takes the place of "": the number of the value, from
-// 1, and its form. The zero reference leaves "" as it is.
+// A reference identifies the value that replaces "": the number of the value,
+// from 1, and its form. The zero reference keeps "".
 type reference struct {
 	number int
 	form   form
 }
 
-// Join returns records as one JSON array, each as it is.
+// Join returns records as one JSON array. Their bytes do not change.
 func Join(records []json.RawMessage) []byte {
 	size := 2
 	for _, r := range records {
@@ -73,7 +75,7 @@ func Join(records []json.RawMessage) []byte {
 	return append(array, ']')
 }
 
-// Split returns the records of an array that [Join] made.
+// Split returns the records of an array made by [Join].
 func Split(array []byte) []json.RawMessage {
 	var records []json.RawMessage
 	gjson.ParseBytes(array).ForEach(func(_, value gjson.Result) bool {
@@ -83,8 +85,8 @@ func Split(array []byte) []json.RawMessage {
 	return records
 }
 
-// Of returns the records of a message of a session file, raw its bytes: nil if it
-// has none, or if they cannot be put together again.
+// Of returns the records of raw, a message of a session file. It returns nil if
+// there are none or they cannot be restored.
 func Of(raw []byte) []json.RawMessage {
 	stored := storedIn(raw)
 	if stored.texts == nil {
@@ -97,8 +99,8 @@ func Of(raw []byte) []json.RawMessage {
 	return records
 }
 
-// Prepend returns a message of a session file, raw its bytes, with more records before
-// its own. One without any stays as it is.
+// Prepend adds records before those of raw, a message of a session file. If
+// more is empty, it returns raw.
 func Prepend(raw []byte, more []json.RawMessage) []byte {
 	stored := storedIn(raw)
 	if len(more) == 0 || stored.records == nil {
@@ -112,8 +114,8 @@ func Prepend(raw []byte, more []json.RawMessage) []byte {
 	return stored.replace(raw, array, texts)
 }
 
-// Expand returns a message of a session file, raw its bytes, with records that say
-// everything themselves.
+// Expand returns raw, a message of a session file, with its references to
+// shared values replaced by the values.
 func Expand(raw []byte) []byte {
 	stored := storedIn(raw)
 	if stored.texts == nil {
@@ -126,9 +128,8 @@ func Expand(raw []byte) []byte {
 	return stored.replace(raw, Join(records), nil)
 }
 
-// Share returns a message of a session file, raw its bytes, whose records say
-// everything themselves, with records that name what stands in the message already. It
-// undoes [Expand].
+// Share reverts [Expand]: it replaces values in the records of raw that occur
+// in the message already by references.
 func Share(raw []byte) []byte {
 	stored := storedIn(raw)
 	if stored.records == nil {
@@ -141,8 +142,8 @@ func Share(raw []byte) []byte {
 	return stored.replace(raw, array, texts)
 }
 
-// A storedRecords is what a message of a session file has to do with its records, as it
-// stands there, nil for what it does not have.
+// A storedRecords has the members of a message of a session file that concern
+// its records, nil where absent.
 type storedRecords struct {
 	content, records, texts []byte
 	recordsSpan, textsSpan  rawjson.Span
@@ -167,7 +168,7 @@ func storedIn(raw []byte) (s storedRecords) {
 	return s
 }
 
-// replace returns the message with other records, and their texts.
+// replace returns the message with other records and texts.
 func (s storedRecords) replace(raw, records, texts []byte) []byte {
 	if texts == nil {
 		texts = []byte("[]")
@@ -183,15 +184,16 @@ func (s storedRecords) replace(raw, records, texts []byte) []byte {
 	return slices.Concat(raw[:first.Start], records, raw[first.End:second.Start], texts, raw[second.End:])
 }
 
-// Sizes returns how many bytes of a message of a session file, raw, are what it
-// says, and how many its records take.
+// Sizes returns how many bytes of raw, a message of a session file, are
+// content, and how many are records.
 func Sizes(raw []byte) (text, records int) {
 	stored := storedIn(raw)
 	return len(gjson.GetBytes(raw, "content").Raw), len(stored.records) + len(stored.texts)
 }
 
-// SourcesSize returns how many bytes the records take that a session has beside
-// those of its messages, sources being what it says of where it was imported from.
+// SourcesSize returns the size in bytes of the records that a session has in
+// addition to those of its messages. sources is the session's member of that
+// name.
 func SourcesSize(sources []byte) (n int) {
 	gjson.GetBytes(sources, "#."+KeyRecords).ForEach(func(_, records gjson.Result) bool {
 		n += len(records.Raw)

@@ -11,9 +11,9 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 
-// Shared returns records as an array, in which values that stand in content, or in
-// an earlier record, are "", and the texts that put them back; nil if there is nothing
-// to put back.
+// Shared returns records as an array in which values that occur in content, or
+// in an earlier record, are replaced by "", and the texts to restore them.
+// texts is nil if nothing was replaced.
 func Shared(content []byte, records []json.RawMessage) (array, texts []byte) {
 	s := sharers.Get().(*sharer)
 	defer sharers.Put(s)
@@ -53,21 +53,21 @@ func appendReferences(dst []byte, list []reference) []byte {
 	return append(dst, ']')
 }
 
-// A sharer finds values that stand twice.
+// A sharer finds repeated values.
 type sharer struct {
 	seed  maphash.Seed
-	known map[uint64]int32 // a place in values, by a number for the bytes
+	known map[uint64]int32 // index in values, by hash of the value
 
-	values     []sharedValue // the longer ones that passed
-	passed     int           // how many values did that count
-	ascii      bool          // the records escape characters beyond ASCII
-	in         []byte        // the record
-	copied     int           // how much of it is in out
+	values     []sharedValue // the longer values so far
+	passed     int           // number of all values so far
+	ascii      bool          // the records escape non-ASCII characters
+	in         []byte        // the current record
+	copied     int           // number of its bytes that are in out
 	out        []byte
-	references []reference // for each "" in out
+	references []reference // one for each "" in out
 }
 
-// A sharedValue is bytes that a reference names.
+// A sharedValue is a value that a reference can name.
 type sharedValue struct {
 	bytes []byte
 	reference
@@ -79,7 +79,7 @@ var sharers = sync.Pool{New: func() any {
 
 func (s *sharer) reset() {
 	clear(s.known)
-	clear(s.values) // which holds on to the records
+	clear(s.values) // values retain the records
 	s.values, s.references = s.values[:0], s.references[:0]
 	s.out, s.in, s.passed, s.copied = s.out[:0], nil, 0, 0
 }
@@ -105,10 +105,10 @@ func (s *sharer) share(content []byte, records []json.RawMessage) error {
 	return nil
 }
 
-// source takes in a value of the content.
+// source adds a value of the content.
 func (s *sharer) source(value []byte) {
 	s.passed++
-	if len(value) < shortestShared {
+	if len(value) < minShared {
 		return
 	}
 	s.add(value, reference{s.passed, asItStands})
@@ -127,7 +127,7 @@ func (s *sharer) source(value []byte) {
 	}
 }
 
-// value passes a value of a record.
+// value parses a value of a record.
 func (s *sharer) value(w *rawjson.Walker, depth int) error {
 	at, first := w.Start()
 	switch first {
@@ -160,7 +160,7 @@ func (s *sharer) value(w *rawjson.Walker, depth int) error {
 	} else {
 		err = w.Array(func() error { return s.value(w, depth+1) })
 	}
-	if err != nil || depth > deepestShared {
+	if err != nil || depth > maxSharedDepth {
 		return err
 	}
 	end, _ := w.Start()
@@ -175,7 +175,7 @@ func (s *sharer) value(w *rawjson.Walker, depth int) error {
 	return nil
 }
 
-// name writes the record up to a value, and names that.
+// name writes the record up to a value, and a reference instead of the value.
 func (s *sharer) name(span rawjson.Span, r reference) {
 	s.out = append(append(s.out, s.in[s.copied:span.Start]...), `""`...)
 	s.copied = span.End
@@ -183,16 +183,16 @@ func (s *sharer) name(span rawjson.Span, r reference) {
 }
 
 func (s *sharer) add(value []byte, r reference) {
-	if len(value) >= shortestShared {
+	if len(value) >= minShared {
 		s.known[maphash.Bytes(s.seed, value)] = int32(len(s.values))
 		s.values = append(s.values, sharedValue{value, r})
 	}
 }
 
-// find returns what names a value. What known says of values that were dropped again is
-// of other bytes, or past the end.
+// find returns the reference for a value. known may have entries of dropped
+// values, so the bytes are compared.
 func (s *sharer) find(value []byte) (reference, bool) {
-	if len(value) < shortestShared {
+	if len(value) < minShared {
 		return reference{}, false
 	}
 	i, ok := s.known[maphash.Bytes(s.seed, value)]

@@ -1,5 +1,5 @@
-// Package sessionid makes and checks ids of sessions and messages, and computes their
-// UUIDs (docs/format.md).
+// Package sessionid generates and validates ids of sessions and messages, and
+// computes their UUIDs; see docs/format.md.
 package sessionid
 
 import (
@@ -19,8 +19,9 @@ const IndexStem = "session_index"
 // suffix it fits into a file name on every system.
 const maxID = 200
 
-// ValidID reports whether id can name a session: a non-empty stem of a file name
-// without separators, dots, wildcards, '@', quotes and control characters.
+// Valid reports whether id can be the id of a session: a non-empty stem of a
+// file name without separators, dots, wildcards, '@', quotes and control
+// characters.
 func Valid(id string) bool {
 	if id == "" || len(id) > maxID || id == IndexStem {
 		return false
@@ -30,7 +31,7 @@ func Valid(id string) bool {
 	})
 }
 
-// NewID returns a session id in Penguin's shape,
+// New returns a session id in Penguin's shape,
 // session_YYYYMMDD_HHMMSS_XXXXXXXX, with the local time of now and eight
 // hexadecimal digits from random.
 func New(now time.Time, random io.Reader) (string, error) {
@@ -74,9 +75,9 @@ func Generated(id string) bool {
 	return true
 }
 
-// NewMessageID returns a message id: a UUID, version 4 (RFC 9562), in lower case.
-// The usual package for UUIDs imports the network, which costs each start of the
-// command half a millisecond.
+// NewMessage returns a message id: a UUID, version 4 (RFC 9562), in lower case.
+// The usual package for UUIDs imports the network, which costs each start of
+// the command half a millisecond.
 func NewMessage(random io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/bough-dev/bough/internal/content"
 )
 
-// Of returns a title for a conversation in which the user says m: the first line
-// that says something, of what a person wrote. ok reports whether it is a good one; a
-// weak one, such as the name of a command, is to be taken if no later message gives
-// another. It is empty if m says nothing of a person's.
+// Of returns a title for a conversation with the user's message m: the first
+// meaningful line that a person wrote, "" if there is none. ok reports whether
+// the title is good. A weak title, such as the name of a command, should be
+// used only if no later message gives a better one.
 func Of(m *transcript.Message) (title string, ok bool) {
 	if !m.IsPrompt() || m.Kind != transcript.Said {
 		return "", false
@@ -66,7 +66,7 @@ func titleOf(text string) (title string, ok bool) {
 	return title, true
 }
 
-// isMadeUp reports whether a text is one that a program says in the name of the user.
+// isMadeUp reports whether a program wrote a text in the user's name.
 func isMadeUp(text string) bool {
 	for _, start := range []string{
 		"Base directory for this skill:",
@@ -81,8 +81,8 @@ func isMadeUp(text string) bool {
 	return false
 }
 
-// isReport reports whether a message that begins with a block is a report of a program,
-// with all that follows the block.
+// isReport reports whether a message that begins with a block is completely a
+// report of a program.
 func isReport(tag string) bool {
 	switch tag {
 	case "task-notification", "teammate-message", "subagent_notification", "local-command-stdout", "local-command-stderr",
@@ -92,9 +92,9 @@ func isReport(tag string) bool {
 	return false
 }
 
-// cutBlock cuts a block that a program put before what the user wrote: an element whose
-// name no element of HTML has, or a notice in brackets. A block that does not end takes
-// all of the text.
+// cutBlock removes a block that a program put before the user's text: an
+// element with a name that is not an HTML element, or a notice in brackets. A
+// block without an end is the whole text.
 func cutBlock(text string) (tag, inside, rest string, ok bool) {
 	if strings.HasPrefix(text, "[Request interrupted by user") {
 		inside, rest, _ = strings.Cut(text, "]")
@@ -130,8 +130,8 @@ func planTitle(plan string) string {
 	return firstLine(plan)
 }
 
-// firstLine returns the first line that has letters or digits, whole, with single spaces.
-// The names that programs give to pasted pictures and texts say nothing.
+// firstLine returns the first line that has letters or digits, with single
+// spaces. It ignores names that programs give to pasted pictures and texts.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
 		said := strings.Join(strings.Fields(line), " ")

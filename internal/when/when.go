@@ -10,9 +10,9 @@
 //	7d, 2w, 3mo, 1y, 12h, 1h30m, 45s                                     an age
 //	7 days, 2 weeks ago, an hour ago, 1 day 6 hours ago                  an age in words
 //
-// Upper and lower case are the same. A time without a zone is in the zone of now. Days,
-// weeks, months and years of an age are those of the calendar, hours are 60 minutes. An
-// unknown word is an error: nothing is guessed.
+// Case is ignored. A time without a zone is in the zone of now. Days, weeks,
+// months and years of an age are those of the calendar, hours are 60 minutes.
+// An unknown word is an error.
 //
 // A text for more than an instant has a start and an end: [Parse] returns the
 // start, and [Span] both. The end is the first instant after it.
@@ -27,10 +27,10 @@ import (
 	"unicode"
 )
 
-// An Error is a text that is not a time or an age.
+// An Error reports a text that is not a time or an age.
 type Error struct {
 	Text string
-	Age  bool // an age was expected: Text may be a time to come
+	Age  bool // an age was expected; Text may be a future time
 }
 
 func (e *Error) Error() string {
@@ -40,15 +40,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("invalid time %q", e.Text)
 }
 
-// Parse returns the time that text names, or the start of the day, week, month or year.
-// The error is an *[Error].
+// Parse parses a time. It returns the start of a day, week, month or year. The
+// error is an *[Error].
 func Parse(text string, now time.Time) (time.Time, error) {
 	start, _, err := Span(text, now)
 	return start, err
 }
 
-// Span returns the start and the end of what text names, the same time for an instant.
-// The error is an *[Error].
+// Span parses a time and returns its start and end, which are equal for an
+// instant. The error is an *[Error].
 func Span(text string, now time.Time) (start, end time.Time, err error) {
 	s := normalize(text)
 	if start, end, ok := date(s, now.Location()); ok {
@@ -64,9 +64,9 @@ func Span(text string, now time.Time) (start, end time.Time, err error) {
 	return time.Time{}, time.Time{}, &Error{Text: text}
 }
 
-// ParseAge returns how long before now the time is that text names: "7d" and "7 days
-// ago" are the same age, and "2026-02" is the time since that month began. The error is
-// an *[Error]; a time to come is one.
+// ParseAge returns how long before now a time is: "7d" and "7 days ago" are the
+// same age, and "2026-02" is the time since that month began. The error is an
+// *[Error], also for a future time.
 func ParseAge(text string, now time.Time) (time.Duration, error) {
 	t, err := Parse(text, now)
 	if err != nil || t.After(now) {
@@ -75,8 +75,8 @@ func ParseAge(text string, now time.Time) (time.Duration, error) {
 	return now.Sub(t), nil
 }
 
-// normalize replaces typographic hyphens by the one on keyboards, as dates that were
-// copied from a document have them.
+// normalize replaces typographic hyphens, which dates copied from a document
+// may have.
 func normalize(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch r {
@@ -87,11 +87,11 @@ func normalize(s string) string {
 	}, s))
 }
 
-// date parses a date or a time as digits.
+// date parses a date or time in digits.
 func date(s string, zone *time.Location) (start, end time.Time, ok bool) {
 	for _, form := range [...]struct {
 		layout              string
-		years, months, days int // how long it is
+		years, months, days int // length of the period
 	}{
 		{"2006-01-02", 0, 0, 1},
 		{"2006-01", 0, 1, 0},
@@ -155,14 +155,14 @@ func calendar(words []string, now time.Time) (start, end time.Time, ok bool) {
 	return time.Time{}, time.Time{}, false
 }
 
-// The largest ages: of each kind of unit, so that sums do not overflow.
+// Limits of ages, for each kind of unit, so that sums do not overflow.
 const (
 	maxYears  = 9999
-	maxNumber = 100_000_000 // seconds: three years
+	maxNumber = 100_000_000 // in seconds: three years
 	maxClock  = time.Duration(math.MaxInt64 / 2)
 )
 
-// age parses numbers with units, and returns the time that is so long before now.
+// age parses numbers with units, and returns the time this long before now.
 func age(words []string, now time.Time) (time.Time, bool) {
 	if n := len(words); n > 1 && words[n-1] == "ago" {
 		words = words[:n-1]
@@ -227,8 +227,8 @@ func cutNumber(s string) (number int, after string, ok bool) {
 	return int(n), strings.TrimLeft(s[end:], " "), err == nil
 }
 
-// monthsBefore returns the time n months before t: in a month that is too short for the
-// day, its last day.
+// monthsBefore returns the time n months before t. If that month is too short,
+// it is the last day of the month.
 func monthsBefore(t time.Time, n int) time.Time {
 	year, month, day := t.Date()
 	last := time.Date(year, month-time.Month(n)+1, 0, 0, 0, 0, 0, t.Location()).Day()

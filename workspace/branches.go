@@ -140,7 +140,7 @@ type moment struct {
 	said bool
 }
 
-// moment returns the moment of a node of l. said returns the time that the file
+// momentOf returns the moment of a node of l. said returns the time that the file
 // has.
 func momentOf(v *store.View, l *store.Line, node int, said func(node int) (time.Time, bool)) moment {
 	at, ok := said(node)

@@ -41,7 +41,7 @@ type TreeEntry struct {
 	Children []TreeEntry `json:"children"` // oldest first
 }
 
-// entry returns the entry of a session or of one of Penguin's checkpoints. The
+// entryOf returns the entry of a session or of one of Penguin's checkpoints. The
 // lineage is as far as it is known.
 func entryOf(v *store.View, id string) Entry {
 	s := v.Overview(id)

@@ -137,7 +137,7 @@ func (o *ExportOptions) cut(p *store.Place) (checkpoint.Adjustment, error) {
 	return c, err
 }
 
-// transcript returns the transcript of the conversation at p. It adds losses
+// transcriptOf returns the transcript of the conversation at p. It adds losses
 // and the number of branches to e.
 func transcriptOf(v *store.View, p *store.Place, o ExportOptions, e *Export) (*transcript.Transcript, error) {
 	path := p.Path(p.Node)
@@ -260,7 +260,7 @@ func untitled(v *store.View, l *store.Line) string {
 	return of.Title
 }
 
-// describe sets the properties of the conversation that were recorded at its
+// describeTranscript sets the properties of the conversation that were recorded at its
 // import. If it was not imported from format, those of another format are used.
 func describeTranscript(v *store.View, t *transcript.Transcript, first *session.Outline, format string) {
 	t.Sources = first.Own(importer.OwnSources)

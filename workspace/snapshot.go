@@ -142,7 +142,7 @@ func isOfPath(v *store.View, id string, p *store.Place) bool {
 	return true
 }
 
-// snapshot stages a snapshot of the path to p. spec has its kind, its title,
+// takeSnapshot stages a snapshot of the path to p. spec has its kind, its title,
 // and whether it is automatic.
 func takeSnapshot(tx *store.Tx, p *store.Place, spec checkpoint.Spec) (*Snapshot, error) {
 	d, err := tx.View.Document(p, spec)

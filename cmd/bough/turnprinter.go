@@ -48,7 +48,7 @@ type copied struct {
 	Tokens   int   `json:"tokens"`
 }
 
-// tell prints an event.
+// printEvent prints an event.
 func (t *turnPrinter) printEvent(e events.Event) {
 	t.p.meter.end() // the answer uses the meter's line from now on
 	defer func() {

@@ -1,4 +1,3 @@
-// Package history has the operations of a workspace as the log, undo and redo return them,
-// and the choices for these. The log itself is the file .bough/operations.jsonl, which the
-// package does not access.
+// Package history has operations as the log, undo and redo of a workspace return them, and
+// the options of these. The package does not access the log, .bough/operations.jsonl.
 package history

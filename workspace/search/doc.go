@@ -1,3 +1,3 @@
-// Package search has the options and results of a search for messages. Results are plain
-// data; their JSON is part of docs/json.md. The package reads no files.
+// Package search has the options and results of a search for messages. The JSON of the
+// results is part of docs/json.md. The package itself reads no files.
 package search

@@ -94,7 +94,7 @@ const (
 	System    Speaker = "system"
 )
 
-// Rank is the position of a speaker in this order.
+// Rank returns the position of a speaker in this order.
 func (s Speaker) Rank() int {
 	return slices.Index([]Speaker{Person, Assistant, Tool, System}, s)
 }

@@ -1,3 +1,3 @@
-// Package trash has the files in the trash of a workspace, as lists and purges return them.
-// The package accesses no files.
+// Package trash describes the files in the trash of a workspace, as lists and purges return
+// them. The package itself accesses no files.
 package trash

@@ -94,7 +94,7 @@ func Adjacent(path []*transcript.Message) map[*content.Part]bool {
 	return pairs
 }
 
-// whole returns a transcript in which every answer that calls several tools is one message
+// Merge returns a transcript in which every answer that calls several tools is one message
 // with all its calls, before the results: a program may store the pieces of an answer and
 // the results as they come. Messages that have records of a format stay as they are. A
 // leaf that is part of another message now is that one.

@@ -54,7 +54,7 @@ func (o Outline) Parent(m *transcript.Message) string {
 	return ""
 }
 
-// path returns the messages that lead to the one of an id, from their root.
+// PathTo returns the messages on the path to the one with an id, root first.
 func (o Outline) PathTo(id string) (path []*transcript.Message) {
 	for o.Has(id) && len(path) < len(o.messages) {
 		m := o.messages[o.At[id]]

@@ -15,7 +15,8 @@ import (
 	"testing"
 )
 
-// maxShared is how many lines in sequence two places of the code may have in common.
+// maxShared is the maximum number of consecutive lines that two places of the code may
+// share.
 const maxShared = 10
 
 // A codeLine is a line of code that counts.
@@ -24,8 +25,8 @@ type codeLine struct {
 	number int
 }
 
-// TestNoCopies: no two places have more than ten lines in common, tests included. Imports,
-// comments, brackets on a line of their own, and text in raw strings do not count.
+// TestNoCopies: no two places share more than ten lines, tests included. Imports, comments,
+// lines with only brackets, and text in raw strings do not count.
 func TestNoCopies(t *testing.T) {
 	files := map[string][]codeLine{}
 	var paths []string
@@ -52,8 +53,9 @@ func TestNoCopies(t *testing.T) {
 	}
 }
 
-// codeLines returns the lines of a Go file that count, none of a generated one: those with a
-// token that is no bracket, after the imports. A string literal counts where it begins.
+// codeLines returns the lines of a Go file that count, none of a generated one: those with
+// a token that is not a bracket, after the imports. A string literal counts in its first
+// line.
 func codeLines(path string, source []byte) ([]codeLine, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, path, source, parser.ImportsOnly|parser.ParseComments)
@@ -84,7 +86,7 @@ func codeLines(path string, source []byte) ([]codeLine, error) {
 	}
 }
 
-// copies describes the pairs of places with at least n lines in common.
+// copies describes the pairs of places that share at least n lines.
 func copies(paths []string, files map[string][]codeLine, n int) (found []string) {
 	type place struct {
 		path string
@@ -122,7 +124,7 @@ func copies(paths []string, files map[string][]codeLine, n int) (found []string)
 	return found
 }
 
-// TestCopies makes sure that the test above can fail.
+// TestCopies: the check finds shared lines.
 func TestCopies(t *testing.T) {
 	const head = "package p\n\nimport (\n\t\"a\"\n\t\"b\"\n\t\"c\"\n)\n\n"
 	body := func(name string, lines ...string) []byte {

@@ -22,8 +22,8 @@ type example struct {
 	Secret bool   // the rule finds a secret in it
 }
 
-// The parts of gitleaks' generator that are replaced to keep its examples: those that try
-// them, and that make up secrets, which is to give the same ones each time.
+// Replacements for the parts of gitleaks' generator that try its examples and that make up
+// secrets, to keep the examples, and the same ones each time.
 const (
 	recordExamples = `package utils
 
@@ -92,7 +92,7 @@ func main() {
 )
 
 // examples returns the examples of all rules of gitleaks, sorted. They are in functions of
-// its generator, which this runs from a copy of the module.
+// its generator, which is run from a copy of the module.
 func examples(t *testing.T) []example {
 	t.Helper()
 	run := func(args ...string) []byte {

@@ -11,9 +11,9 @@ import (
 	"github.com/zricethezav/gitleaks/v8/detect"
 )
 
-// TestRecall compares package redact with gitleaks' package detect on gitleaks' own examples,
-// as they are, and as a string of JSON, which is how transcripts have them. What detect finds
-// has to be taken out, but for what declined lists.
+// TestRecall compares package redact with gitleaks' package detect on gitleaks' own
+// examples, unchanged and as a string of JSON, as transcripts have them. Every finding of
+// detect must be redacted, except for the exceptions in declined.
 func TestRecall(t *testing.T) {
 	gitleaks, err := detect.NewDetectorDefaultConfig()
 	if err != nil {
@@ -85,9 +85,9 @@ func count(b bool) int {
 	return 0
 }
 
-// strictly are the rules with examples of texts that are no secrets of theirs, and that
-// package redact takes out nevertheless: keys of Anthropic of another length, a key that
-// is assigned to token, and secrets of PHP and NuGet in a file of any name.
+// strictly are the rules with examples of other texts that package redact removes
+// nevertheless: keys of Anthropic of another length, a key that is assigned to token, and
+// secrets of PHP and NuGet in a file of any name.
 var strictly = []string{"anthropic-admin-api-key", "anthropic-api-key", "freemius-secret-key", "mailchimp-api-key", "nuget-config-password"}
 
 var (
@@ -95,7 +95,7 @@ var (
 	backslash = regexp.MustCompile(`ey\w+\.ey\S*\\`)
 )
 
-// isDeclined reports whether package redact leaves a secret that gitleaks finds.
+// isDeclined reports whether package redact keeps a secret that gitleaks finds.
 func isDeclined(e example) bool {
 	switch e.Rule {
 	case "pkcs12-file": // only the name of the file says so

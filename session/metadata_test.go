@@ -7,7 +7,8 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// TestMetadata: members keep their order, and those of a file the form of their names.
+// TestMetadata: members keep their order, and members of a file keep the form of their
+// names.
 func TestMetadata(t *testing.T) {
 	of := decode(t, "s", []byte(`{"metadata":{"t\u0069tle":"x","b":1.0,"c":null},"messages":[]}`)).Metadata()
 	var m session.Metadata

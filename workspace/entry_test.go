@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/workspace/search"
 )
 
-// TestOneTitle: whatever lists a session says the same of it. One without a title has the
+// TestOneTitle: every list gives a session the same title. A session without one has the
 // first words of its user.
 func TestOneTitle(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)

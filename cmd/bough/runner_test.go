@@ -17,8 +17,8 @@ import (
 )
 
 // A runner is a process that runs the command lines of one script, one after the other,
-// because starting bough for each takes longer than most of them. Where a run needs a
-// process of its own, and in a full run, bough is started.
+// because starting bough takes longer than most of them. A command line that needs a
+// process of its own starts bough, and so do all command lines in a full run.
 type runner struct {
 	names []string // of the variables that the script sets
 	alone bool     // each run is a process
@@ -26,25 +26,26 @@ type runner struct {
 	in    *gob.Decoder
 }
 
-// A runnerOrder is the command line that a runner is to run.
+// A runnerOrder is a command line for a runner.
 type runnerOrder struct {
 	Dir       string
 	Env, Args []string
 }
 
-// An outcome is what a command line did.
+// An outcome is the result of a command line.
 type outcome struct {
 	Code           int
 	Stdout, Stderr string
 }
 
 var (
-	// needsProcess finds what a runner cannot do: input, a terminal, another time zone.
+	// needsProcess matches scripts that need processes: for input, a terminal, or another
+	// time zone.
 	needsProcess = regexp.MustCompile(`(?m)^(\[.*\] *)?(stdin|ttyin|env TZ=)`)
 	variable     = regexp.MustCompile(`(?m)^(?:\[.*\] *)?env ([A-Z_]+)=`)
 )
 
-// newRunner returns the runner of a script, which starts when it is needed.
+// newRunner returns the runner of a script, which starts with the first command line.
 func newRunner(env *testscript.Env) (*runner, error) {
 	name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
 	found, err := filepath.Glob(filepath.Join("testdata", "script", name+".txt*"))
@@ -116,7 +117,7 @@ func exitOf(ts *testscript.TestScript, err error) int {
 	return 0
 }
 
-// shown runs bough and makes what it prints the output of the script.
+// shown runs bough and sets the output of the script to its output.
 func shown(ts *testscript.TestScript, args []string) outcome {
 	o := bough(ts, args...)
 	if !memoryOf(ts).runner.alone {
@@ -132,7 +133,7 @@ func cmdBough(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// runnerMain is the program runner.
+// runnerMain is the program of a runner.
 func runnerMain() {
 	in, out := gob.NewDecoder(os.Stdin), gob.NewEncoder(os.Stdout)
 	for {

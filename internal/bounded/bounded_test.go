@@ -9,8 +9,8 @@ import (
 	"testing/iotest"
 )
 
-// TestReaders: up to the limit all comes, and one byte more is an error, in pieces of any
-// size.
+// TestReaders: input up to the limit is read, and one byte more is an error, in pieces of
+// any size.
 func TestReaders(t *testing.T) {
 	for _, c := range []struct {
 		in   string
@@ -66,7 +66,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestTail: whatever the pieces are, the end of the whole is kept.
+// TestTail: the end of the input is kept, in pieces of any size.
 func TestTail(t *testing.T) {
 	const text = "0123456789abcdefghijklmnopqrstuvwxyz"
 	for limit := range 12 {

@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// TestMatch: the order of precedence, one thing a rule.
+// TestMatch holds the order of precedence, with one case per rule.
 func TestMatch(t *testing.T) {
 	names := []Name{
 		{Label: "plan", ID: "aaaa1111-0000-4000-8000-00000000000a", Title: "Fix Hooks"},
@@ -44,8 +44,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestFind: a thing that matches by two of its names counts once, and of many candidates the
-// error holds some, and says how many there are.
+// TestFind: a candidate that matches by two of its names counts once, and the error of many
+// candidates has some of them and their number.
 func TestFind(t *testing.T) {
 	kind := Kind[int]{
 		What: "number", Next: fault.Do(fault.ListAgents, "x"),

@@ -79,12 +79,12 @@ func TestExported(t *testing.T) {
 	slices.Sort(found)
 	for _, name := range slices.Compact(found) {
 		if !slices.Contains(leaks, name) {
-			t.Errorf("%s shows a type of an internal package", name)
+			t.Errorf("%s has a type of an internal package", name)
 		}
 	}
 	for _, name := range leaks {
 		if !slices.Contains(found, name) {
-			t.Errorf("%s shows no type of an internal package any more: remove it from the list", name)
+			t.Errorf("%s no longer has a type of an internal package: remove it from the list", name)
 		}
 	}
 }

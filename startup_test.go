@@ -86,7 +86,7 @@ func TestInits(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(m[1], module) {
-			t.Errorf("%s does something before main begins; packages of bough do not", m[1])
+			t.Errorf("%s allocates before main begins; packages of bough must not", m[1])
 		}
 		if allocs > initAllocs || bytes > initBytes {
 			t.Errorf("%s allocates %d bytes in %d pieces before main begins; at most %d in %d are allowed", m[1], bytes, allocs, initBytes, initAllocs)

@@ -88,7 +88,7 @@ func TestUnknown(t *testing.T) {
 	).Replace(file)
 	same := decode(t, odd)
 	if got := string(same.Encode()); got != odd {
-		t.Errorf("unchanged it is\n%s\nwant\n%s", got, odd)
+		t.Errorf("unchanged, the file is\n%s\nwant\n%s", got, odd)
 	}
 	a := decode(t, odd)
 	a.Move("one", "m0")
@@ -101,12 +101,12 @@ func TestUnknown(t *testing.T) {
     "node_id": "m0"`,
 	).Replace(odd)
 	if got := string(a.Encode()); got != want {
-		t.Errorf("moved it is\n%s\nwant\n%s", got, want)
+		t.Errorf("after a move the file is\n%s\nwant\n%s", got, want)
 	}
 	a.Trees = append(a.Trees, agent.Tree{ID: "three"})
 	for _, word := range []string{`[ {"n":1e-07, "x":[]} ]`, `"pinned" : true`, "12345678901234567890", `"mood":{"state":"idle"}`} {
 		if got := string(a.Encode()); !strings.Contains(got, word) {
-			t.Errorf("with a tree more it is\n%s\nwithout %s", got, word)
+			t.Errorf("with another tree the file is\n%s\nwithout %s", got, word)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestQueueAndTurn(t *testing.T) {
 	old := strings.NewReplacer("  \"queue\": [],\n  \"turn\": {\n    \"state\": \"idle\"\n  },\n  \"steer_policy\": \"after_call\",\n  \"auto_checkpoint\": true,\n", "").Replace(file)
 	a := decode(t, old)
 	if a.Turn.State != "" && a.Turn.State != turn.Idle || len(a.Queue) != 0 || a.NoCheckpoint || a.Trees[0].Archived {
-		t.Errorf("without the members it is %+v", a)
+		t.Errorf("without the members the agent is %+v", a)
 	}
 	if got := string(a.Encode()); got != old {
 		t.Errorf("unchanged it is\n%s", got)
@@ -127,14 +127,14 @@ func TestQueueAndTurn(t *testing.T) {
 	a.Policy, a.NoCheckpoint, a.Trees[1].Archived = turn.FinishBatch, true, true
 	b := decode(t, string(a.Encode()))
 	if !slices.Equal(a.Queue, b.Queue) || !reflect.DeepEqual(a.Turn, b.Turn) || b.Policy != a.Policy || !b.NoCheckpoint || !b.Trees[1].Archived || b.Trees[0].Archived {
-		t.Errorf("it comes back as %+v", b)
+		t.Errorf("it decodes to %+v", b)
 	}
 	b.Queue.Drop("q1")
 	b.Turn = turn.Turn{}
 	b.Policy, b.NoCheckpoint, b.Trees[1].Archived = "", false, false
 	c := decode(t, string(b.Encode()))
 	if len(c.Queue) != 0 || c.Turn.State != turn.Idle || c.Policy != turn.AfterCall || c.NoCheckpoint || c.Trees[1].Archived {
-		t.Errorf("taken back it is %+v", c)
+		t.Errorf("reverted, the agent is %+v", c)
 	}
 }
 
@@ -215,7 +215,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		if !bytes.Equal(a.Encode(), data) {
-			t.Fatalf("it comes back as %q", a.Encode())
+			t.Fatalf("it decodes to %q", a.Encode())
 		}
 		was := a.Head
 		a.Move(a.Trees[0].ID, "elsewhere")
@@ -226,7 +226,7 @@ func FuzzDecode(f *testing.F) {
 		b.Move(was.Tree, was.Node)
 		c, err := agent.Decode("ada", b.Encode())
 		if err != nil || c.Head != was || c.ID != a.ID || c.System != a.System || len(c.Trees) != len(a.Trees) {
-			t.Fatalf("moved back it is %q: %v", b.Encode(), err)
+			t.Fatalf("after a move back the file is %q: %v", b.Encode(), err)
 		}
 	})
 }

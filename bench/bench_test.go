@@ -43,7 +43,7 @@ func TestRun(t *testing.T) {
 		"sqlite": jobs, "sqlite-wal": chats, "bbolt": {add},
 	} {
 		if got := slices.Sorted(maps.Keys(r.times[key])); !slices.Equal(got, want) {
-			t.Errorf("%s did the jobs %v, want %v", key, got, want)
+			t.Errorf("%s ran the jobs %v, want %v", key, got, want)
 		}
 		for j, list := range r.times[key] {
 			n := r.rounds
@@ -56,7 +56,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	if len(r.footprints) != 6 {
-		t.Errorf("the growing checkpoints take %v, want six sizes", r.footprints)
+		t.Errorf("the growing checkpoints have %v, want six sizes", r.footprints)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestRecall(t *testing.T) {
 		if !e.Secret {
 			add(&others)
 			if len(found) > 0 && len(theirs) == 0 && !slices.Contains(strictly, e.Rule) {
-				t.Errorf("%s: %q is no secret, but becomes %q", e.Rule, e.Text, text)
+				t.Errorf("%s: %q is not a secret, but becomes %q", e.Rule, e.Text, text)
 			}
 			continue
 		}
@@ -74,7 +74,7 @@ func TestRecall(t *testing.T) {
 	t.Logf("secrets of %d rules: %+v", len(perRule), secrets)
 	t.Logf("no secrets: %+v", others)
 	if len(perRule) < 200 || secrets.ours < secrets.examples*99/100 || secrets.oursInJSON < secrets.ours {
-		t.Errorf("of %d rules, recall is %+v", len(perRule), secrets)
+		t.Errorf("the recall of %d rules is %+v", len(perRule), secrets)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestRedact(t *testing.T) {
 				}
 				some = true
 				if strings.Contains(redacted, f.Secret) {
-					t.Errorf("%s finds %q in %q; left is %q", id, f.Secret, text, redacted)
+					t.Errorf("%s finds %q in %q; the result is %q", id, f.Secret, text, redacted)
 				}
 			}
 		}

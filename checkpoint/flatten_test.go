@@ -274,7 +274,7 @@ func TestFlattenMetadata(t *testing.T) {
 			carried = append(carried, name+"="+string(value))
 		}
 		if got := strings.Join(carried, " "); got != want {
-			t.Errorf("at %q the snapshot takes over\n%s\nwant\n%s", at, got, want)
+			t.Errorf("at %q the snapshot copies\n%s\nwant\n%s", at, got, want)
 		}
 		if s.Meta.Kind() != session.Checkpoint || s.Meta.Title != "" || s.Meta.BranchPoint != at || !s.FitsSeal {
 			t.Errorf("at %q the snapshot is %+v", at, s.Meta)

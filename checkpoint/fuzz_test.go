@@ -48,7 +48,7 @@ func FuzzFlatten(f *testing.F) {
 				}
 				again := grow(t, s)
 				if got := raws(again, again.Newest(0)); !slices.Equal(got, want) {
-					t.Fatalf("snapshot %d at node %d of %q reads\n%q\nwant\n%q", i, at, data, got, want)
+					t.Fatalf("the path of snapshot %d at node %d of %q is\n%q\nwant\n%q", i, at, data, got, want)
 				}
 				if d == session.Penguin {
 					continued(t, s, want)

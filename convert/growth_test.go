@@ -79,7 +79,7 @@ func grows(f *Format, data []byte, random *rand.Rand) error {
 		part, _, _ := f.ReadAll(bytes.NewReader(data[:cut]))
 		for i, c := range part {
 			if i >= len(whole) {
-				return fmt.Errorf("cut after %d bytes: there is another conversation", cut)
+				return fmt.Errorf("cut after %d bytes: a second conversation", cut)
 			}
 			if err := begins(c, whole[i]); err != nil {
 				return fmt.Errorf("cut after %d bytes: %w\n%s\nis of\n%s", cut, err, drawn(c), drawn(whole[i]))

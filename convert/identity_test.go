@@ -73,7 +73,7 @@ func identified(f *Format, whole *transcript.Transcript) error {
 	for _, m := range list[0].Messages {
 		is, ok := of[m.ID]
 		if !ok {
-			return fmt.Errorf("%s %q is not known again", m.Role, m.Text())
+			return fmt.Errorf("%s %q is not recognized", m.Role, m.Text())
 		}
 		reached[is] = true
 		if m.Parent == "" || of[m.Parent] == "" {
@@ -86,7 +86,7 @@ func identified(f *Format, whole *transcript.Transcript) error {
 	}
 	for _, m := range t.Messages {
 		if len(o.Children[m.ID]) == 0 && !reached[m.ID] && m.Text() != "" && len(w.Lost) == 0 {
-			return fmt.Errorf("the end %q is not reached\n%s", m.Text(), w.Data)
+			return fmt.Errorf("the leaf %q is not reached\n%s", m.Text(), w.Data)
 		}
 	}
 	return nil

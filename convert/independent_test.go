@@ -101,25 +101,25 @@ func compareRaw(t *testing.T, name string, data []byte, count func([]byte) *rawC
 		for text := range texts {
 			quoted, _ := json.Marshal(text)
 			if !bytes.Contains(data, quoted[1:len(quoted)-1]) {
-				t.Errorf("the reader makes up %.80q", text)
+				t.Errorf("the reader invents %.80q", text)
 			}
 		}
 		return
 	}
 	if want.messages >= 0 && messages != want.messages {
-		t.Errorf("the reader gives %d messages, the file has %d", messages, want.messages)
+		t.Errorf("the reader returns %d messages, the file has %d", messages, want.messages)
 	}
 	if want.ends >= 0 && ends != want.ends {
-		t.Errorf("the reader gives %d ends, the file has %d", ends, want.ends)
+		t.Errorf("the reader returns %d leaves, the file has %d", ends, want.ends)
 	}
 	for text, n := range want.texts {
 		if got := texts[text]; got != n && (!want.once || got == 0) {
-			t.Errorf("the reader gives %d times, the file %d times: %.80q", got, n, text)
+			t.Errorf("the reader returns it %d times, the file has it %d times: %.80q", got, n, text)
 		}
 	}
 	for text, n := range texts {
 		if want.texts[text] == 0 && !(want.derived != nil && want.derived(text)) {
-			t.Errorf("the reader makes up, %d times: %.80q", n, text)
+			t.Errorf("the reader invents, %d times: %.80q", n, text)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func TestLinearTrees(t *testing.T) {
 		for name, data := range linearFixtures(t, f) {
 			t.Run(name, func(t *testing.T) {
 				if got := Detect(data); got != f {
-					t.Errorf("it is taken for %v", got)
+					t.Errorf("it is detected as %v", got)
 				}
 				list, problems, err := f.ReadAll(bytes.NewReader(data))
 				if err != nil || len(list) != 1 {
@@ -177,7 +177,7 @@ func comesBack(t *testing.T, f *Format, data []byte) bool {
 				}
 			}
 			if a, b := recordsOf(back), recordsOf(tr); !slices.Equal(a, b) {
-				t.Errorf("of the records\n%s\ncame\n%s", strings.Join(b, "\n"), strings.Join(a, "\n"))
+				t.Errorf("the records\n%s\nbecame\n%s", strings.Join(b, "\n"), strings.Join(a, "\n"))
 			}
 		}
 		for _, m := range tr.Messages {
@@ -185,7 +185,7 @@ func comesBack(t *testing.T, f *Format, data []byte) bool {
 			part.Leaf, part.Messages = m.ID, pathTo(tr, m.ID)
 			back, lost := rewritten(t, f, &part)
 			if a, b := active(back), active(&part); a != b && len(lost) == 0 && inTurn(a) != inTurn(b) {
-				t.Errorf("of the path\n%s\ncame\n%s", b, a)
+				t.Errorf("the path\n%s\nbecame\n%s", b, a)
 			}
 		}
 	}
@@ -219,7 +219,7 @@ func rewritten(t *testing.T, f *Format, tr *transcript.Transcript) (*transcript.
 		return &transcript.Transcript{}, lost
 	}
 	if err != nil || len(list) != 1 || len(problems) > 0 {
-		t.Fatalf("%d conversations, %v: %v, of\n%s\nwritten was\n%s", len(list), problems, err, drawn(tr), b.Bytes())
+		t.Fatalf("%d conversations, %v: %v, of\n%s\nwritten as\n%s", len(list), problems, err, drawn(tr), b.Bytes())
 	}
 	return list[0], lost
 }
@@ -355,7 +355,7 @@ func TestLinearWithoutRecords(t *testing.T) {
 			}
 			for _, path := range paths(tr) {
 				if !slices.Contains(paths(list[0]), path) {
-					t.Fatalf("%s, %d: a path is gone:\n%s\nthere are\n%s", f.Name, seed, path, strings.Join(paths(list[0]), "\n"))
+					t.Fatalf("%s, %d: a path is lost:\n%s\nthe paths are\n%s", f.Name, seed, path, strings.Join(paths(list[0]), "\n"))
 				}
 			}
 			if got, want := len(paths(list[0])), len(paths(tr)); got != want {
@@ -430,7 +430,7 @@ func TestCodexCopies(t *testing.T) {
 		}
 	}
 	if other := read(fmt.Sprintf(meta, "z", "") + fmt.Sprintf(said, "2026-01-01T00:00:00Z", "x")); other.Messages[0].ID == first.Messages[0].ID {
-		t.Error("two conversations that begin alike have one message")
+		t.Error("two conversations with the same beginning share a message")
 	}
 }
 
@@ -471,7 +471,7 @@ func TestLinearFolders(t *testing.T) {
 			want = filepath.Join(home, filepath.FromSlash(want))
 		}
 		if got := c.f.Target(m, tr, o); got != want {
-			t.Errorf("%s: it goes to %s, want %s", c.f.Name, got, want)
+			t.Errorf("%s: the path is %s, want %s", c.f.Name, got, want)
 		}
 		before, run := c.f.Resume("FILE", tr, o)
 		if strings.Join(before, " ") != c.before || strings.Join(run, " ") != c.run {

@@ -95,7 +95,7 @@ func TestNativeLosses(t *testing.T) {
 	}
 	out, _ := nativeWrite(t, nativeFormat(t, "claude-code"), nativeChain(nativeModel("m", call), nativeUser(result)), nativeID)
 	if !bytes.Contains(out, []byte(`"id":"c_1_x"`)) || !bytes.Contains(out, []byte(`"tool_use_id":"c_1_x"`)) {
-		t.Errorf("ids of calls are not those that Anthropic takes:\n%s", out)
+		t.Errorf("Anthropic rejects ids of calls:\n%s", out)
 	}
 }
 
@@ -259,7 +259,7 @@ func TestNativeFolders(t *testing.T) {
 		{piFormat, `C:\Users\ann`, "/home/ann/.pi/agent/sessions/--C--Users-ann--/2026-04-01T10-20-30-456Z_" + nativeID + ".jsonl"},
 	} {
 		if got := c.f.Target(m, in(c.dir), o); got != c.want {
-			t.Errorf("%s about %q goes to\n%s\nwant\n%s", c.f.Name, c.dir, got, c.want)
+			t.Errorf("%s in %q is written to\n%s\nwant\n%s", c.f.Name, c.dir, got, c.want)
 		}
 	}
 	env["CLAUDE_CONFIG_DIR"], env["PI_CODING_AGENT_DIR"] = "/cfg", "/agent"

@@ -308,7 +308,7 @@ func TestFormatsPage(t *testing.T) {
 	}
 	rows, wanted := strings.Split(got, "\n"), strings.Split(want.String(), "\n")
 	if len(rows) != len(wanted) {
-		t.Fatalf("the table has %d rows, and there are %d (run the test with -update)", len(rows), len(wanted))
+		t.Fatalf("the table has %d rows, want %d (run the test with -update)", len(rows), len(wanted))
 	}
 	for i := range wanted {
 		if rows[i] != wanted[i] {

@@ -241,7 +241,7 @@ func settles(f *Format, data []byte) error {
 			return fmt.Errorf("it is read as %d conversations, %v:\n%s", len(again), err, b.Bytes())
 		}
 		if got, want := everything(again[0]), everything(t); !slices.Equal(got, want) {
-			return fmt.Errorf("there was\n%s\nand is\n%s\nin\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"), b.Bytes())
+			return fmt.Errorf("it was\n%s\nand is\n%s\nin\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"), b.Bytes())
 		}
 		if err := roundTrip(f, b.Bytes()); err != nil && len(problems) == 0 {
 			return fmt.Errorf("the second time: %v", err)
@@ -476,6 +476,6 @@ func TestClaudeAIForms(t *testing.T) {
 		}
 	}
 	if got := len(paths(tree)); got != 3 {
-		t.Errorf("the tree has %d ends", got)
+		t.Errorf("the tree has %d leaves", got)
 	}
 }

@@ -32,7 +32,7 @@ func benchPool(b *testing.B, line string) {
 				cmd := exec.Command("/bin/sh", "-c", line)
 				cmd.Dir = b.TempDir()
 				if out, err := cmd.Output(); err != nil || string(out) != "done\n" {
-					b.Errorf("by hand it prints %q, %v", out, err)
+					b.Errorf("run directly it prints %q, %v", out, err)
 				}
 			})
 		}

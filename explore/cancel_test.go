@@ -54,7 +54,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("cancelled it is %+v", over.Branches)
 	}
 	if l.w.Exploration(e.ID).IsCancelled(ctx) {
-		t.Error("it is still asked to end")
+		t.Error("the request to cancel remains")
 	}
 
 	// A cancelled branch is not a learning, and every other branch is one learning.
@@ -96,7 +96,7 @@ func TestCancel(t *testing.T) {
 		stop()
 	}()
 	if _, err := x.Cancel(waiting, crashed.ID); !errors.As(err, &p) || p.Problem != explore.NotStopped || !errors.Is(err, fault.Busy) || !l.w.Exploration(crashed.ID).IsCancelled(ctx) {
-		t.Errorf("of one that does not stop: %v", err)
+		t.Errorf("Cancel of one that does not stop: %v", err)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestDefaults(t *testing.T) {
 	}
 	again, err := explore.Merge(data, nil, nil)
 	if err != nil || !reflect.DeepEqual(again, explore.Defaults()) {
-		t.Errorf("read again they are %+v, %v", again, err)
+		t.Errorf("they decode to %+v, %v", again, err)
 	}
 }
 

@@ -95,7 +95,7 @@ func TestEvaluate(t *testing.T) {
 			}
 			for _, b := range list {
 				if b.ID == e.Selected && b.Result != e.Result {
-					t.Errorf("the result is %q, of %s it is %q", e.Result, b.ID, b.Result)
+					t.Errorf("the result is %q, that of %s is %q", e.Result, b.ID, b.Result)
 				}
 			}
 			if (e.Confidence == nil) != (c.from == "") {
@@ -144,7 +144,7 @@ func TestSynthesis(t *testing.T) {
 		t.Errorf("of no branches: %+v", made)
 	}
 	if _, ok := explore.SynthesisPrompt("count", list[:1], explore.Defaults()); ok {
-		t.Error("there is a prompt for one part")
+		t.Error("a prompt for one part")
 	}
 	alone := explore.Evaluate(explore.Synthesis, list[:1], explore.Defaults())
 	if made := alone.Synthesized("a model", "both"); made.Result != "one" {
@@ -193,7 +193,7 @@ func FuzzEvaluate(f *testing.F) {
 		for _, id := range append([]string{e.Selected}, e.From...) {
 			for i, b := range list {
 				if b.ID == id && (b.Status != explore.Completed || b.Pruned || pruned[i].Pruned) {
-					t.Fatalf("%+v is behind the result", b)
+					t.Fatalf("%+v supports the result", b)
 				}
 			}
 		}

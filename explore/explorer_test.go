@@ -74,14 +74,14 @@ func TestExplorer(t *testing.T) {
 		t.Fatalf("Run = %+v, %v; progress of %q", e, err, told)
 	}
 	if again, err := x.Resume(ctx, e.ID[:8]); err != nil || string(again.Encode()) != string(e.Encode()) {
-		t.Errorf("Resume of one that is over = %+v, %v", again, err)
+		t.Errorf("Resume of an ended one = %+v, %v", again, err)
 	}
 	if stats, err := x.Statistics(ctx); err != nil || len(stats) != 2 || stats[0].Rate != 1 || stats[0].Runs != 1 {
 		t.Errorf("Statistics = %+v, %v", stats, err)
 	}
 
 	if _, err := x.Evaluate(ctx, e.ID, "worst"); !errors.Is(err, fault.Usage) {
-		t.Errorf("Evaluate by no method: %v", err)
+		t.Errorf("Evaluate by an invalid method: %v", err)
 	}
 	both, err := x.Evaluate(ctx, e.ID, "merge")
 	if err != nil || both.Evaluation.Result != "Both." || *both.Outcome == *e.Outcome {
@@ -234,7 +234,7 @@ func TestResumeApproves(t *testing.T) {
 		t.Errorf("Resume = %v", err)
 	}
 	if _, err := os.Stat(ran); err != nil {
-		t.Error("it did not run")
+		t.Error("the command did not run")
 	}
 }
 

@@ -66,7 +66,7 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	if cut < rounds/4 {
-		t.Errorf("only %d of %d were killed in the middle", cut, rounds)
+		t.Errorf("only %d of %d were killed during the exploration", cut, rounds)
 	}
 }
 
@@ -125,7 +125,7 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 	l.work = l.dir + ".work"
 	l.run(e)
 	if len(e.Branches) != 11 || len(e.Notes) != 11 {
-		t.Errorf("there are %d branches and %d notes; the program said %s", len(e.Branches), len(e.Notes), said.String())
+		t.Errorf("%d branches and %d notes; the program printed %s", len(e.Branches), len(e.Notes), said.String())
 	}
 	for _, b := range e.Branches {
 		if b.Status != explore.Completed || b.Result != b.Strategy+" is good" || *b.Confidence != 0.7 || b.Insights[0] != "quick" {
@@ -133,7 +133,7 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 			continue
 		}
 		if n, ended := had[b.ID]; ended && runs(b.ID) != n {
-			t.Errorf("%s had ended and was run again", b.Strategy)
+			t.Errorf("the ended branch %s ran again", b.Strategy)
 		}
 		s, err := l.w.Show(t.Context(), b.Session, session.ReadOptions{})
 		if err != nil || len(s.Messages) != 1+b.Depth || s.Messages[b.Depth].Text() != b.Result {
@@ -147,10 +147,10 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 		t.Errorf("doctor finds %+v, %v", report, err)
 	}
 	if _, err := os.Lstat(filepath.Join(l.work, e.ID)); err == nil {
-		t.Error("its folder is left")
+		t.Error("its folder still exists")
 	}
 	if string(load(t, l.w, e.ID).Encode()) != string(e.Encode()) {
-		t.Error("it is not stored as it is")
+		t.Error("the stored exploration differs")
 	}
 	return middle
 }

@@ -47,7 +47,7 @@ func TestDecodeLearnings(t *testing.T) {
 		t.Errorf("skipped are %+v", skipped)
 	}
 	if last := skipped[len(skipped)-1].Problem; !strings.Contains(last, "torn") {
-		t.Errorf("of the torn line it says %q", last)
+		t.Errorf("the note on the torn line is %q", last)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestFindSimilar(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if got := explore.FindSimilar("the same", two, -1); len(got) != 0 {
-		t.Errorf("of less than none there are %+v", got)
+		t.Errorf("with a negative limit they are %+v", got)
 	}
 }
 

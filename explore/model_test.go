@@ -76,7 +76,7 @@ func TestModel(t *testing.T) {
 	}
 	e.Agent = "" // the conversation has no agent
 	if err := l.explorer().Conclude(t.Context(), e, explore.Synthesis, m); err != nil || e.Evaluation.Result != "Both." {
-		t.Errorf("made one of them: %+v, %v", e.Evaluation, err)
+		t.Errorf("the synthesis is %+v, %v", e.Evaluation, err)
 	}
 	e = l.explore("", c, "a")
 	if err := l.w.Exploration(e.ID).Write(t.Context(), e.Encode()); err != nil {
@@ -132,13 +132,13 @@ ln -s /etc/hosts $BOUGH_BRANCH/link; mkfifo $BOUGH_BRANCH/pipe; head -c 40000 /d
 		t.Errorf("the notes are %+v", n)
 	}
 	if string(load(t, l.w, e.ID).Encode()) != string(e.Encode()) {
-		t.Error("they are not stored")
+		t.Error("the notes are not stored")
 	}
 	e = l.explore(`cat $BOUGH_NOTES/*/seen 2>/dev/null || echo "nothing here"; echo x > $BOUGH_NOTES/$BOUGH_BRANCH/seen`, c, "s1", "s2")
 	e.Runner.Share = true
 	l.run(e)
 	if e.Branches[0].Result != "nothing here" || e.Branches[1].Result != "x" {
-		t.Errorf("siblings tell each other %+v", e.Branches)
+		t.Errorf("the notes of siblings are %+v", e.Branches)
 	}
 	e = l.explore(line, c, "s1", "s2")
 	l.run(e)
@@ -240,7 +240,7 @@ func TestInterference(t *testing.T) {
 		t.Errorf("below no message: %v, %v", err, ran)
 	}
 	if _, err := l.w.Exploration(e.ID).Read(t.Context()); err == nil {
-		t.Error("it is stored all the same")
+		t.Error("it is stored nevertheless")
 	}
 
 	e = l.explore("[ $BOUGH_STRATEGY = s1 ] || sleep 100; rm -rf "+l.dir+"/explorations; echo x > "+l.dir+"/explorations; echo done", c, numbered(3)...)

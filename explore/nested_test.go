@@ -76,14 +76,14 @@ func TestNestedFolders(t *testing.T) {
 					t.Errorf("at depth %d %s is %s, %q, want %q: %s", b.Depth, b.Strategy, b.Status, b.Result, want, b.Reason)
 				}
 				if b.Folder != "" {
-					t.Errorf("%s has the folder %q at the end", b.Strategy, b.Folder)
+					t.Errorf("%s has the folder %q afterwards", b.Strategy, b.Folder)
 				}
 			}
 			if len(e.Branches) != 8 {
 				t.Errorf("there are %d branches, want 8", len(e.Branches))
 			}
 			if left, _ := filepath.Glob(filepath.Join(l.work, e.ID, "*")); len(left) > 0 {
-				t.Errorf("the folders %q are left", left)
+				t.Errorf("the folders %q still exist", left)
 			}
 			if strings.Contains(kind, "worktree") {
 				c := exec.Command("git", "worktree", "list")
@@ -124,7 +124,7 @@ func TestNestedInterrupted(t *testing.T) {
 		t.Errorf("the branch below is %+v", b)
 	}
 	if left, _ := filepath.Glob(filepath.Join(l.work, e.ID, "*")); len(left) > 0 {
-		t.Errorf("the folders %q are left", left)
+		t.Errorf("the folders %q still exist", left)
 	}
 }
 

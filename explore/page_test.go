@@ -34,10 +34,10 @@ func words(text string) (lines [][]string) {
 func TestPage(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("the program there is a shell script")
+		t.Skip("the program of the page is a shell script")
 	}
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
+		t.Skip("git is not installed")
 	}
 	page, err := os.ReadFile("../docs/explore.md")
 	if err != nil {

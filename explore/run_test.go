@@ -149,7 +149,7 @@ func TestConcurrency(t *testing.T) {
 	for i, b := range e.Branches {
 		if i == 3 {
 			if b.Status != explore.Failed || !strings.Contains(b.Reason, "longer than 3s") {
-				t.Errorf("the one that hangs is %+v", b)
+				t.Errorf("the hanging branch is %+v", b)
 			}
 			continue
 		}
@@ -235,7 +235,7 @@ func TestWrittenBeforeRunner(t *testing.T) {
 		stored := load(t, l.w, e.ID)
 		b := stored.Branch(id)
 		if b.Status != explore.Executing || !slices.Contains(stored.Active, id) || len(stored.Active) > 2 {
-			return "", fmt.Errorf("it is %s in the file, with %d at work", b.Status, len(stored.Active))
+			return "", fmt.Errorf("it is %s in the file, with %d executing", b.Status, len(stored.Active))
 		}
 		completed := 0
 		for _, b := range stored.Branches {
@@ -318,7 +318,7 @@ func TestInterrupted(t *testing.T) {
 	sessions := map[string]bool{}
 	for _, b := range again.Branches {
 		if b.Status != explore.Completed || sessions[b.Session] {
-			t.Errorf("at last it is %+v", b)
+			t.Errorf("the exploration is %+v", b)
 		}
 		sessions[b.Session] = true
 	}
@@ -342,7 +342,7 @@ func TestInterrupted(t *testing.T) {
 	l.run(e)
 	for _, b := range e.Branches {
 		if b.Status != explore.Failed || !strings.Contains(b.Reason, "300ms") {
-			t.Errorf("after its time it is %+v", b)
+			t.Errorf("after its timeout it is %+v", b)
 		}
 	}
 }

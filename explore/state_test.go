@@ -100,7 +100,7 @@ b9 a3 3 failed pruned:false not tried: depth 3 is beyond the limit of 2`
 	data := r.Encode()
 	again, err := explore.Decode(data)
 	if err != nil || !bytes.Equal(again.Encode(), data) {
-		t.Errorf("it comes back as %s, %v", again.Encode(), err)
+		t.Errorf("it decodes to %s, %v", again.Encode(), err)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestStateStops(t *testing.T) {
 	r.ends("b1", 3, sure(1, "x"))
 	r.Resume()
 	if got := r.begun(4); got != "b" {
-		t.Errorf("what has ended is begun again: %q", got)
+		t.Errorf("an ended branch begins again: %q", got)
 	}
 	long := sure(1, "y")
 	long.Output = 11
@@ -172,6 +172,6 @@ func TestParseAnswer(t *testing.T) {
 		t.Errorf("a confidence of 7 is %v, %v", a.Confidence, err)
 	}
 	if _, err := explore.Decode([]byte(`{"id":"e","session_id":"s","parent_node_id":"m","branches":[{"branch_id":"b","status":"odd"}]}`)); err == nil {
-		t.Error("a branch may be odd")
+		t.Error("an invalid branch is accepted")
 	}
 }

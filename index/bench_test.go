@@ -75,7 +75,7 @@ func BenchmarkOpen(b *testing.B) {
 				for b.Loop() {
 					x, err := index.Open(f.root, nil, nil)
 					if err != nil || !c.run(x) {
-						b.Fatalf("it does not answer: %v", err)
+						b.Fatalf("no answer: %v", err)
 					}
 					x.Close()
 				}

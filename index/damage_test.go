@@ -97,7 +97,7 @@ func TestEveryChange(t *testing.T) {
 				}
 			}
 			if len(got) != len(entries) || differ > 1 {
-				t.Errorf("with %q at %d %d of %d entries are others", changed[at], at, differ, len(got))
+				t.Errorf("with %q at %d %d of %d entries differ", changed[at], at, differ, len(got))
 			}
 		})
 		t.Logf("%s: %d changes, of which %d are damage", w.dialect, n, refused)

@@ -231,12 +231,12 @@ func TestPutAndRemove(t *testing.T) {
 	f.healthy("Put")
 	put("c", 3, `"continued_from":["b"],"title":"C"`)
 	if got := x.Children("b"); !slices.Equal(got, []string{"c"}) || x.Entry("c").Title != "C" {
-		t.Errorf("b is continued by %q, c is called %q", got, x.Entry("c").Title)
+		t.Errorf("b is continued by %q, c has the title %q", got, x.Entry("c").Title)
 	}
 	f.remove("b.json")
 	x.Remove("b")
 	if x.Entry("b") != nil || len(x.ContinuedTo("a")) != 0 || !x.Stale() {
-		t.Error("b is removed and still there")
+		t.Error("the removed b still exists")
 	}
 	f.save(x)
 	f.healthy("Remove")

@@ -145,7 +145,7 @@ func FuzzJournal(f *testing.F) {
 		w.check(t, "any journal", x)
 		folder.save(x)
 		if x = folder.loadAt(small); x.Stale() || x.Trouble != "" {
-			t.Errorf("after Save there still is trouble: %q", x.Trouble)
+			t.Errorf("trouble after Save: %q", x.Trouble)
 		}
 		w.check(t, "what was saved", x)
 	})
@@ -198,7 +198,7 @@ func FuzzTable(f *testing.F) {
 				}
 				for _, id := range got {
 					if !slices.Contains(want, id) {
-						t.Errorf("%q is not only %q but %s", text, want, id)
+						t.Errorf("%q is %q, but also %s", text, want, id)
 					}
 				}
 			}

@@ -20,7 +20,7 @@ func TestLinks(t *testing.T) {
 		f := w.folder(t)
 		x := f.load()
 		if x.Trouble != "the index is missing" || x.Torn || !x.Stale() {
-			t.Errorf("%v: without an index there is trouble %q, stale: %v", w.dialect, x.Trouble, x.Stale())
+			t.Errorf("%v: without an index the trouble is %q, stale: %v", w.dialect, x.Trouble, x.Stale())
 		}
 		w.check(t, "from the files", x)
 		f.save(x)
@@ -50,7 +50,7 @@ func TestChangedInPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		if durable.Identify(info).Changed == 0 {
-			t.Skip("this system does not tell when a file changed last")
+			t.Skip("this system does not report ctime")
 		}
 		time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
 		data := f.read(ids[0] + ".json")
@@ -62,7 +62,7 @@ func TestChangedInPlace(t *testing.T) {
 		f.write(ids[0]+".json", data)
 		f.date(ids[0]+".json", info.ModTime())
 		if x := f.load(); x.Stale() {
-			t.Errorf("%v: a session that says the same makes the index stale: %s", w.dialect, x.Trouble)
+			t.Errorf("%v: a session with the same content makes the index stale: %s", w.dialect, x.Trouble)
 		}
 	}
 }
@@ -232,7 +232,7 @@ func TestSameBytes(t *testing.T) {
 	for _, id := range append(ids[:len(ids):len(ids)], "new") {
 		i := strings.Index(f.read(session.IndexFile), `"`+id+`": {`)
 		if i < at {
-			t.Errorf("%s is not where it was", id)
+			t.Errorf("%s has another position", id)
 		}
 		at = i
 		if got := f.entries()[id]; id != "other" && id != "new" && string(got) != string(want[id]) {
@@ -272,12 +272,12 @@ func TestEarlierIndex(t *testing.T) {
 	own := regexp.MustCompile(`\n +"(opening|tool|directory|git_branch|model)": "[^"]*",`)
 	before := own.ReplaceAllString(now, "")
 	if strings.Contains(before, "How wet") || strings.Contains(before, "codex") {
-		t.Fatalf("the index of before is\n%s", before)
+		t.Fatalf("the earlier index is\n%s", before)
 	}
 	f.write("session_index.json", before)
 	x := f.load()
 	if x.Trouble != "" || !x.Stale() {
-		t.Errorf("with an index of before there is trouble %q, stale: %v", x.Trouble, x.Stale())
+		t.Errorf("with an earlier index the trouble is %q, stale: %v", x.Trouble, x.Stale())
 	}
 	e := x.Entry("said")
 	if want := (session.Setting{Tool: "codex", Directory: "/d", GitBranch: "main", Model: "m"}); e.Setting != want || e.Opening != "How wet is too wet?" {
@@ -288,6 +288,6 @@ func TestEarlierIndex(t *testing.T) {
 		t.Errorf("the index is\n%s\nwant\n%s", got, now)
 	}
 	if x = f.load(); x.Stale() || x.Entry("said").Opening != "How wet is too wet?" || x.Entry("said").Setting.Model != "m" {
-		t.Errorf("the index says %+v, stale: %v", x.Entry("said"), x.Stale())
+		t.Errorf("the entry is %+v, stale: %v", x.Entry("said"), x.Stale())
 	}
 }

@@ -148,7 +148,7 @@ func (f *folder) healthy(name string) {
 		f.t.Errorf("%s: the keys of the index are %q, the files %q", name, keys, stems)
 	}
 	if x := f.load(); x.Stale() || x.Torn || x.Trouble != "" {
-		f.t.Errorf("%s: after Save there still is trouble: %q", name, x.Trouble)
+		f.t.Errorf("%s: trouble after Save: %q", name, x.Trouble)
 	}
 }
 

@@ -103,7 +103,7 @@ func TestJournal(t *testing.T) {
 	// Under the default limits such an index has no journal.
 	x = f.load()
 	if !x.Stale() || !strings.Contains(x.Trouble, "not folded in") {
-		t.Errorf("a journal where none may be: stale %v, %q", x.Stale(), x.Trouble)
+		t.Errorf("with a forbidden journal: stale %v, %q", x.Stale(), x.Trouble)
 	}
 	f.save(x)
 	if x := f.load(); x.Stale() || x.Trouble != "" || f.journal() != "" {
@@ -230,7 +230,7 @@ func TestJournalDamaged(t *testing.T) {
 			}
 			f.save(x)
 			if x = f.loadAt(small); x.Stale() || x.Trouble != "" {
-				t.Errorf("%s: after Save there still is trouble: %q", c.name, x.Trouble)
+				t.Errorf("%s: trouble after Save: %q", c.name, x.Trouble)
 			}
 		}
 		f.write("session_index.journal", whole+c.line)
@@ -335,7 +335,7 @@ func TestAppendIsAll(t *testing.T) {
 	before := snapshot()
 	x = f.openAt(small)
 	if !x.Asked() {
-		t.Fatal("the last look does not count")
+		t.Fatal("the last look is not used")
 	}
 	f.put(x, "later", 51, worlds[0].metadata["point"])
 	f.remove("later.json")

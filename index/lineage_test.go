@@ -86,7 +86,7 @@ func TestCycles(t *testing.T) {
 	} {
 		var ring *index.CycleError
 		if _, err := x.Lineage(id); !errors.As(err, &ring) || !slices.Equal(slices.Sorted(slices.Values(ring.IDs)), want) {
-			t.Errorf("lineage of %s: %v, want a ring of %q", id, err, want)
+			t.Errorf("lineage of %s: %v, want a cycle of %q", id, err, want)
 		}
 		if id == "s" || id == "t" {
 			want := []string{"s", "t"}
@@ -96,11 +96,11 @@ func TestCycles(t *testing.T) {
 			continue
 		}
 		if line, err := x.Line(id); !errors.As(err, &ring) || !slices.Equal(slices.Sorted(slices.Values(ring.IDs)), want) {
-			t.Errorf("line of %s: %q, %v, want a ring of %q", id, line, err, want)
+			t.Errorf("line of %s: %q, %v, want a cycle of %q", id, line, err, want)
 		}
 	}
 	if lineage, err := x.Lineage("fine"); err != nil || !slices.Equal(lineage, []string{"fine"}) {
-		t.Errorf("lineage of a session in no ring: %q, %v", lineage, err)
+		t.Errorf("lineage of a session in no cycle: %q, %v", lineage, err)
 	}
 	if parents := x.Parents(); len(parents) != 0 {
 		t.Errorf("parents in rings: %v", parents)

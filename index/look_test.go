@@ -264,7 +264,7 @@ func TestSwapped(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !f.forgets() {
-			t.Errorf("%s of another workspace counts", name)
+			t.Errorf("%s of another workspace is used", name)
 		}
 		f.agrees(name)
 		if err := f.root.WriteFile(name, mine, 0o600); err != nil {
@@ -326,7 +326,7 @@ func TestOpenedChanges(t *testing.T) {
 		t.Errorf("there is a journal: %s", f.journal())
 	}
 	if x = f.loadAt(small); x.Broken("late") == nil {
-		t.Error("the index does not say that late is continued")
+		t.Error("the index has no continuation of late")
 	}
 }
 

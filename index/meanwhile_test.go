@@ -26,7 +26,7 @@ func TestSameTick(t *testing.T) {
 		x.Close()
 		x = f.openAt(small)
 		if !x.Asked() || x.Entry("late") == nil || x.Stale() {
-			t.Fatalf("what command %d wrote is not remembered", i)
+			t.Fatalf("the state after command %d is not cached", i)
 		}
 		x.Close()
 		if err := os.Rename(f.path("late.json"), f.path("later.json")); err != nil {
@@ -34,7 +34,7 @@ func TestSameTick(t *testing.T) {
 		}
 		x = f.openAt(small)
 		if x.Asked() || x.Entry("late") != nil || x.Entry("later") == nil {
-			t.Fatalf("change %d is not seen", i)
+			t.Fatalf("change %d is not detected", i)
 		}
 		f.remove("later.json")
 		f.look()
@@ -67,7 +67,7 @@ func TestMeanwhile(t *testing.T) {
 		x.Remember()
 		x.Close()
 		if x := f.openAt(small); x.Asked() || x.Entry("foreign") == nil {
-			t.Errorf("%s: it is not seen", name)
+			t.Errorf("%s: the change is not detected", name)
 		}
 		f.agrees(name)
 	}
@@ -109,7 +109,7 @@ func TestSameSizeAndTime(t *testing.T) {
 		}
 		x := f.openAt(small)
 		if !x.Asked() || x.Entry("root").Title != "Toor" || !x.Stale() {
-			t.Errorf("%s: root is called %q, stale %v", name, x.Entry("root").Title, x.Stale())
+			t.Errorf("%s: root has the title %q, stale %v", name, x.Entry("root").Title, x.Stale())
 		}
 		if ids, err := x.Titled("Root"); err != nil || len(ids) != 0 {
 			t.Errorf("%s: %q are called Root, %v", name, ids, err)
@@ -119,7 +119,7 @@ func TestSameSizeAndTime(t *testing.T) {
 		x.Close()
 		x = f.openAt(small)
 		if !x.Asked() || x.Entry("root").Title != "Toor" || x.Stale() {
-			t.Errorf("%s, saved: root is called %q, stale %v", name, x.Entry("root").Title, x.Stale())
+			t.Errorf("%s, saved: root has the title %q, stale %v", name, x.Entry("root").Title, x.Stale())
 		}
 		x.Close()
 	}
@@ -164,7 +164,7 @@ func TestJournalMeanwhile(t *testing.T) {
 		x.Close()
 	}
 	if !f.forgets() {
-		t.Error("a line that another program added is not seen")
+		t.Error("a line of another program is not detected")
 	}
 	f.agrees("another program added a line")
 }

@@ -79,7 +79,7 @@ func (g *game) plain() {
 	y := g.load()
 	if _, err := os.Stat(g.path("session_index.journal")); err == nil {
 		if y.Dialect() != session.Bough || size < g.limits.Index || int64(len(journal)) > g.limits.Journal || journal == "" {
-			g.t.Errorf("there is a journal of %d bytes beside an index of %d, in the dialect %v", len(journal), size, y.Dialect())
+			g.t.Errorf("a journal of %d bytes beside an index of %d, in the dialect %v", len(journal), size, y.Dialect())
 		}
 	}
 	if g.inPlace {
@@ -93,7 +93,7 @@ func (g *game) plain() {
 		delete(entries, e.ID)
 		if p.Title != e.DisplayTitle() || p.MessageCount != e.MessageCount || !slices.Equal(p.from(), e.ContinuedFrom) ||
 			p.Bough.Kind != string(e.Kind()) || p.Bough.Size != e.Size() {
-			g.t.Errorf("the index says of %s %+v, want %s", e.ID, p, describe(e))
+			g.t.Errorf("the entry of %s is %+v, want %s", e.ID, p, describe(e))
 		}
 	}
 	for _, e := range y.Unusable() {

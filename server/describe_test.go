@@ -76,7 +76,7 @@ func described(t testing.TB, r *http.Request, re *reply) {
 	route, params := find(doc, r.Method, r.URL.Path)
 	if route == nil {
 		if re.status != 404 && re.status != 405 && re.status < 400 {
-			t.Errorf("%s: status %d, and nothing is described there", re.what, re.status)
+			t.Errorf("%s: status %d, which is not described", re.what, re.status)
 		}
 		return
 	}

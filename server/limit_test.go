@@ -123,7 +123,7 @@ func TestCut(t *testing.T) {
 					}
 					after = last
 					if pages++; pages > n {
-						t.Fatalf("n %d, limit %d, newest %v: it does not end", n, limit, newest)
+						t.Fatalf("n %d, limit %d, newest %v: paging does not end", n, limit, newest)
 					}
 				}
 				if len(got) != n {
@@ -177,7 +177,7 @@ func TestRequests(t *testing.T) {
 	re := s.ask("GET", "/api/v1/ping", nil)
 	re.fails(503, "too many requests")
 	if re.header.Get("Retry-After") == "" {
-		t.Error("it does not say when to try again")
+		t.Error("the answer has no Retry-After")
 	}
 	r := s.request("GET", "/api/v1/ping", nil)
 	r.Header.Del("Authorization")

@@ -169,7 +169,7 @@ func TestDamagedOrLocked(t *testing.T) {
 	re = s.ask("POST", "/api/v1/session/"+good+"/messages", `{"blob":{"role":"user","content":"x"}}`)
 	re.fails(503, "locked")
 	if re.header.Get("Retry-After") == "" {
-		t.Error("it does not say when to try again")
+		t.Error("the answer has no Retry-After")
 	}
 	s.read(good, "")
 	release()

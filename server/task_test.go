@@ -209,6 +209,6 @@ func TestProcessorAutomatic(t *testing.T) {
 	s := newSiteOf(t, dir, nil, server.Options{Buffer: b})
 	m := s.store(s.create(nil).ID, "x", "")
 	if got := <-seen; !slices.Equal(got, []string{m.ID}) {
-		t.Errorf("it was given %v, want %s", got, m.ID)
+		t.Errorf("the processor got %v, want %s", got, m.ID)
 	}
 }

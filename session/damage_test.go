@@ -108,7 +108,7 @@ func TestEveryChange(t *testing.T) {
 					return
 				}
 				if skeleton(changed) != bones || len(s.Messages) != len(whole.Messages) {
-					t.Fatalf("with %q at %d it is another document, and decodes", changed[at], at)
+					t.Fatalf("with %q at %d another document decodes", changed[at], at)
 				}
 				for i, m := range whole.Messages {
 					if start := whole.Offset(i); (at < start || at >= start+len(m.Raw)) && (s.Messages[i].ID != m.ID || !bytes.Equal(s.Messages[i].Raw, m.Raw)) {

@@ -62,7 +62,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			var damage *session.DamageError
 			if !errors.As(err, &damage) || damage.Offset < 0 || damage.Offset > len(data) {
-				t.Errorf("Decode(%q) = %v, want damage at a place in it", data, err)
+				t.Errorf("Decode(%q) = %v, want damage at an offset in it", data, err)
 			}
 			return
 		}
@@ -109,7 +109,7 @@ func FuzzRecover(f *testing.F) {
 			t.Errorf("Recover changed %q to %q", kept, data)
 		}
 		if _, err := session.Decode("s", bytes.Clone(torn)); err == nil && ok {
-			t.Errorf("%q is recovered although it is whole", torn)
+			t.Errorf("%q is recovered although it is complete", torn)
 		}
 		if !ok {
 			return
@@ -130,7 +130,7 @@ func FuzzRecover(f *testing.F) {
 			want++
 		}
 		if n != want {
-			t.Errorf("of %q %d messages are recovered, want %d", torn, n, want)
+			t.Errorf("%[2]d messages of %[1]q are recovered, want %[3]d", torn, n, want)
 		}
 	})
 }
@@ -231,7 +231,7 @@ func FuzzTree(f *testing.F) {
 				}
 			}
 			if _, err := newTree(decodeParts(t, parts)...); err == nil {
-				t.Errorf("joins make a ring of %q", data)
+				t.Errorf("joins make a cycle of %q", data)
 			}
 			return // a cycle
 		}

@@ -103,7 +103,7 @@ func TestPathsAndRuns(t *testing.T) {
 		}
 	}
 	if path := tr.Path(-1); len(path) != 0 {
-		t.Errorf("the path to nothing is %v", path)
+		t.Errorf("the path to no node is %v", path)
 	}
 	p, q := tr.Parts[0], tr.Parts[1]
 	for id, want := range map[string][]session.Run{
@@ -163,7 +163,7 @@ func checkLeaves(t *testing.T, tr *session.Tree) {
 	}
 	for _, n := range leaves {
 		if !tr.IsLeaf(n) {
-			t.Errorf("node %d is among the leaves and is none", n)
+			t.Errorf("node %d is listed as a leaf and is not one", n)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestRecover(t *testing.T) {
 		for cut := range len(bytes.TrimSpace(data)) {
 			recovered, n, ok := session.Recover(data[:cut:cut])
 			if want := cut > array.Start; ok != want {
-				t.Fatalf("%s: of %q something is recovered: %v", name, data[:cut], ok)
+				t.Fatalf("%s: a part of %q is recovered: %v", name, data[:cut], ok)
 			}
 			if !ok {
 				continue
@@ -58,7 +58,7 @@ func memberOf(t *testing.T, data []byte, key string) rawjson.Span {
 	}
 	span, ok := rawjson.Find(members, key)
 	if !ok {
-		t.Fatalf("there is no %s in %s", key, data)
+		t.Fatalf("no %s in %s", key, data)
 	}
 	return span
 }

@@ -77,7 +77,7 @@ var defects = []defect{
 	{"a newer copy that is damaged", func(s *space) { s.newer("b", "{") }, ""},
 	{"a world-writable session", func(s *space) {
 		if runtime.GOOS == "windows" {
-			s.t.Skip("everybody may change every file")
+			s.t.Skip("every user may write to every file")
 		}
 		if err := os.Chmod(filepath.Join(s.Dir(), "conversations", "b.json"), 0o666); err != nil {
 			s.t.Fatal(err)
@@ -101,7 +101,7 @@ var defects = []defect{
 	}, "stale_index fixed"},
 	{"a cache of another file", func(s *space) {
 		if st := stat(s.t, s.t.TempDir()); st.Changed == 0 {
-			s.t.Skip("this system does not tell when a file changed last")
+			s.t.Skip("this system does not report ctime")
 		}
 		long := strings.Repeat("long ", 40_000)
 		for _, id := range []string{"x", "y"} {
@@ -381,7 +381,7 @@ func TestProblems(t *testing.T) {
 	}
 	for _, a := range doctor.Kinds {
 		if !met[a.Kind] {
-			t.Errorf("nothing falls ill with %s", a.Kind)
+			t.Errorf("no defect has the kind %s", a.Kind)
 		}
 	}
 }
@@ -437,7 +437,7 @@ func (s *space) nothingLost(before map[string]string) {
 			kept = kept || content == data && strings.HasPrefix(other, ".bough/trash/") && strings.HasSuffix(other, "/"+name)
 		}
 		if !kept {
-			s.t.Errorf("what %s held is lost", name)
+			s.t.Errorf("the content of %s is lost", name)
 		}
 	}
 }

@@ -278,7 +278,7 @@ func TestAppendClarification(t *testing.T) {
 		return m.Message, nil
 	}
 	if _, err := add("", turn.KindClarificationClosed); code(err) != fault.Refused {
-		t.Errorf("closed and not opened = %v", err)
+		t.Errorf("close without open = %v", err)
 	}
 	first, err := add("", turn.KindClarificationOpened)
 	if err != nil {
@@ -300,7 +300,7 @@ func TestAppendClarification(t *testing.T) {
 		t.Errorf("closed twice = %v", err)
 	}
 	if _, err := add(first, "tool_boundary"); code(err) != fault.Usage {
-		t.Errorf("a kind that follows from the role = %v", err)
+		t.Errorf("a kind that the role implies = %v", err)
 	}
 	if text := s.read("conversations/" + id + ".json"); strings.Count(text, `"kind": "clarification_closed"`) != 2 {
 		t.Errorf("the file is %s", text)

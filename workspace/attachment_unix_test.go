@@ -26,7 +26,7 @@ func TestAttachmentPipe(t *testing.T) {
 	}
 	if f, err := s.OpenFile(t.Context(), file.SHA256); err == nil {
 		f.Close()
-		t.Error("a pipe is an attachment")
+		t.Error("a pipe is accepted as an attachment")
 	}
 	s.expect(doctor.Options{}, doctor.DamagedAttachment)
 }

@@ -46,7 +46,7 @@ func TestEventsMovedAway(t *testing.T) {
 						t.Fatalf("the note is %q, want one that ends with %q", got, want)
 					}
 				case <-time.After(20 * time.Second):
-					t.Fatalf("no note comes, want one that ends with %q", want)
+					t.Fatalf("no note, want one that ends with %q", want)
 				}
 			}
 			move := func(from, to string) {

@@ -195,7 +195,7 @@ func TestBookmarkMove(t *testing.T) {
 	}
 	b, err = s.Bookmark(t.Context(), bread, "here", workspace.BookmarkOptions{Move: true, Summary: "else", Scope: bookmark.Branch})
 	if err != nil || b.Summary != "else" || b.Scope != bookmark.Branch {
-		t.Errorf("moved again, it is %+v, %v", b, err)
+		t.Errorf("moved again, the bookmark is %+v, %v", b, err)
 	}
 	if _, err := s.Bookmark(t.Context(), bread, "new", workspace.BookmarkOptions{Move: true}); err != nil {
 		t.Errorf("a move of a missing bookmark: %v", err)

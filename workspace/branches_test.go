@@ -99,7 +99,7 @@ func TestBranchesOrder(t *testing.T) {
 			}
 			list = append(list, text)
 			if leaf.CreatedAt.Before(last) {
-				t.Errorf("%s: %s is of %s, after one of %s", c.name, leaf.ID, leaf.CreatedAt, last)
+				t.Errorf("%s: %s has the time %s, after one with %s", c.name, leaf.ID, leaf.CreatedAt, last)
 			}
 			last = leaf.CreatedAt
 		}

@@ -150,7 +150,7 @@ func TestChat(t *testing.T) {
 		t.Errorf("said was\n%s\nwant\n%s", got, want)
 	}
 	if got := len(m.asked[1]); got != 6 {
-		t.Errorf("the model was shown %d messages after the calls", got)
+		t.Errorf("the model received %d messages after the calls", got)
 	}
 	snap, err := s.Agent("ada").Snapshot(t.Context())
 	if err != nil || snap.Turn.State != turn.Idle || snap.Turn.Ended != turn.Finished || snap.Head != c.Node && string(snap.Head) != s.head("ada").Node {
@@ -210,7 +210,7 @@ func TestChatFails(t *testing.T) {
 		t.Errorf("a model that fails = %v", err)
 	}
 	if got := s.said("ada"); got != "user: hello\nassistant: half a" {
-		t.Errorf("after half an answer it is\n%s", got)
+		t.Errorf("after half an answer the path is\n%s", got)
 	}
 	m := &script{lines: []string{"whole"}}
 	c, err := s.Agent("ada").Retry(ctx, with(nil, map[string]model.Model{"m": m}))
@@ -218,7 +218,7 @@ func TestChatFails(t *testing.T) {
 		t.Errorf("Retry = %+v, %v, shown %d", c, err, len(m.asked[0]))
 	}
 	if got := s.said("ada"); got != "user: hello\nassistant: whole" {
-		t.Errorf("after a retry it is\n%s", got)
+		t.Errorf("after a retry the path is\n%s", got)
 	}
 	b, err := s.Branches(ctx, c.Tree, workspace.BranchesOptions{})
 	if err != nil || len(b.Leaves) != 2 {
@@ -230,7 +230,7 @@ func TestChatFails(t *testing.T) {
 		t.Errorf("with a fallback the answer is %+v", c)
 	}
 	if got := s.said("ada"); got != "user: hello\nassistant: whole\nuser: again\nassistant: good" {
-		t.Errorf("with a fallback it is\n%s", got)
+		t.Errorf("with a fallback the path is\n%s", got)
 	}
 	if _, err := s.Agent("ada").Chat(ctx, agents.Prompt{Text: "x"}, agents.TurnOptions{Models: o.Models}); code(err) != fault.Usage {
 		t.Errorf("without a model = %v", err)
@@ -490,7 +490,7 @@ func TestCheckpointBefore(t *testing.T) {
 		}
 	}
 	if got := s.said("ada"); got != "user: 1\nassistant: a\nuser: 2\nassistant: b" {
-		t.Errorf("after undo it is\n%s", got)
+		t.Errorf("after undo the path is\n%s", got)
 	}
 	if !slices.Contains([]turn.Ending{turn.Aborted, turn.Finished}, s.turn("ada").Ended) {
 		t.Errorf("after undo the turn is %+v", s.turn("ada"))
@@ -797,7 +797,7 @@ func TestRepairAgent(t *testing.T) {
 		}
 	}
 	if got := s.read(name); got != whole {
-		t.Errorf("damaged twice it is %s", got)
+		t.Errorf("after a second damage the file is %s", got)
 	}
 	first := s.head("ada")
 	if _, err := s.Agent("ada").Switch(t.Context(), s.agentTrees("ada")[0], checkpoint.CutOptions{}); err != nil {

@@ -65,7 +65,7 @@ func paired(list []model.Message) error {
 		said := gjson.ParseBytes(m.Metadata)
 		if id := said.Get("tool_call_id").String(); m.Role == "tool" {
 			if !open[id] {
-				return fmt.Errorf("message %d is a result of %s, which is not called", i, id)
+				return fmt.Errorf("message %d is a result of %s without a call", i, id)
 			}
 			delete(open, id)
 			continue
@@ -89,7 +89,7 @@ func paired(list []model.Message) error {
 // complete.
 func TestChatCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("a folder cannot be synced there")
+		t.Skip("Windows cannot sync a folder")
 	}
 	base := memoryDir(t)
 	s := openSpace(t, base, 4) // messages to a file, so that some open another

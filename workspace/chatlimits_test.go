@@ -95,7 +95,7 @@ func TestTooManyCalls(t *testing.T) {
 			t.Errorf("limit %d, %d calls: %v", c.limit, c.calls, err)
 		default:
 			if got := s.said("ada"); ran != 0 || got != "user: go\nassistant: well" {
-				t.Errorf("limit %d: %d calls made, and it is\n%s", c.limit, ran, got)
+				t.Errorf("limit %d: %d calls made, and the path is\n%s", c.limit, ran, got)
 			}
 		}
 		healthy(t, s)

@@ -233,12 +233,12 @@ func TestContinueOnlyNewest(t *testing.T) {
 	ids := s.say("a", "b", "c", "d")
 	for i := range 4 {
 		if out := s.append(workspace.Append{Session: first, Parent: ids[1], Text: fmt.Sprint("side", i)}); out.Session != first {
-			t.Errorf("message %d beside went to %s", i, out.Session)
+			t.Errorf("side message %d went to %s", i, out.Session)
 		}
 	}
 	s.append(workspace.Append{Session: first, Parent: ids[3], Text: "e"})
 	if out := s.append(workspace.Append{Session: first, Parent: ids[2], Text: "late"}); out.Session != first {
-		t.Errorf("a message under the last one of a file that is continued went to %s", out.Session)
+		t.Errorf("a message below the last one of a continued file went to %s", out.Session)
 	}
 	if got := s.texts(first + "@" + ids[3]); got != "a b c d" {
 		t.Errorf("the continuation now follows %q", got)

@@ -287,11 +287,11 @@ func (c *crash) trashed(v *verdict, base string) {
 		}
 	}
 	if left != "" && !recoverable {
-		v.is("text left", "%s holds it", left)
+		v.is("text left", "%s has it", left)
 	}
 	for text, name := range c.trash {
 		if !there[text] {
-			v.is("lost", "%s is gone, and not in the trash", name)
+			v.is("lost", "%s is lost, and not in the trash", name)
 		}
 	}
 }
@@ -331,11 +331,11 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 	case !isOld && !isNew && !c.apart:
 		v.is("head afterwards", "the head is %s, was %s, will be %s", now.head, c.old.head, c.new.head)
 	case v.done && !isNew:
-		v.is("taken back", "a reader saw the change")
+		v.is("undone", "a reader saw the change")
 	}
 	for _, u := range c.parts {
 		if u.has(v.saw, c.new) && !u.has(now, c.new) {
-			v.is("taken back", "a reader saw %s", u.line)
+			v.is("undone", "a reader saw %s", u.line)
 		}
 	}
 	log := now.log[min(1, len(now.log)):] // without later changes

@@ -34,7 +34,7 @@ import (
 // all of this, any other run a sample of the steps of each verb.
 func TestCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("a folder cannot be synced there")
+		t.Skip("Windows cannot sync a folder")
 	}
 	d := &disks{taps: map[string]func(durable.Step) error{}}
 	t.Cleanup(durable.Interpose(d.step))

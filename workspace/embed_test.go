@@ -51,7 +51,7 @@ func TestOpenNew(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if n := len(listing.Sessions) + len(forest.Roots) + len(log.Operations) + len(trash.Files) + len(marks.Bookmarks) + len(agents.Agents) + len(found.Matches); n != 0 || head != nil || !report.OK {
-			t.Errorf("%s: %d things are in it, the head is %v, the report %v", name, n, head, report)
+			t.Errorf("%s: %d sessions, the head is %v, the report %v", name, n, head, report)
 		}
 		if _, err := s.Show(ctx, "Bread", session.ReadOptions{}); !errors.Is(err, fault.NotFound) {
 			t.Errorf("%s: Show of a missing session: %v", name, err)
@@ -93,7 +93,7 @@ func TestEventsOfNew(t *testing.T) {
 	a := s.append(workspace.Append{Text: "a"})
 	e.want("message_added "+bread+" "+a.Message+" user", "head_moved "+bread+" "+a.Message)
 	if len(s.notes) > 0 {
-		t.Errorf("it was noted that %q", s.notes)
+		t.Errorf("unexpected note: %q", s.notes)
 	}
 }
 
@@ -148,10 +148,10 @@ func TestSentinels(t *testing.T) {
 	}
 	var damage *session.DamageError
 	if !errors.As(damagedAppend, &damage) || damage.Path != "conversations/torn.json" {
-		t.Errorf("the place of the damage is lost: %v", damagedAppend)
+		t.Errorf("the error has no place: %v", damagedAppend)
 	}
 	if !errors.Is(failed, context.Canceled) {
-		t.Errorf("the reason is lost: %v", failed)
+		t.Errorf("the error has no reason: %v", failed)
 	}
 }
 

@@ -259,7 +259,7 @@ func TestForgetImported(t *testing.T) {
 			t.Fatal(err)
 		}
 		if listing, err := s.List(ctx, ""); err != nil || len(listing.Sessions) != 0 {
-			t.Errorf("it came in again: %+v, %v", listing, err)
+			t.Errorf("it was imported again: %+v, %v", listing, err)
 		}
 	}
 	healthy(t, s)

@@ -90,7 +90,7 @@ func TestAppendLearnings(t *testing.T) {
 	s.new("Talk")
 	ctx := t.Context()
 	if data, err := s.Learnings(ctx); err != nil || data != nil {
-		t.Errorf("at first there is %q, %v", data, err)
+		t.Errorf("at first the content is %q, %v", data, err)
 	}
 	for _, lines := range []string{"one\ntwo\n", "three\n"} {
 		if err := s.AppendLearnings(ctx, []byte(lines)); err != nil {
@@ -118,7 +118,7 @@ func TestExplorationSettings(t *testing.T) {
 	s.new("Talk")
 	ctx := t.Context()
 	if data, err := s.ExplorationSettings(ctx); err != nil || data != nil {
-		t.Errorf("at first there is %q, %v", data, err)
+		t.Errorf("at first the content is %q, %v", data, err)
 	}
 	dir := filepath.Join(s.Dir(), "explorations")
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -50,7 +50,7 @@ func TestImportArchive(t *testing.T) {
 		filepath.Join(path, "inner.tar"): imports.Failed,
 	}
 	if len(got.Imported) != len(want) {
-		t.Errorf("there are %d rows, want %d: %+v", len(got.Imported), len(want), got.Imported)
+		t.Errorf("%d rows, want %d: %+v", len(got.Imported), len(want), got.Imported)
 	}
 	for _, r := range got.Imported {
 		if want[r.Path] != r.Status {

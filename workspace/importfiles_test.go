@@ -107,7 +107,7 @@ func comesAndGoes(t *testing.T, f *convert.Format, path string, some bool, rando
 		}
 	}
 	if now := len(s.every()); now != count {
-		t.Errorf("there are %d messages, and were %d", now, count)
+		t.Errorf("%d messages, were %d", now, count)
 	}
 	if count > 0 && !f.Sessions { // where orphans are not noted
 		healthy(t, s)

@@ -99,7 +99,7 @@ func grown(t *testing.T, f *convert.Format, data []byte, random *rand.Rand) {
 				continue // for time
 			}
 			if got := imported(t, f, data, data[:cut]); got != want {
-				t.Fatalf("cut after %d bytes: an import of the beginning adds\n%s\nand takes\n%s\nof\n%s\n<-- cut\n%s", cut, without(got, want), without(want, got), data[:cut], data[cut:])
+				t.Fatalf("cut after %d bytes: an import of the beginning adds\n%s\nand removes\n%s\nof\n%s\n<-- cut\n%s", cut, without(got, want), without(want, got), data[:cut], data[cut:])
 			}
 		}
 		at += len(line)
@@ -208,6 +208,6 @@ func TestImportLastActive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := list.Sessions[0].LastActive; !got.Equal(time.Date(2026, 1, 1, 0, 0, 6, 0, time.UTC)) {
-		t.Errorf("it was active last at %s", got)
+		t.Errorf("its last activity is at %s", got)
 	}
 }

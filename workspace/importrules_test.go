@@ -190,7 +190,7 @@ func TestImportRemoved(t *testing.T) {
 				}
 			}
 			if after := s.every(); !slices.Equal(before, after) {
-				t.Errorf("there were %v and are %v", before, after)
+				t.Errorf("they were %v and are %v", before, after)
 			}
 			if got := importOne(t, s, path, imports.Options{Again: true}); got.Status != imports.New && got.Status != imports.Updated {
 				t.Errorf("again: %+v", got)
@@ -304,7 +304,7 @@ func TestImportRecordBehind(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if after := s.every(); !slices.Equal(before, after) {
-		t.Errorf("there were %v and are %v", before, after)
+		t.Errorf("they were %v and are %v", before, after)
 	}
 }
 
@@ -380,10 +380,10 @@ func TestImportLinearThenTree(t *testing.T) {
 	}
 	want := outline("claudeai-tree.json")
 	if got := outline("claudeai-linear.json", "claudeai-tree.json"); got != want {
-		t.Errorf("the ends are\n%s\nwant\n%s", got, want)
+		t.Errorf("the leaves are\n%s\nwant\n%s", got, want)
 	}
 	if got := outline("claudeai-linear.json", "claudeai-tree.json", "claudeai-linear.json"); got != want {
-		t.Errorf("with the linear form again the ends are\n%s\nwant\n%s", got, want)
+		t.Errorf("with the linear form again the leaves are\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -401,7 +401,7 @@ func TestImportLeaf(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if !strings.Contains(s.read("conversations/"+session+".json"), `"leaf": "b"`) {
-		t.Errorf("the leaf is not there: %s", s.read("conversations/"+session+".json"))
+		t.Errorf("the leaf is missing: %s", s.read("conversations/"+session+".json"))
 	}
 	if got := s.shown(session); !strings.HasSuffix(got, "Three\n") {
 		t.Errorf("the conversation is %s", got)

@@ -88,7 +88,7 @@ func TestLines(t *testing.T) {
 			slices.Reverse(got)
 		}
 		if !slices.Equal(got, all) {
-			t.Errorf("page by page there are %q", got)
+			t.Errorf("page by page the lines are %q", got)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestLinesOfAnyTime(t *testing.T) {
 			slices.Reverse(got)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("page by page there are %q, want %q", got, want)
+			t.Errorf("page by page the lines are %q, want %q", got, want)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestLineNames(t *testing.T) {
 		}
 	}
 	if _, err := s.Line("urn:uuid:" + uuid).Entry(t.Context()); code(err) != fault.NotFound {
-		t.Errorf("a title is taken for a UUID: %v", err)
+		t.Errorf("a title is accepted as a UUID: %v", err)
 	}
 	last := s.entry(root).ContinuedTo[0]
 	if l, err := s.Line("urn:uuid:" + sessionid.UUID(last)).Entry(t.Context()); err != nil || l.ID != root {
@@ -161,7 +161,7 @@ func TestLineNames(t *testing.T) {
 		t.Errorf("a line of its own UUID is %+v, %v, %v", l, existed, err)
 	}
 	if l, existed, err := s.NewLine(t.Context(), lines.Options{UUID: uuid, User: "ada"}); err != nil || !existed || l.User != "" {
-		t.Errorf("the second time it is %+v, %v, %v", l, existed, err)
+		t.Errorf("the second call returns %+v, %v, %v", l, existed, err)
 	}
 	if _, err := s.Remove(t.Context(), "urn:uuid:"+uuid, workspace.RemoveOptions{}); err != nil {
 		t.Error(err)
@@ -176,7 +176,7 @@ func TestLineNames(t *testing.T) {
 		}
 	}
 	if _, err := s.Line("claude-"+uuid).Path(t.Context(), "urn:uuid:m1", session.ReadOptions{}); code(err) != fault.NotFound {
-		t.Errorf("an id is taken for a UUID: %v", err)
+		t.Errorf("an id is accepted as a UUID: %v", err)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestConfigsAndEvents(t *testing.T) {
 	}
 	s.messages("odd", `"bough":{"events":"mine"}`, `{"id":"m1"}`)
 	if _, err := s.Line("odd").AddEvent(t.Context(), "seen", nil); code(err) != fault.Refused {
-		t.Errorf("an event in place of something else: %v", err)
+		t.Errorf("an event in place of another value: %v", err)
 	}
 	s.messages("more", `"bough":{"events":[{"type":"seen","data":{},"mine":1e-07}]}`, `{"id":"m1"}`)
 	if _, err := s.Line("more").AddEvent(t.Context(), "seen", nil); err != nil || !strings.Contains(s.read(session.FileName("more")), `"mine":1e-07`) {

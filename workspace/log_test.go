@@ -76,7 +76,7 @@ func TestBrokenLog(t *testing.T) {
 					t.Errorf("%s: the next operation is %+v, %v, want %d", c.name, ops, err, c.next)
 				}
 				if _, err := s.undo(""); err != nil || s.texts(id) != "a b" {
-					t.Errorf("%s: undo = %v, and there is %q", c.name, err, s.texts(id))
+					t.Errorf("%s: undo = %v, and the texts are %q", c.name, err, s.texts(id))
 				}
 			}
 			kept := 0
@@ -90,7 +90,7 @@ func TestBrokenLog(t *testing.T) {
 				}
 			}
 			if want := map[bool]int{true: 1, false: 2}[fix]; kept != want {
-				t.Errorf("%s, fix %v: the trash has it %d times: %+v", c.name, fix, kept, trash.Files)
+				t.Errorf("%s, fix %v: the trash has the log %d times: %+v", c.name, fix, kept, trash.Files)
 			}
 			healthy(t, s)
 		}
@@ -112,7 +112,7 @@ func TestTornLog(t *testing.T) {
 // TestLogMemory: log and doctor read a log that is much larger than the memory they use.
 func TestLogMemory(t *testing.T) {
 	if underRace {
-		t.Skip("it writes a log of 96 MB")
+		t.Skip("this test writes a log of 96 MB")
 	}
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")

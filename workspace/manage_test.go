@@ -210,7 +210,7 @@ func TestDoctor(t *testing.T) {
 			list = append(list, p.Kind+map[bool]string{true: "+", false: ""}[p.Fixed])
 		}
 		if report.OK != fixed {
-			t.Errorf("doctor says ok: %v of %+v", report.OK, report.Problems)
+			t.Errorf("doctor reports ok: %v of %+v", report.OK, report.Problems)
 		}
 		slices.Sort(list)
 		return strings.Join(list, " ")

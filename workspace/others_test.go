@@ -153,7 +153,7 @@ func TestOthersRemove(t *testing.T) {
 		t.Errorf("Append = %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir(), filepath.FromSlash(session.FileName(id)))); err == nil {
-		t.Error("the file is back")
+		t.Error("the removed file exists again")
 	}
 }
 

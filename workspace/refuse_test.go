@@ -144,7 +144,7 @@ func TestSameIDOnPath(t *testing.T) {
 	}
 	sameFiles(t, "a checkpoint that is refused", before, s.files())
 	if _, err := s.Branch(t.Context(), "one@y", workspace.SnapshotOptions{}); err != nil {
-		t.Errorf("a branch at a path with one of them: %v", err)
+		t.Errorf("a branch of a path with one of them: %v", err)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestExplain(t *testing.T) {
 	}
 	own := &fault.Error{Code: fault.Usage, Message: "m", Hint: "h"}
 	if got := workspace.Explain(fmt.Errorf("more: %w", own)); got != own {
-		t.Errorf("an error of its own becomes %+v", got)
+		t.Errorf("a plain error becomes %+v", got)
 	}
 	for _, c := range []struct {
 		err  error

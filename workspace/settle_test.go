@@ -80,7 +80,7 @@ func TestDoctorForeignWriter(t *testing.T) {
 	if got := s.read(session.FileName(id)); got != whole {
 		t.Errorf("the session is %d bytes, want %d", len(got), len(whole))
 	}
-	t.Logf("doctor met the session torn %d times", damaged)
+	t.Logf("doctor read a torn session %d times", damaged)
 }
 
 // TestDoctorSettles: a torn session that was just written is repaired once it no longer

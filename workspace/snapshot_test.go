@@ -52,7 +52,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 	for i, want := range []string{"Bread (checkpoint)", "Bread (checkpoint 2)", "Bread (checkpoint 3)"} {
 		if snap := s.checkpoint([]string{root, root, "Bread (checkpoint)"}[i]); snap.Title != want {
-			t.Errorf("checkpoint %d is called %q, want %q", i, snap.Title, want)
+			t.Errorf("checkpoint %d has the title %q, want %q", i, snap.Title, want)
 		}
 	}
 	if !s.session(snap.ID).FitsSeal {

@@ -101,7 +101,7 @@ func TestStore(t *testing.T) {
 	}
 	y := s.store(name, "", "y")
 	if y.Parent != x.UUID {
-		t.Errorf("what has no parent answers %s, not %s", y.Parent, x.UUID)
+		t.Errorf("a message without a parent follows %s, not %s", y.Parent, x.UUID)
 	}
 	for leaf, want := range map[string]string{ids[7]: "a b c d e f g h", "": "a b c d e x y", ids[2]: "a b c", "urn:uuid:" + x.UUID: "a b c d e x"} {
 		if got := s.path(name, leaf); got != want {
@@ -255,7 +255,7 @@ func TestSetMessageMeta(t *testing.T) {
 		t.Errorf("the texts are %q", s.texts(root))
 	}
 	if _, err := set("odd", "m1", `{"a":1}`); code(err) != fault.Refused {
-		t.Errorf("of metadata that is a text: %v", err)
+		t.Errorf("metadata that is a string: %v", err)
 	}
 	large := `{"` + ids[0] + `":"` + strings.Repeat("long ", 200_000) + `"}`
 	if _, err := set(root, ids[0], large); err != nil {

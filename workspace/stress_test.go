@@ -82,7 +82,7 @@ func TestStress(t *testing.T) {
 	s.holds("a checkpoint of an in-place branch", s.checkpoint(root+"@"+parent), path)
 	s.holds("a checkpoint of the line it left", s.checkpoint(root+"@"+all[len(all)-1].ID), all)
 	if c := s.show(root); len(c.Messages) != len(path) {
-		t.Errorf("the newest leaf of the line is %d messages deep, want %d", len(c.Messages), len(path))
+		t.Errorf("the newest leaf of the line has the depth %d, want %d", len(c.Messages), len(path))
 	}
 	healthy(t, s)
 
@@ -102,7 +102,7 @@ func (s *space) holds(what string, snap *workspace.Snapshot, want []testchat.Mes
 	s.t.Helper()
 	file := s.session(snap.ID)
 	if len(file.Messages) != len(want) || snap.MessageCount != len(want) {
-		s.t.Errorf("%s holds %d messages and says %d, want %d", what, len(file.Messages), snap.MessageCount, len(want))
+		s.t.Errorf("%s has %d messages and the count %d, want %d", what, len(file.Messages), snap.MessageCount, len(want))
 		return
 	}
 	for i, m := range file.Messages {

@@ -21,7 +21,7 @@ import (
 // earlier record.
 func TestWorkedCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("a folder cannot be synced there")
+		t.Skip("Windows cannot sync a folder")
 	}
 	for _, first := range []bool{true, false} {
 		base := memoryDir(t)
@@ -89,7 +89,7 @@ func TestWorkedCrash(t *testing.T) {
 				t.Errorf("where step %d fails: %v", k+1, err)
 			}
 			if got := failing.tasks("s", ""); got != was {
-				t.Errorf("where step %d fails the tasks are %q, and were %q", k+1, got, was)
+				t.Errorf("if step %d fails the tasks are %q, and were %q", k+1, got, was)
 			}
 			failing.look("s", "m2", found("two", "m2"))
 		}

@@ -51,7 +51,7 @@ func TestWorked(t *testing.T) {
 		t.Errorf("the tasks are %s, want %s", got, want)
 	}
 	if other := openSpace(t, s.Dir(), 0); other.tasks("s", "") != want || other.pending("s") != "m3:1 from m3" {
-		t.Error("another process reads something else")
+		t.Error("another process reads other tasks")
 	}
 
 	before := s.read(task.Path)
@@ -101,7 +101,7 @@ func TestTaskLog(t *testing.T) {
 	s.look("s", "m4")
 	is("a line after one that was torn", "3/1/1/0")
 	if strings.Contains(s.read(task.Path), "xxx") {
-		t.Error("the torn line is still there")
+		t.Error("the torn line was not removed")
 	}
 	s.write(task.Path, lines[0]+lines[1])
 	is("a line taken back", "2/1/2/0")

@@ -209,7 +209,7 @@ func TestBatchBetween(t *testing.T) {
 	}
 	s.chat("e", "", "")
 	if p, far := s.pending("e"), s.tracking("e"); p != "" || far != "0/0/0/0" {
-		t.Errorf("in an empty line %s are pending, and it is %s", p, far)
+		t.Errorf("in an empty line %s are pending, the tracking is %s", p, far)
 	}
 }
 

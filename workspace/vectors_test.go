@@ -246,7 +246,7 @@ func checkRefused(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 	switch {
 	case v.Refused.Before == "":
 		if !errors.As(err, &cut) {
-			t.Errorf("checkpoint at %s, with no place before: %v", v.Refused.At, err)
+			t.Errorf("checkpoint at %s, without an allowed place before: %v", v.Refused.At, err)
 		}
 	case err != nil || string(snap.BranchPoint) != v.Refused.Before || string(snap.Requested) != v.Refused.At:
 		t.Errorf("checkpoint at %s: %+v, %v, want one at %s", v.Refused.At, snap, err, v.Refused.Before)
@@ -319,7 +319,7 @@ func TestVectorsSnapshot(t *testing.T) {
 		snap, err := w.Checkpoint(t.Context(), v.Session, workspace.SnapshotOptions{Name: "kept"})
 		if ids := slices.Sorted(slices.Values(v.Messages)); len(slices.Compact(slices.Clone(ids))) < len(ids) {
 			if err == nil {
-				t.Error("a checkpoint holds an id twice")
+				t.Error("a checkpoint has a duplicate id")
 			}
 			checkFiles(t, w.Dir(), v.Files, ".bough/")
 			return

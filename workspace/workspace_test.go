@@ -280,7 +280,7 @@ func TestIsAndFind(t *testing.T) {
 		}
 	}
 	if got, ok := workspace.Find(filepath.Join(dir, "empty")); ok && strings.HasPrefix(got, dir) {
-		t.Errorf("Find finds %q where there is none", got)
+		t.Errorf("Find returns %q without a workspace", got)
 	}
 }
 
@@ -298,7 +298,7 @@ func TestAbsent(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Dir(dir)); err == nil {
-		t.Error("a verb that failed made the folder")
+		t.Error("a failed verb created the folder")
 	}
 	id := s.new("")
 	for name, want := range map[string]fs.FileMode{".": 0o700, "conversations": 0o700, ".bough": 0o700, session.FileName(id): 0o600, "conversations/session_index.json": 0o600, "head.json": 0o600} {

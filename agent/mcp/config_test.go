@@ -95,7 +95,7 @@ func TestHide(t *testing.T) {
 	for _, bad := range []string{"ftp://x", "http://", "http://[x", "x"} {
 		s.URL = bad
 		if _, _, err := s.expand(nil); err == nil {
-			t.Errorf("a server at %q is none", bad)
+			t.Errorf("a server at %q is not accepted", bad)
 		}
 	}
 }

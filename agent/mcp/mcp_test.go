@@ -78,7 +78,7 @@ func wrong(t *testing.T, err error, says ...string) {
 	}
 	for _, s := range says {
 		if !strings.Contains(err.Error(), s) {
-			t.Errorf("the error is %q, which does not say %q", err, s)
+			t.Errorf("the error is %q, without %q", err, s)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestToolsChange(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Error("the tool does not come")
+	t.Error("the new tool is not listed")
 }
 
 func TestResultTooLarge(t *testing.T) {
@@ -237,7 +237,7 @@ func TestOpenErrors(t *testing.T) {
 		tools, err := Open(t.Context(), &Config{Servers: c.servers}, c.options)
 		wrong(t, err, c.says...)
 		if tools != nil {
-			t.Error("there are tools beside the error")
+			t.Error("List returns tools and an error")
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -276,7 +276,7 @@ func TestClose(t *testing.T) {
 	for _, pid := range sleeping {
 		for n := 0; alive(pid); n++ {
 			if n == 1000 {
-				t.Fatalf("the process %d is still there", pid)
+				t.Fatalf("the process %d still runs", pid)
 			}
 			time.Sleep(5 * time.Millisecond)
 		}

@@ -115,7 +115,7 @@ func TestContext(t *testing.T) {
 			got = append(got, s)
 		}
 		if s := strings.Join(got, " "); s != c.want {
-			t.Errorf("%s: a model is shown %q, want %q", c.name, s, c.want)
+			t.Errorf("%s: the model receives %q, want %q", c.name, s, c.want)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestQueue(t *testing.T) {
 	q.Hold()
 	q.Add(turn.Entry{ID: "c", Mode: turn.Steer, Content: "now", State: turn.Held})
 	if q.Drop("d") || !q.Drop("a") || q.Drop("a") {
-		t.Error("another entry was dropped than the one that was named")
+		t.Error("another entry than the named one was dropped")
 	}
 	want := `[{"id":"b","delivery_mode":"follow_up","content":"the same","state":"held"},` +
 		`{"id":"c","delivery_mode":"steer","content":"now","state":"waiting"}]`

@@ -628,7 +628,7 @@ crash
 				left = append(left, e.ID+" "+string(e.State))
 			}
 			if s := strings.Join(left, ", "); s != c.queue {
-				t.Errorf("in the queue are %q, want %q", s, c.queue)
+				t.Errorf("the queue is %q, want %q", s, c.queue)
 			}
 		})
 	}
@@ -704,7 +704,7 @@ func TestRecoverAnything(t *testing.T) {
 			t.Errorf("%s is recovered as %+v", data, p.turn)
 		}
 		if got := p.do(t, "prompt p1 Hello"); !strings.Contains(got, "ask n1 after p1") {
-			t.Errorf("%s is recovered, and a prompt leads to\n%s", data, got)
+			t.Errorf("%s is recovered, and after a prompt it is\n%s", data, got)
 		}
 	}
 }

@@ -413,7 +413,7 @@ func TestTurnWalk(t *testing.T) {
 	for _, what := range []string{"user", "assistant", "tool_boundary", "normal", "steer", "follow_up", "skipped", "partial",
 		"finished", "failed", "aborted", "limited", "crashed"} {
 		if seen[what] == 0 {
-			t.Errorf("the walks came across no %s: %v", what, seen)
+			t.Errorf("no walk reached %s: %v", what, seen)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestApprover(t *testing.T) {
 		t.Errorf("after no: %q", got)
 	}
 	if got := silent(one); got != fault.Refused {
-		t.Errorf("no was taken for an approval: %q", got)
+		t.Errorf("no approved the command: %q", got)
 	}
 	if got := answers(one, "y\n"); got != "" {
 		t.Errorf("after yes: %q", got)

@@ -71,10 +71,10 @@ func TestBoard(t *testing.T) {
 	e := explorationOf(explore.Completed, explore.Completed, explore.Executing, explore.Executing, explore.Pending, explore.Pending)
 	b.update(e)
 	if got := strings.Count(out.String(), "\n"); got > 5 {
-		t.Errorf("on 6 lines it draws %d", got)
+		t.Errorf("%d lines on a terminal of 6", got)
 	}
 	if s := out.String(); strings.Contains(s, "s1") || !strings.Contains(s, "s3") || !strings.Contains(s, "and 4 more") {
-		t.Errorf("of the table there is\n%s", s)
+		t.Errorf("the screen is\n%s", s)
 	}
 	p.note("look here")
 	e.Branches = explorationOf(slices.Repeat([]explore.Status{explore.Completed}, 6)...).Branches
@@ -82,7 +82,7 @@ func TestBoard(t *testing.T) {
 	b.close()
 	screen := terminal(out.String())
 	if !strings.HasPrefix(screen, "bough: look here\nBRANCH") || strings.Count(screen, "BRANCH") != 1 || strings.Count(screen, "completed") != 6 {
-		t.Errorf("at the end there is\n%s", screen)
+		t.Errorf("the final screen is\n%s", screen)
 	}
 	if p.stderr != &out {
 		t.Error("standard error was not restored")

@@ -28,7 +28,7 @@ import (
 // most once; the head is at an existing message; and doctor finds nothing.
 func TestChatKills(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("there is no SIGKILL on Windows")
+		t.Skip("Windows has no SIGKILL")
 	}
 	seed := *killSeed
 	if seed == 0 {
@@ -56,7 +56,7 @@ func TestChatKills(t *testing.T) {
 			acknowledged++
 		}
 	}
-	t.Logf("%d processes, of which %d were killed, said %d things; %d were acknowledged", c.processes, c.killed, len(c.said), acknowledged)
+	t.Logf("%d processes, %d of them killed, sent %d messages; %d were acknowledged", c.processes, c.killed, len(c.said), acknowledged)
 }
 
 // A crowd is a number of processes that talk to one agent.
@@ -169,7 +169,7 @@ func (c *crowd) fight(random *rand.Rand, goal int) bool {
 			s.none = true
 		case code == "busy", code == "locked", code == "not_found" && s == nil:
 		case code != "":
-			c.t.Errorf("%q ends with %v and says\n%s%s", args, err, &stdout, &stderr)
+			c.t.Errorf("%q exits with %v and prints\n%s%s", args, err, &stdout, &stderr)
 		case doc.Get("type").String() == "message_added":
 			c.nodes = append(c.nodes, doc.Get("session_id").String()+"@"+doc.Get("message_id").String())
 			if s != nil && doc.Get("role").String() == "user" {
@@ -211,11 +211,11 @@ func (c *crowd) judge() {
 	}
 	for _, label := range c.labels {
 		if !slices.ContainsFunc(marks.Bookmarks, func(b bookmark.Bookmark) bool { return b.Label == label }) {
-			c.t.Errorf("the bookmark %q is gone", label)
+			c.t.Errorf("the bookmark %q is lost", label)
 		}
 	}
 	if left, err := filepath.Glob(filepath.Join(c.dir, "agents", "*")); err != nil || len(left) != 1 {
-		c.t.Errorf("beside the agent there are %q, %v", left, err)
+		c.t.Errorf("the other sessions are %q, %v", left, err)
 	}
 }
 

@@ -40,7 +40,7 @@ func FuzzQuote(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, line := range []string{"x " + quoteWord(s), `x "` + quoteIn(s, '"') + `"`, "x '" + quoteIn(s, '\'') + "'"} {
 			if words, quote, _ := shellWords(line); s != "" && (len(words) != 2 || words[1] != s || quote != 0) {
-				t.Errorf("%q as %s is read as %q", s, line, words)
+				t.Errorf("bash parses %q as %s as %q", s, line, words)
 			}
 		}
 	})

@@ -75,25 +75,25 @@ func TestAsker(t *testing.T) {
 	answer := ask(t.Context())
 	press("\n")
 	if <-answer {
-		t.Error("a line from before the question is an answer to it")
+		t.Error("a line typed before the question answers it")
 	}
 
 	ctx, stop := context.WithCancel(t.Context())
 	answer = ask(ctx)
 	stop()
 	if <-answer {
-		t.Error("a question that is taken back is answered")
+		t.Error("a withdrawn question is answered")
 	}
 	press("y\n")
 	press("y\n")
 	answer = ask(t.Context())
 	press("\n")
 	if <-answer {
-		t.Error("the answer to the question before is one to this")
+		t.Error("the answer to the previous question answers this one")
 	}
 
 	if a.allows("dig\x1b[2J") {
-		t.Error("a tool is allowed without a word")
+		t.Error("a tool is allowed without an answer")
 	}
 	answer = ask(t.Context())
 	press("a\n")
@@ -106,10 +106,10 @@ func TestAsker(t *testing.T) {
 		t.Error("the end of the input confirms a call")
 	}
 	if answer = ask(t.Context()); <-answer {
-		t.Error("nothing is typed, and it is a yes")
+		t.Error("an empty line confirms a call")
 	}
 	if strings.ContainsRune(seen.String(), '\x1b') || !strings.Contains(seen.String(), "Run dig\ufffd[2J {\"deep\":\" \ufffd]0;\"}? ") {
-		t.Errorf("on the screen is %q", seen)
+		t.Errorf("the screen is %q", seen)
 	}
 	var nobody *asker
 	nobody.start()

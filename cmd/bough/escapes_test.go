@@ -201,7 +201,7 @@ func TestEscapes(t *testing.T) {
 				}
 			}
 			if s.struck < testsize.Of(100, 300, 1000) {
-				t.Errorf("only %d outputs hold text of the files", s.struck)
+				t.Errorf("only %d outputs have text of the files", s.struck)
 			}
 		})
 	}

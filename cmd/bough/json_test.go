@@ -136,7 +136,7 @@ func (page *jsonPage) checkObject(t *testing.T, value gjson.Result, sample map[s
 	value.ForEach(func(key, member gjson.Result) bool {
 		w, ok := members[key.Str]
 		if !ok {
-			t.Errorf("%s.%s is printed, and not on the page", where, key.Str)
+			t.Errorf("%s.%s is printed, but not on the page", where, key.Str)
 			return true
 		}
 		printed[key.Str], page.seen[w.from] = true, true
@@ -145,7 +145,7 @@ func (page *jsonPage) checkObject(t *testing.T, value gjson.Result, sample map[s
 	})
 	for name, w := range members {
 		if !w.optional && !printed[name] {
-			t.Errorf("%s has no %s, which is on the page", where, name)
+			t.Errorf("%s has no %s, but the page has", where, name)
 		}
 	}
 }
@@ -331,7 +331,7 @@ func TestJSONPage(t *testing.T) {
 		}
 	}
 	for _, at := range s.page.unseen(t) {
-		t.Errorf("%s is on the page, and nothing printed it", at)
+		t.Errorf("%s is on the page, but no verb printed it", at)
 	}
 }
 

@@ -39,7 +39,7 @@ var (
 // all; and doctor finds nothing.
 func TestKills(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("there is no SIGKILL on Windows")
+		t.Skip("Windows has no SIGKILL")
 	}
 	each := testsize.Of(6, 12, 50) // kills in one workspace, of which there are three kinds
 	goal, seed := cmp.Or(*kills, testsize.Of(6, 36, 300)), *killSeed

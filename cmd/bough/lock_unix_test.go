@@ -158,7 +158,7 @@ func TestStoppedHolder(t *testing.T) {
 	done := s.waits("after all that")
 	s.signal(syscall.SIGCONT)
 	if err := s.holder.Wait(); err != nil {
-		t.Errorf("the process that stood still ends with %v", err)
+		t.Errorf("the stopped process ends with %v", err)
 	}
 	done()
 	if out, err := s.command("doctor").Output(); err != nil {

@@ -78,7 +78,7 @@ func TestMessageTreeDrawing(t *testing.T) {
 			}
 		}
 		if drawn != len(tree.Runs) || on != below || (c.levels > 13) != (on > 0) {
-			t.Errorf("%d levels on %d columns: %d of %d runs are drawn, %d go on below, %d do", c.levels, c.columns, drawn, len(tree.Runs), below, on)
+			t.Errorf("%d levels on %d columns: %d of %d runs are drawn, %d continue below, %d do", c.levels, c.columns, drawn, len(tree.Runs), below, on)
 		}
 		if n := strings.Count(out, "*"); n != 1 {
 			t.Errorf("%d levels on %d columns: %d heads", c.levels, c.columns, n)
@@ -128,6 +128,6 @@ func TestBranchesTable(t *testing.T) {
 	}
 	list.Leaves[0].ID = c
 	if out := printed(0, func(p *program) { p.branches(list) }); !strings.Contains(out, "  "+c+" ") || !strings.Contains(out, "* "+b+" ") {
-		t.Errorf("ids that begin with the same are shortened in\n%s", out)
+		t.Errorf("ids with a common prefix are shortened in\n%s", out)
 	}
 }

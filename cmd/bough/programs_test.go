@@ -139,7 +139,7 @@ func assistantsAsked(t *testing.T) (list []assistant) {
 	for _, name := range strings.Split(*programList, ",") {
 		at := slices.IndexFunc(assistants(), func(a assistant) bool { return a.format == name })
 		if at < 0 {
-			t.Fatalf("%q is none of the programs", name)
+			t.Fatalf("%q is not one of the programs", name)
 		}
 		list = append(list, assistants()[at])
 	}
@@ -248,7 +248,7 @@ func (s *seat) handOver(t *testing.T, ref string) {
 	t.Helper()
 	s.told = s.bough(t, "resume", ref, "--in", s.format)
 	if dir := s.told.Get("directory").String(); dir != s.work {
-		t.Errorf("it is to go on in %s, want %s", dir, s.work)
+		t.Errorf("it continues in %s, want %s", dir, s.work)
 	}
 	if before := textsOf(s.told.Get("before")); before != nil {
 		s.run(t, before...)
@@ -312,7 +312,7 @@ func (s *seat) ask(t *testing.T, command []string, prompt string) string {
 	s.run(t, s.prompt(command, prompt)...)
 	all := s.in.said()
 	if len(all) == 0 {
-		t.Fatalf("%s asks no model; it asks for %q", s.format, s.in.other)
+		t.Fatalf("%s requests no model, but %q", s.format, s.in.other)
 	}
 	return strings.Join(all[len(all)-1], "\n")
 }
@@ -343,25 +343,25 @@ func TestPrograms(t *testing.T) {
 				s.bough(t, "append", branch, reply, "--role", "assistant")
 				want := a.hears(from.beginning(thinks) + "\nuser: " + said + "\nassistant: " + reply + "\nuser: " + prompt)
 				if got := s.resume(t, branch, prompt); got != want {
-					t.Errorf("after a branch the model hears:\n%s\nwant:\n%s", got, want)
+					t.Errorf("after a branch the model receives:\n%s\nwant:\n%s", got, want)
 				}
 				want = a.hears(from.beginning(thinks) + "\nuser: " + prompt)
 				if got := s.resume(t, session+"@"+messageOf(t, s.ws, session, firstReply), prompt); got != want {
-					t.Errorf("of the middle the model hears:\n%s\nwant:\n%s", got, want)
+					t.Errorf("from the middle the model receives:\n%s\nwant:\n%s", got, want)
 				}
 				if !from.tree && !from.tools {
 					return
 				}
 				want = a.hears(from.beginning(thinks) + "\n" + from.reading(a.fails) + "\nuser: " + prompt)
 				if got := s.resume(t, session+"@"+messageOf(t, s.ws, session, "One section"), prompt); got != want {
-					t.Errorf("of the other end the model hears:\n%s\nwant:\n%s", got, want)
+					t.Errorf("from the other leaf the model receives:\n%s\nwant:\n%s", got, want)
 				}
 				if f, _ := formatOf(name); !f.Branches || !from.tree {
 					return
 				}
 				want = a.hears(from.beginning(thinks) + "\n" + from.choosing() + "\nuser: " + prompt)
 				if got := s.resumeTree(t, session+"@"+messageOf(t, s.ws, session, "Regexes it is."), prompt); got != want {
-					t.Errorf("of the whole tree the model hears:\n%s\nwant:\n%s", got, want)
+					t.Errorf("from the whole tree the model receives:\n%s\nwant:\n%s", got, want)
 				}
 			})
 		}
@@ -376,15 +376,15 @@ func TestPrograms(t *testing.T) {
 				if !a.whole {
 					_, want, _ := strings.Cut(compactedTelling(from, name), "\n")
 					if !strings.HasSuffix("\n"+after, "\n"+want+"\nuser: "+prompt) || strings.Contains(got, firstReply) || !strings.HasPrefix(got, "user: ") {
-						t.Errorf("the model hears:\n%s\nwant a summary and:\n%s", got, want)
+						t.Errorf("the model receives:\n%s\nwant a summary and:\n%s", got, want)
 					}
 					return
 				}
 				if want := beforeCompaction + "\nuser: "; before != want {
-					t.Errorf("before the summary the model hears:\n%s\nwant:\n%s", before, want)
+					t.Errorf("before the summary the model receives:\n%s\nwant:\n%s", before, want)
 				}
 				if want := "user: Go on.\nassistant: Done.\nuser: " + prompt; after != want {
-					t.Errorf("after the summary the model hears:\n%s\nwant:\n%s", after, want)
+					t.Errorf("after the summary the model receives:\n%s\nwant:\n%s", after, want)
 				}
 			})
 		}

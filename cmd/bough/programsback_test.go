@@ -32,10 +32,10 @@ func (s *seat) leaves(t *testing.T, session, message, file string) leave {
 		file = s.opencodeExport(t)
 	}
 	if row := s.importOne(t, file); row.Get("status").String() != "unchanged" || row.Get("session_id").String() != l.session {
-		t.Errorf("the file as bough exported it is imported as %s, want unchanged in %s", row.Raw, l.session)
+		t.Errorf("the exported file is imported as %s, want unchanged in %s", row.Raw, l.session)
 	}
 	if got := s.count(t); got != l.count {
-		t.Errorf("the file as bough exported it leads to %d messages, want %d", got, l.count)
+		t.Errorf("the exported file results in %d messages, want %d", got, l.count)
 	}
 	return l
 }
@@ -72,7 +72,7 @@ func (s *seat) adds(t *testing.T, l leave, added int) (file, end string) {
 	want := append(slices.DeleteFunc(slices.Clone(l.leaves), func(id string) bool { return id == l.at }), end)
 	slices.Sort(want)
 	if !slices.Equal(now, want) {
-		t.Errorf("the ends are %q, want %q", now, want)
+		t.Errorf("the leaves are %q, want %q", now, want)
 	}
 	s.isKnown(t, file, l.session)
 	return file, end
@@ -146,7 +146,7 @@ func TestProgramsLater(t *testing.T) {
 				_, end := s.adds(t, l, 4)
 				said := strings.TrimPrefix(s.path(t, session, end), l.path)
 				if !strings.HasPrefix(said, "user: One\nassistant: ") || !strings.Contains(said, "guess") || !strings.Contains(said, `"tool-result"`) || !strings.HasSuffix(said, "assistant: "+standInSays+"\n") {
-					t.Errorf("with a call it says:\n%s", said)
+					t.Errorf("with a call the path is:\n%s", said)
 				}
 				if n := len(s.bough(t, "show", session+"@"+end).Get("messages").Array()); n != strings.Count(l.path, "\n")+4 {
 					t.Errorf("the path has %d messages", n)
@@ -177,11 +177,11 @@ func TestProgramsLater(t *testing.T) {
 				row := s.importOne(t, file)
 				branch := row.Get("session_id").String()
 				if row.Get("status").String() != "updated" || row.Get("added").Int() != 2 || branch == checkpoint || branch == session {
-					t.Fatalf("of a checkpoint comes %s, want a branch with 2 messages more", row.Raw)
+					t.Fatalf("the import of a checkpoint is %s, want a branch with 2 more messages", row.Raw)
 				}
 				ends := s.ends(t, branch)
 				if len(ends) != 1 {
-					t.Fatalf("the branch has the ends %q, want one", ends)
+					t.Fatalf("the branch has the leaves %q, want one", ends)
 				}
 				s.isPath(t, branch, ends[0], l.path, "One")
 				s.isKnown(t, file, branch)

@@ -34,11 +34,11 @@ func judges() []judge {
 func needReaders(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("node is not installed: the vendors' readers cannot be asked")
+		t.Skip("node is not installed: the vendors' readers cannot run")
 	}
 	for _, p := range []string{"@anthropic-ai/claude-agent-sdk", "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"} {
 		if _, err := os.Stat(filepath.Join(readersDir, "node_modules", filepath.FromSlash(p))); err != nil {
-			t.Skip("the vendors' readers are not there: run 'npm ci' in cmd/bough/" + readersDir)
+			t.Skip("the vendors' readers are not installed: run 'npm ci' in cmd/bough/" + readersDir)
 		}
 	}
 }
@@ -214,13 +214,13 @@ func TestReaderFixtures(t *testing.T) {
 		s := tellings()[slices.IndexFunc(tellings(), func(s telling) bool { return s.format() == j.format })]
 		answers := j.read(t, file, compacted)
 		if got, want := linesOf(answers[0].Get("active")), s.beginning(true)+"\n"+s.choosing(); got != want {
-			t.Errorf("%s takes this as active:\n%s\nwant:\n%s", j.name, got, want)
+			t.Errorf("%s reads this as active:\n%s\nwant:\n%s", j.name, got, want)
 		}
 		if got, want := waysOf(answers[0]), s.ways(true); !slices.Equal(got, want) {
-			t.Errorf("%s sees these ways:\n%s\nwant:\n%s", j.name, strings.Join(got, "\n--\n"), strings.Join(want, "\n--\n"))
+			t.Errorf("%s reads these paths:\n%s\nwant:\n%s", j.name, strings.Join(got, "\n--\n"), strings.Join(want, "\n--\n"))
 		}
 		if got, want := linesOf(answers[1].Get("active")), compactedTelling(j.format, j.format); got != want {
-			t.Errorf("%s takes this as active:\n%s\nwant:\n%s", j.name, got, want)
+			t.Errorf("%s reads this as active:\n%s\nwant:\n%s", j.name, got, want)
 		}
 	}
 }
@@ -243,7 +243,7 @@ func messageOf(t *testing.T, ws, session, text string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(ws, "conversations", session+".json"))
 	if err != nil || len(files) != 1 {
-		t.Fatalf("there is no session %s: %v", session, err)
+		t.Fatalf("no session %s: %v", session, err)
 	}
 	data, err := os.ReadFile(files[0])
 	if err != nil {
@@ -253,13 +253,13 @@ func messageOf(t *testing.T, ws, session, text string) string {
 	for _, m := range gjson.GetBytes(data, "messages").Array() {
 		if strings.Contains(m.Get("content").Raw, text) {
 			if id != "" {
-				t.Fatalf("two messages of %s say %q", session, text)
+				t.Fatalf("two messages of %s have the text %q", session, text)
 			}
 			id = m.Get("id").String()
 		}
 	}
 	if id == "" {
-		t.Fatalf("no message of %s says %q", session, text)
+		t.Fatalf("no message of %s has the text %q", session, text)
 	}
 	return id
 }
@@ -408,10 +408,10 @@ func (j judge) agrees(t *testing.T, list []judged) {
 			t.Errorf("%s: %s lists it as %q, want %q", e.what, j.name, got.Get("id"), ids[i])
 		}
 		if active := linesOf(got.Get("active")); active != e.active {
-			t.Errorf("%s: %s takes this as active:\n%s\nwant:\n%s", e.what, j.name, active, e.active)
+			t.Errorf("%s: %s reads this as active:\n%s\nwant:\n%s", e.what, j.name, active, e.active)
 		}
 		if ways := waysOf(got); e.ways != nil && !slices.Equal(ways, e.ways) {
-			t.Errorf("%s: %s sees these ways:\n%s\nwant:\n%s", e.what, j.name, strings.Join(ways, "\n--\n"), strings.Join(e.ways, "\n--\n"))
+			t.Errorf("%s: %s reads these paths:\n%s\nwant:\n%s", e.what, j.name, strings.Join(ways, "\n--\n"), strings.Join(e.ways, "\n--\n"))
 		}
 		// Another model receives thinking as ordinary text.
 		sent := strings.ReplaceAll(e.active, "assistant thinks: ", "assistant: ")
@@ -425,7 +425,7 @@ func (j judge) agrees(t *testing.T, list []judged) {
 			t.Errorf("%s: to %s its title is %q, want %q", e.what, j.name, title, e.title)
 		}
 		if got.Get("rewritten").Bool() || got.Get("roots").Int() != e.roots {
-			t.Errorf("%s: %s rewrites it, or sees %s roots", e.what, j.name, got.Get("roots"))
+			t.Errorf("%s: %s rewrites it, or reads %s roots", e.what, j.name, got.Get("roots"))
 		}
 	}
 }
@@ -527,10 +527,10 @@ func TestReadersSamples(t *testing.T) {
 			ways := waysOf(answers[1])
 			// The SDK ignores the prompt that Claude Code stores as the last one.
 			if is != was && !(slices.Contains(ways, is) && strings.Contains(string(data), `"last-prompt"`)) {
-				t.Errorf("%s: %s took this as active:\n%s\nand takes:\n%s", file, j.name, was, is)
+				t.Errorf("%s: %s read this as active:\n%s\nand now:\n%s", file, j.name, was, is)
 			}
 			if want := waysOf(answers[0]); !slices.Equal(ways, want) {
-				t.Errorf("%s: %s saw these ways:\n%s\nand sees:\n%s", file, j.name, strings.Join(want, "\n--\n"), strings.Join(ways, "\n--\n"))
+				t.Errorf("%s: %s read these paths:\n%s\nand now:\n%s", file, j.name, strings.Join(want, "\n--\n"), strings.Join(ways, "\n--\n"))
 			}
 		}
 	}

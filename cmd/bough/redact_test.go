@@ -99,10 +99,10 @@ func TestRedactFormats(t *testing.T) {
 			t.Errorf("%s has a signature of thinking that was redacted", f.Name)
 		}
 		if !strings.Contains(talk, "redacted: signatures of what was redacted (") {
-			t.Errorf("%s: nothing is said of signatures: %s", f.Name, talk)
+			t.Errorf("%s: lost signatures are not reported: %s", f.Name, talk)
 		}
 	}
 	if out, _ := bough("export", sessions.Sessions[0].ID, "--to", "claude-code"); !strings.Contains(out, `"signature":"c2lnbmVk0003"`) {
-		t.Error("without --redact a signature is gone")
+		t.Error("without --redact a signature is lost")
 	}
 }

@@ -21,7 +21,7 @@ func TestFullDisk(t *testing.T) {
 		var stderr bytes.Buffer
 		code := run(strings.Fields(line), strings.NewReader(""), fullDisk{}, &stderr)
 		if code != 1 || !strings.Contains(stderr.String(), "disk full") {
-			t.Errorf("bough %s exits with %d and says %q", line, code, &stderr)
+			t.Errorf("bough %s exits with %d and prints %q", line, code, &stderr)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func cmdRemember(ts *testscript.TestScript, args []string) {
 func cmdUnchanged(ts *testscript.TestScript, args []string) {
 	was, ok := memoryOf(ts).folders[args[1]]
 	if !ok {
-		ts.Fatalf("nothing is remembered as %s", args[1])
+		ts.Fatalf("no state is stored as %s", args[1])
 	}
 	is := folder(ts, args[0])
 	for _, name := range slices.Sorted(maps.Keys(was)) {

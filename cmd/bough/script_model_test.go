@@ -79,7 +79,7 @@ func await(name string) error {
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("there is no %s after a minute", name)
+			return fmt.Errorf("no %s after a minute", name)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func needSDK(t *testing.T) (modules string) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(modules, "@acontext", "acontext")); err != nil {
-		t.Skip("Acontext's TypeScript SDK is not there: run 'npm ci' in cmd/bough/" + sdkDir)
+		t.Skip("Acontext's TypeScript SDK is not installed: run 'npm ci' in cmd/bough/" + sdkDir)
 	}
 	return modules
 }
@@ -61,7 +61,7 @@ func startServe(t *testing.T, dir string, args ...string) *serving {
 	line, err := s.out.ReadString('\n')
 	if err != nil {
 		s.cmd.Wait()
-		t.Fatalf("'bough serve' says nothing: %v: %s", err, s.errs)
+		t.Fatalf("'bough serve' prints nothing: %v: %s", err, s.errs)
 	}
 	s.told = gjson.Parse(line)
 	return s
@@ -105,7 +105,7 @@ func TestSDK(t *testing.T) {
 		t.Errorf("the SDK: %v", err)
 	}
 	if !strings.Contains(string(out), "\nall ") {
-		t.Error("the SDK did not come to its end")
+		t.Error("the SDK did not finish")
 	}
 	s.stop(t)
 	do(t, "-w", s.dir, "doctor")
@@ -167,7 +167,7 @@ func TestClientsPage(t *testing.T) {
 		}
 	}
 	if got := node("second.js"); got != want.String() || got == "" {
-		t.Errorf("it prints %q, and the page says %q", got, want.String())
+		t.Errorf("it prints %q, and the page has %q", got, want.String())
 	}
 	s.stop(t)
 }

@@ -95,7 +95,7 @@ func steerTools(t *testing.T, first string) {
 			t.Errorf("%s says %q", id, got)
 		}
 		if problems := s.Problems(); len(problems) > 0 {
-			t.Errorf("%s does not take it: %q", id, problems)
+			t.Errorf("%s rejects it: %q", id, problems)
 		}
 	}
 	run("doctor")

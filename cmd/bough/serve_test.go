@@ -25,10 +25,10 @@ func TestServe(t *testing.T) {
 	}
 	token := strings.TrimSpace(string(data))
 	if got := s.told.Get("token").String(); got != token {
-		t.Errorf("it says the token is %q, and the file holds %q", got, token)
+		t.Errorf("it prints the token %q, and the file has %q", got, token)
 	}
 	if got := s.told.Get("token_file").String(); got != file {
-		t.Errorf("it says the token is in %q", got)
+		t.Errorf("it prints the token file %q", got)
 	}
 	url := s.told.Get("url").String()
 	if !strings.HasPrefix(url, "http://127.0.0.1:") || s.told.Get("base_url").String() != url+"/api/v1" {
@@ -88,11 +88,11 @@ func TestServeOnMessage(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	if len(lines) != 3 {
-		t.Fatalf("it was given %d batches: %s", len(lines), data)
+		t.Fatalf("the program got %d batches: %s", len(lines), data)
 	}
 	for _, l := range lines {
 		if strings.Contains(l, "aside") && strings.Contains(l, "main") {
-			t.Errorf("it was given two branches at once: %s", l)
+			t.Errorf("the program got two branches at once: %s", l)
 		}
 	}
 	if n := gjson.Get(call("GET", session+"/task", ""), "data.items.#").Int(); n != 3 {

@@ -27,7 +27,7 @@ func do(t *testing.T, args ...string) string {
 // ends with exit code 0 when it is interrupted.
 func TestWatch(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("there is no interrupt on Windows")
+		t.Skip("Windows has no interrupt")
 	}
 	dir := filepath.Join(t.TempDir(), "ws")
 	bread := do(t, "-w", dir, "new", "--title", "Bread")

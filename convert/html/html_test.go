@@ -97,7 +97,7 @@ func TestStory(t *testing.T) {
 	}
 	main, _, _ := strings.Cut(page, "</main>")
 	if strings.Contains(main, "off-by-one") || !strings.Contains(main, "Thank you.") {
-		t.Error("the active path is not what ends with the leaf")
+		t.Error("the active path does not end with the leaf")
 	}
 }
 
@@ -292,7 +292,7 @@ func check(t testing.TB, p Page) string {
 				articles++
 			}
 			if !known(n.Data) {
-				t.Errorf("there is an element %s", n.Data)
+				t.Errorf("unexpected element %s", n.Data)
 			}
 			for _, a := range n.Attr {
 				if why := odd(n, a); why != "" {
@@ -308,7 +308,7 @@ func check(t testing.TB, p Page) string {
 				}
 			}
 			if n.DataAtom == atom.Style && n.FirstChild.Data != style {
-				t.Error("there is another style")
+				t.Error("unexpected style")
 			}
 		}
 		if depth > deepest {
@@ -321,11 +321,11 @@ func check(t testing.TB, p Page) string {
 	}
 	walk(root, 0)
 	if articles != len(p.Messages) {
-		t.Errorf("there are %d messages in the page, not %d", articles, len(p.Messages))
+		t.Errorf("the page has %d messages, want %d", articles, len(p.Messages))
 	}
 	for _, id := range links {
 		if !ids[id] {
-			t.Errorf("a link leads to %q, which is not there", id)
+			t.Errorf("a link refers to the missing %q", id)
 		}
 	}
 	return page

@@ -150,7 +150,7 @@ func leaks(s, secret string) bool {
 func TestRules(t *testing.T) {
 	r := New()
 	if len(r.rules) < 200 {
-		t.Errorf("there are only %d rules", len(r.rules))
+		t.Errorf("only %d rules", len(r.rules))
 	}
 	ids := map[string]bool{}
 	for _, one := range r.rules {

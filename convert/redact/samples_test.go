@@ -52,5 +52,5 @@ func TestSamples(t *testing.T) {
 	if err != nil || docs == 0 {
 		t.Fatal(docs, err)
 	}
-	t.Logf("%d found in %d documents, with about %d strings and keys, %d bytes", touched, docs, strings, size)
+	t.Logf("%d findings in %d documents with about %d strings and keys, %d bytes", touched, docs, strings, size)
 }

@@ -41,6 +41,6 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("the table is %+v", table)
 	}
 	if got := blocks(strings.Repeat("[a](", 1<<16)); got != nil {
-		t.Errorf("what takes long has %d blocks", len(got))
+		t.Errorf("a slow document has %d blocks", len(got))
 	}
 }

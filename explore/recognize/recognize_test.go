@@ -101,7 +101,7 @@ func TestRecognize(t *testing.T) {
 		switch offers := overall >= least; {
 		case offers && c.want == nil:
 			wrong++
-			t.Logf("%s: offers nothing, and has %q with %.2f", c.name, names, overall)
+			t.Logf("%s: offers no strategies, but has %q with %.2f", c.name, names, overall)
 		case !offers && c.want != nil:
 			missed++
 			t.Logf("%s: is missed: %q with %.2f", c.name, names, overall)
@@ -121,7 +121,7 @@ func TestRecognize(t *testing.T) {
 	exact := float64(named) / float64(found)
 	t.Logf("%d replies: precision %.2f, recall %.2f; of those found %.2f with exactly the names", len(replies), precision, recall, exact)
 	if precision < 0.95 || recall < 0.9 || exact < 0.95 {
-		t.Error("the floors are 0.95, 0.90 and 0.95")
+		t.Error("the minima are 0.95, 0.90 and 0.95")
 	}
 }
 

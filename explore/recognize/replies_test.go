@@ -107,7 +107,7 @@ func TestRecognizeReplies(t *testing.T) {
 			right := float64(exact) / float64(found)
 			t.Logf("precision %.2f, recall %.2f; of those found %.2f with exactly the options", precision, recall, right)
 			if precision < half.precision || recall < half.recall || right < half.exact {
-				t.Errorf("the floors are %.2f, %.2f and %.2f", half.precision, half.recall, half.exact)
+				t.Errorf("the minima are %.2f, %.2f and %.2f", half.precision, half.recall, half.exact)
 			}
 		})
 	}

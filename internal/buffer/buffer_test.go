@@ -168,7 +168,7 @@ func TestSiblings(t *testing.T) {
 		r.gave("what they have in common", "m1 m2")
 		r.is("how far it is", r.status("s"), "0/2/3/0")
 		if !r.b.Running(r.ids["m1"]) || r.b.Running(r.ids["a"]) {
-			t.Error("something else is running")
+			t.Error("another batch is running")
 		}
 		r.store("s", "d<m2")
 		later(9 * second)
@@ -472,7 +472,7 @@ func TestFlushTogether(t *testing.T) {
 		}
 		for name, n := range seen {
 			if n != 1 {
-				t.Errorf("it was given %s %d times", name, n)
+				t.Errorf("the processor got %s %d times", name, n)
 			}
 		}
 	})

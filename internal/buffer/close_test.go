@@ -41,7 +41,7 @@ func TestClose(t *testing.T) {
 		later(time.Minute)
 		r.gave("after it was closed", "")
 		if err := r.b.Flush(t.Context(), "s"); !errors.Is(err, buffer.ErrClosed) {
-			t.Errorf("a flush after that hears %v", err)
+			t.Errorf("a flush after that returns %v", err)
 		}
 		if err := r.b.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -58,7 +58,7 @@ func TestClose(t *testing.T) {
 		seen := r.given()
 		for _, name := range []string{"a m9", "b"} {
 			if !strings.Contains(seen, name) {
-				t.Errorf("it was given %q, and not %s", seen, name)
+				t.Errorf("the processor got %q, and not %s", seen, name)
 			}
 		}
 		r.is("one line", r.status("s"), "5/0/0/0")

@@ -167,6 +167,6 @@ func TestCommandLarge(t *testing.T) {
 		}
 	}
 	if _, err := buffer.Command("bough-is-no-command-of-this-name", nil)(t.Context(), shellContext); err == nil || !strings.Contains(err.Error(), "not found") {
-		t.Errorf("a command that is not there: %v", err)
+		t.Errorf("a missing command: %v", err)
 	}
 }

@@ -54,7 +54,7 @@ func (w *watcher) begin(c buffer.Context) {
 		}
 	}
 	if !slices.Equal(want, c.New) {
-		w.Errorf("it is given %q of the path %q, want %q", w.say(c.New), w.say(c.Path), w.say(want))
+		w.Errorf("the processor got %q of the path %q, want %q", w.say(c.New), w.say(c.Path), w.say(want))
 	}
 	for _, id := range c.New {
 		w.busy[id] = true

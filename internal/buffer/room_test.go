@@ -240,7 +240,7 @@ func (r *room) given() string {
 func (r *room) gave(what, want string) {
 	r.Helper()
 	if got := r.given(); got != want {
-		r.Errorf("%s: it was given %q, want %q", what, got, want)
+		r.Errorf("%s: the processor got %q, want %q", what, got, want)
 	}
 }
 

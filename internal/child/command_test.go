@@ -119,7 +119,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("it ended %+v", o)
 	}
 	if o := run(t, ctx, c); o.End != Cancelled || o.Reason != why.Error() || o.Exit != -1 || o.Duration != 0 {
-		t.Errorf("it ended before it began: %+v", o)
+		t.Errorf("it ended before its start: %+v", o)
 	}
 }
 

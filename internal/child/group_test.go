@@ -67,7 +67,7 @@ func TestEscape(t *testing.T) {
 		t.Fatalf("it ended %+v: %v", o, err)
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Errorf("it is said to live on: %v", err)
+		t.Errorf("it is reported as running: %v", err)
 	}
 }
 

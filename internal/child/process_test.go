@@ -97,13 +97,13 @@ func TestProcess(t *testing.T) {
 	}
 	p.Stop(time.Minute)
 	if p.Failure() != "" || p.Said() != "" {
-		t.Errorf("it ended with %q and said %q", p.Failure(), p.Said())
+		t.Errorf("it ended with %q and printed %q", p.Failure(), p.Said())
 	}
 
 	p = start(t, "no\n")
 	<-p.Done()
 	if p.Failure() != "exit status 3" || p.Said() != "no" {
-		t.Errorf("it ended with %q and said %q", p.Failure(), p.Said())
+		t.Errorf("it ended with %q and printed %q", p.Failure(), p.Said())
 	}
 
 	p = start(t, "hang")

@@ -127,7 +127,7 @@ func TestMiddleOut(t *testing.T) {
 		count := func(s string) int { return len(s) }
 		_, places := content.Edit(list, len(list), strategies, count)
 		if want := middleOut(list, most, count); len(places)+len(want) > 0 && !reflect.DeepEqual(places, want) {
-			t.Fatalf("%q to %d tokens leaves %v, want %v", words, most, places, want)
+			t.Fatalf("%q reduced to %d tokens is %v, want %v", words, most, places, want)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func FuzzEdit(f *testing.F) {
 			}
 			for _, p := range m.Parts {
 				if id := decodedMeta(p, "tool_call_id"); p.Type == "tool-result" && calls[id] && !kept[id] {
-					t.Errorf("the result of %s is left of %q, without its call", id, words)
+					t.Errorf("%q keeps the result of %s without its call", id, words)
 				}
 			}
 			total += m.Tokens(count)
@@ -223,7 +223,7 @@ func FuzzEdit(f *testing.F) {
 		}
 		for i := n; i < len(list); i++ {
 			if at := len(left) - (len(list) - i); at < 0 || places[at] != i || left[at] != list[i] {
-				t.Fatalf("message %d lies beyond the pin, and is not left: %v", i, places)
+				t.Fatalf("message %d is after the pin, but was removed: %v", i, places)
 			}
 		}
 		if !reflect.DeepEqual(list, said(words...)) {

@@ -71,7 +71,7 @@ func TestMatchForms(t *testing.T) {
 	path := parsed(t, content.OpenAI, `{"role":"assistant","tool_calls":[{"id":"c1","function":{"name":"f"}}]}`)
 	m := parsed(t, content.Gemini, `{"role":"user","parts":[{"functionResponse":{"name":"f"}}]}`)[0]
 	if !m.Unmatched() {
-		t.Error("it is said to be matched")
+		t.Error("it is reported as matched")
 	}
 	if matched, err := content.Match(m, path); err != nil || asItem(matched) != `{"role":"user","parts":[{"type":"tool-result","meta":{"tool_call_id":"c1","name":"f"}}],"meta":{"source_format":"gemini"}}` {
 		t.Errorf("%v, %v", matched, err)
@@ -81,7 +81,7 @@ func TestMatchForms(t *testing.T) {
 		content.Gemini: `{"role":"user","parts":[{"text":"x"}]}`,
 	} {
 		if parsed(t, f, blob)[0].Unmatched() {
-			t.Errorf("%s is said to be unmatched", blob)
+			t.Errorf("%s is reported as unmatched", blob)
 		}
 	}
 }

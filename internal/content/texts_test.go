@@ -54,7 +54,7 @@ func TestSaying(t *testing.T) {
 				said = strings.Replace(said, text, "", 1)
 			}
 			if said != "" {
-				t.Errorf("%s: %q is in no part that says something", n.name, said)
+				t.Errorf("%s: %q is in no part with text", n.name, said)
 			}
 		}
 	}

@@ -109,7 +109,7 @@ func TestMerge(t *testing.T) {
 			}
 			again, err := copymerge.Merge(merged, from)
 			if err != nil || again.Data != nil {
-				t.Errorf("%s: merged again it gives %s, %v", c.name, again.Data, err)
+				t.Errorf("%s: merged again it is %s, %v", c.name, again.Data, err)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func TestBatch(t *testing.T) {
 	b := durable.NewBatch(root)
 	for _, name := range []string{"sub/a", "b", "c"} {
 		if info := stage(t, b, name, name); info.Size() != int64(len(name)) {
-			t.Errorf("%s is said to have %d bytes", name, info.Size())
+			t.Errorf("%s is reported with %d bytes", name, info.Size())
 		}
 	}
 	then := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -59,7 +59,7 @@ func TestBatch(t *testing.T) {
 	for i, name := range []string{"sub/a", "b", "c", "d"} {
 		there, err := root.Stat(name)
 		if err != nil || durable.Identify(there) != durable.Identify(infos[i]) {
-			t.Errorf("%s is said to be %v, is %v, %v", name, infos[i], there, err)
+			t.Errorf("%s is reported as %v, is %v, %v", name, infos[i], there, err)
 		}
 		if got := content(t, filepath.Join(dir, filepath.FromSlash(name))); name != "d" && got != name {
 			t.Errorf("%s holds %q", name, got)

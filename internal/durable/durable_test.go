@@ -168,7 +168,7 @@ func TestTemp(t *testing.T) {
 			t.Fatal(err)
 		}
 		if there, err := root.Stat(c.name); err != nil || durable.Identify(info) != durable.Identify(there) {
-			t.Errorf("%s is said to be %v, is %v, %v", c.name, info, there, err)
+			t.Errorf("%s is reported as %v, is %v, %v", c.name, info, there, err)
 		}
 		if len(temp) != 1 || temp[0][0] != '.' || !strings.HasSuffix(temp[0], durable.TempSuffix) || strings.HasSuffix(temp[0], ".json") {
 			t.Errorf("%s is written in %q", c.name, temp)
@@ -227,10 +227,10 @@ func TestMove(t *testing.T) {
 		t.Errorf("the folder holds %q, want only the trash", got)
 	}
 	if err := durable.Move(root, "a.json", "b.json"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Move of a file that is not there: %v, want fs.ErrNotExist", err)
+		t.Errorf("Move of a missing file: %v, want fs.ErrNotExist", err)
 	}
 	if err := durable.MakeDir(root, "trash/today/a.json"); err == nil {
-		t.Error("MakeDir makes a folder where a file is")
+		t.Error("MakeDir replaces a file")
 	}
 }
 
@@ -340,7 +340,7 @@ func TestAppend(t *testing.T) {
 				t.Errorf("the file holds %q, want %q", got, c.want)
 			}
 			if there, err := root.Stat("log"); err != nil || durable.Identify(info) != durable.Identify(there) {
-				t.Errorf("the file is said to be %v, is %v, %v", info, there, err)
+				t.Errorf("the file is reported as %v, is %v, %v", info, there, err)
 			}
 			wantMode(t, file, durable.Mode)
 		})
@@ -358,7 +358,7 @@ func TestCache(t *testing.T) {
 		}
 	}
 	if err := durable.Cache(root, "absent", "absent/too/cache", []byte("x")); err != nil || content(t, filepath.Join(dir, "absent", "too", "cache")) != "x" {
-		t.Errorf("a cache in a folder that is not there: %v", err)
+		t.Errorf("a cache in a missing folder: %v", err)
 	}
 	if err := durable.Cache(root, "cache", "cache/cache", nil); err == nil {
 		t.Error("a cache is written although its folder is a file")
@@ -402,7 +402,7 @@ func TestIdentity(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("the changed file has the identity that it had: %v", before)
+	t.Errorf("the changed file has its former identity: %v", before)
 }
 
 // TestOpenCache: only a regular file within the size limit is opened.
@@ -424,7 +424,7 @@ func TestOpenCache(t *testing.T) {
 	}
 	for _, name := range []string{"cache", "link", ".", "absent", "pipe"} {
 		if f, err := durable.OpenCache(root, name, 4); err == nil {
-			t.Errorf("%s is taken for a cache", name)
+			t.Errorf("%s is read as a cache", name)
 			f.Close()
 		}
 	}

@@ -128,6 +128,6 @@ func TestTwice(t *testing.T) {
 		}
 	}
 	if b.Touches("other") {
-		t.Error("a file changes that does not")
+		t.Error("an unchanged file is reported as changed")
 	}
 }

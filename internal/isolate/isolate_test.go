@@ -191,7 +191,7 @@ func TestWorktree(t *testing.T) {
 		t.Errorf("the worktree is at %q", got)
 	}
 	if rel, _ := filepath.Rel(in, sub.Dir); !strings.HasSuffix(filepath.ToSlash(sub.Dir), "/b/sub/empty") || !sub.Worktree {
-		t.Errorf("of a folder in the repository there is %q, %+v", rel, sub)
+		t.Errorf("the copy of a folder in the repository is %q, %+v", rel, sub)
 	}
 
 	// Changes of a branch stay in its folder and are removed with it.

@@ -52,7 +52,7 @@ func TestKilled(t *testing.T) {
 		time.Sleep(time.Duration(20+testsize.Of(28, 14, 7)*i) * time.Millisecond)
 		syscall.Kill(-victim.Process.Pid, syscall.SIGKILL)
 		if victim.Wait(); victim.ProcessState.Exited() {
-			t.Fatal("it ended by itself")
+			t.Fatal("it ended without a kill")
 		}
 		if err := s.Remove(t.Context(), to); err != nil {
 			t.Error(err)

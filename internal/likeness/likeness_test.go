@@ -48,7 +48,7 @@ func TestOverlap(t *testing.T) {
 		t.Errorf("Overlap = %v, Of = %v", o, l)
 	}
 	if o := likeness.Overlap("where is the sea", long); o > 0.3 {
-		t.Errorf("of another thing Overlap = %v", o)
+		t.Errorf("Overlap of another text = %v", o)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestOf(t *testing.T) {
 		{"use redis", "redis use", 0.8888888888888888}, {"größe", "grösse", 2. * 2 / (5 + 6)},
 	} {
 		if got := likeness.Of(c.a, c.b); got != c.want {
-			t.Errorf("%q and %q are alike by %v, want %v", c.a, c.b, got, c.want)
+			t.Errorf("the similarity of %q and %q is %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
 }

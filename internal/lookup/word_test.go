@@ -25,7 +25,7 @@ func TestNearest(t *testing.T) {
 		"lo": "log", "--jsn": "--json", "parial": "--partial", "bran": "", "x": "", "": "", "nonsense": "",
 	} {
 		if got := Nearest(word, choices); got != want {
-			t.Errorf("%q is taken for %q, want %q", word, got, want)
+			t.Errorf("%q suggests %q, want %q", word, got, want)
 		}
 	}
 }

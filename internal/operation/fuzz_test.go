@@ -37,7 +37,7 @@ func FuzzLog(f *testing.F) {
 		newest, oldest := all(t, log.Newest()), all(t, log.From(0))
 		slices.Reverse(newest)
 		if !reflect.DeepEqual(newest, oldest) {
-			t.Fatalf("from the end there are %d lines, %+v, from the beginning %d, %+v", len(newest), newest, len(oldest), oldest)
+			t.Fatalf("%d lines from the end, %+v, and %d from the beginning, %+v", len(newest), newest, len(oldest), oldest)
 		}
 		whole := data[:bytes.LastIndexByte(data, '\n')+1]
 		more := all(t, read(t, string(whole)+string(line)).Newest())

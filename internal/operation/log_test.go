@@ -362,6 +362,6 @@ func TestRewrite(t *testing.T) {
 	var damage *operation.DamageError
 	keep := func(l operation.Line) *operation.Operation { return l.Operation }
 	if err := read(t, text).Rewrite(&b, true, keep); !errors.As(err, &damage) {
-		t.Errorf("a damaged line is dropped without a word: %v", err)
+		t.Errorf("a damaged line is dropped without a report: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ func TestDo(t *testing.T) {
 		parallel.Do(n, func(i int) { calls[i].Add(1) })
 		for i := range calls {
 			if got := calls[i].Load(); got != 1 {
-				t.Errorf("of %d, %d is done %d times", n, i, got)
+				t.Errorf("of %d, %d runs %d times", n, i, got)
 			}
 		}
 	}

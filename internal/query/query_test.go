@@ -160,7 +160,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	if _, err := query.Parse("", `"open`); err == nil {
-		t.Error("a phrase without an end is read")
+		t.Error("an unterminated phrase is accepted")
 	}
 }
 

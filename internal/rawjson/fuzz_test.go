@@ -71,7 +71,7 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("Check(%q) = %v, want valid: %v", data, err, want)
 		}
 		if syntax, ok := err.(*rawjson.SyntaxError); err != nil && (!ok || syntax.Offset < 0 || syntax.Offset > len(data) || syntax.Problem == "") {
-			t.Errorf("Check(%q) = %v, want a place in the document", data, err)
+			t.Errorf("Check(%q) = %v, want an offset in the document", data, err)
 		}
 		if !bytes.Equal(data, kept) {
 			t.Errorf("Check changed %q to %q", kept, data)

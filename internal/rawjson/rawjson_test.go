@@ -143,7 +143,7 @@ func TestMembers(t *testing.T) {
 		t.Errorf("Find = %v, %v, want %v", span, ok, members[1].Value)
 	}
 	if _, ok := rawjson.Find(members, "d"); ok {
-		t.Error("found a key that is not there")
+		t.Error("found a missing key")
 	}
 	if members, err := rawjson.Members([]byte("[{ }]"), rawjson.Span{Start: 1, End: 4}); err != nil || len(members) != 0 {
 		t.Errorf("members of an empty object are %v, %v", members, err)

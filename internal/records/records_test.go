@@ -45,7 +45,7 @@ func TestSharedRecords(t *testing.T) {
 			array, texts := Shared([]byte(c.content), records)
 			if want := c.want; want == "" {
 				if texts != nil || !bytes.Equal(array, Join(records)) {
-					t.Errorf("%s, %s, want them as they are", array, texts)
+					t.Errorf("%s, %s, want them unchanged", array, texts)
 				}
 				return
 			}
@@ -135,7 +135,7 @@ func TestDamagedTexts(t *testing.T) {
 		texts = fmt.Appendf(texts, ",%d,%d", i+2, i+2)
 	}
 	if _, err := expandRecords([]byte(`"0123456789"`), append(bomb, ']'), append(texts, ']')); err == nil {
-		t.Error("records of any size can be made of little")
+		t.Error("small records expand without a limit")
 	}
 }
 
@@ -201,6 +201,6 @@ func TestSharedRecordsAtRandom(t *testing.T) {
 		}
 	}
 	if named < 1_000 {
-		t.Errorf("only %d of them have values that are named", named)
+		t.Errorf("only %d of them have references", named)
 	}
 }

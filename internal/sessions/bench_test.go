@@ -37,7 +37,7 @@ func BenchmarkOutlines(b *testing.B) {
 	b.Run("recall", func(b *testing.B) {
 		for b.Loop() {
 			if o := recall()[0]; !sessions.Remembered(f, o) {
-				b.Fatal("the outline is not remembered")
+				b.Fatal("the outline is not cached")
 			}
 		}
 	})

@@ -47,13 +47,13 @@ func TestRemember(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(cached, sessions.Cached(p)) {
-		t.Error("the cache holds another outline")
+		t.Error("the cache has another outline")
 	}
 	if o := outline(t, f, "p"); o.Stored(0) || !o.Stored(1) || o.Stored(2) {
-		t.Error("which messages were stored whole is not remembered")
+		t.Error("the cache does not have which messages were stored completely")
 	}
 	if again := outline(t, f, "p"); !sessions.Remembered(f, again) || !bytes.Equal(sessions.Cached(again), cached) {
-		t.Errorf("the outline that was remembered is %+v, want %+v", again, p)
+		t.Errorf("the cached outline is %+v, want %+v", again, p)
 	}
 	retitled := new(session.Outline)
 	if err := retitled.Decode("p", []byte(strings.Replace(content, `"T"`, `"U"`, 1))); err != nil {
@@ -106,9 +106,9 @@ func TestRemember(t *testing.T) {
 		t.Fatal(err)
 	}
 	if st, err := f.Stat("p"); err != nil || st.Changed == 0 {
-		t.Logf("this system does not tell a file from one that was changed behind one's back: %v", err)
+		t.Logf("this system does not report changes of the same size and time: %v", err)
 	} else if o := outline(t, f, "p"); o.Meta.Title != "U" {
-		t.Errorf("of a file that was changed, its time set back, the title is %q", o.Meta.Title)
+		t.Errorf("the title of a changed file with its former time is %q", o.Meta.Title)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestRememberLater(t *testing.T) {
 	f, dir := folder(t, map[string]string{"conversations/p.json": `{"messages":[]}` + strings.Repeat(" ", sessions.MinCachedSize)})
 	f.Remember(outline(t, f, "p"))
 	if _, err := os.Stat(cacheFile(dir, "p")); err == nil {
-		t.Error("a file that was made just now is remembered")
+		t.Error("a recently written file is cached")
 	}
 	long := []byte(fmt.Sprintf(`{"id":"a","content":%q}`, strings.Repeat("long ", sessions.MinCachedSize/5)))
 	o, err := create(f, dir, &session.Document{ID: "q", Messages: []session.Run{{Raw: long}}}, nil)
@@ -127,7 +127,7 @@ func TestRememberLater(t *testing.T) {
 	}
 	f.RememberWritten(o, sessions.Encode(o))
 	if !sessions.Remembered(f, outline(t, f, "q")) {
-		t.Error("a file that bough wrote is not remembered")
+		t.Error("a file that bough wrote is not cached")
 	}
 	f.Forget("q")
 	if sessions.Remembered(f, outline(t, f, "q")) {
@@ -167,7 +167,7 @@ func TestNoCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		if sessions.Remembered(f, outline(t, f, "p")) {
-			t.Errorf("%s is taken for a cache", what)
+			t.Errorf("%s is read as a cache", what)
 		}
 	}
 	f.ForgetOthers(func(id string) bool { return id == "q" })

@@ -56,6 +56,6 @@ func TestFiles(t *testing.T) {
 		t.Errorf("%d messages, want 50", len(testchat.All(files)))
 	}
 	if again := chat.Files(); !bytes.Equal(again[4].Data, files[4].Data) {
-		t.Error("the same chat is not the same bytes")
+		t.Error("two equal chats differ")
 	}
 }

@@ -127,14 +127,14 @@ func TestScript(t *testing.T) {
 	}
 	s.Key, s.Answer = "k", func(*Request) Reply { return Reply{Text: []string{"more"}} }
 	if status, _ := post(t, s, body); status != 401 {
-		t.Errorf("without a key it says %d", status)
+		t.Errorf("without a key the status is %d", status)
 	}
 	s.Key, s.Model = "", "other"
 	if status, _ := post(t, s, body); status != 404 {
-		t.Errorf("of another model it says %d", status)
+		t.Errorf("for another model the status is %d", status)
 	}
 	s.Model = "m"
 	if _, said := post(t, s, body); !strings.Contains(said, "more") || len(s.Requests()) != 7 {
-		t.Errorf("it says %s after %d requests", said, len(s.Requests()))
+		t.Errorf("the answer is %s after %d requests", said, len(s.Requests()))
 	}
 }

@@ -18,11 +18,11 @@ func TestFull(t *testing.T) {
 	list := []int{1, 2, 3}
 	t.Setenv(Variable, "full")
 	if !Full() || Of(1, 2, 3) != 3 || !slices.Equal(Sample(t, "numbers", list, 1), list) {
-		t.Error("the full run leaves something out")
+		t.Error("the full run omits an element")
 	}
 	t.Setenv(Variable, "")
 	if Full() || Of(1, 2, 3) == 3 || !slices.Equal(Sample(t, "numbers", list, 1), list[2:]) || !slices.Equal(Sample(t, "numbers", list, 3), list) {
-		t.Error("the sample is not one")
+		t.Error("the sample is not a sample")
 	}
 	defer func() {
 		if recover() == nil {

@@ -28,7 +28,7 @@ func TestSamples(t *testing.T) {
 				t.Errorf("%q, %d bytes: %d bytes are counted", unit, len(text), sum)
 			}
 			if len(text) <= maxExact && (len(list) != 1 || list[0] != text) {
-				t.Errorf("%q, %d bytes: it is not counted whole", unit, len(text))
+				t.Errorf("%q, %d bytes: it is not counted completely", unit, len(text))
 			}
 			if !strings.HasPrefix(text, list[0]) || !strings.HasSuffix(text, list[len(list)-1]) {
 				t.Errorf("%q, %d bytes: its ends do not count", unit, len(text))

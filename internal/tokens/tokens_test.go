@@ -93,7 +93,7 @@ func TestNoWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := c.Count(text); n < want || n > want+20 {
-			t.Errorf("%q again and again: %d tokens, want %d or a few more", unit, n, want)
+			t.Errorf("%q repeated: %d tokens, want %d or a few more", unit, n, want)
 		}
 		c.Count(strings.Repeat(unit, 1<<17/len(unit))) // in one piece it might take minutes
 	}

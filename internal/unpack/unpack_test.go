@@ -164,7 +164,7 @@ func TestHostile(t *testing.T) {
 	})
 	same(t, "what failed", failed, nil)
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
-		t.Errorf("there is more than there was: %v, %v", left, err)
+		t.Errorf("unexpected files: %v, %v", left, err)
 	}
 
 	zeros := strings.Repeat("0", 80<<20)

@@ -140,7 +140,7 @@ func TestHeldHere(t *testing.T) {
 	}
 	for _, want := range []string{"4711", "branch", "07:29:04"} {
 		if !strings.Contains(held.Error(), want) {
-			t.Errorf("the error says %q, want %s in it", held, want)
+			t.Errorf("the error is %q, want %s in it", held, want)
 		}
 	}
 	unlock()
@@ -201,7 +201,7 @@ func TestOtherProcessIsRefused(t *testing.T) {
 		t.Fatalf("the process ends with %v, want exit status 1", err)
 	}
 	if want := "process " + strconv.Itoa(os.Getpid()); !strings.Contains(stderr.String(), want) {
-		t.Errorf("the process says %q, want %q in it", stderr.String(), want)
+		t.Errorf("the process prints %q, want %q in it", stderr.String(), want)
 	}
 }
 

@@ -92,10 +92,10 @@ func TestEdit(t *testing.T) {
 		t.Errorf("the first is\n%s", first)
 	}
 	if got := decode(t, first).Remove(0); string(got) != "{\n  \"bookmarks\": []\n}\n" {
-		t.Errorf("without it there is\n%s", got)
+		t.Errorf("without it the file is\n%s", got)
 	}
 	if got := decode(t, first).Replace(0, one); string(got) != laid {
-		t.Errorf("in its own place it is\n%s", got)
+		t.Errorf("in its own position the file is\n%s", got)
 	}
 	f := decode(t, []byte(foreign))
 	for name, c := range map[string]struct{ got, want string }{

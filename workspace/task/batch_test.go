@@ -99,7 +99,7 @@ func FuzzNext(f *testing.F) {
 			}
 			for i := b.New[0]; i < b.New[len(b.New)-1]; i++ {
 				if messages[i].Fork {
-					t.Fatalf("the batch %v goes over the fork at %d", b.New, i)
+					t.Fatalf("the batch %v crosses the fork at %d", b.New, i)
 				}
 			}
 			before, rest := b.Context()
@@ -130,7 +130,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%s is written as %s: %v", line, once, err)
 		}
 		if twice := again.Encode(); string(twice) != string(once) {
-			t.Fatalf("%s is written as %s, and that as %s", line, once, twice)
+			t.Fatalf("%s encodes to %s, and that to %s", line, once, twice)
 		}
 	})
 }

@@ -139,7 +139,7 @@ func TestFormerTools(t *testing.T) {
 		`{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"No such folder"}],"is_error":true}`,
 	} {
 		if !strings.Contains(body, want) {
-			t.Errorf("there is no %s in\n%s", want, body)
+			t.Errorf("no %s in\n%s", want, body)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestHosted(t *testing.T) {
 			t.Errorf("%q: the description has %d bytes, want %d", base, n, want.most)
 		}
 		if !strings.Contains(string(data), `"`+want.limit+`":5`) {
-			t.Errorf("%q: there is no %s in %s", base, want.limit, data)
+			t.Errorf("%q: no %s in %s", base, want.limit, data)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func send(t testing.TB, f content.Format, p *Prompt) string {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	if w.Code != 200 && len(s.Problems()) == 0 {
-		t.Fatalf("it answers %d and knows no reason", w.Code)
+		t.Fatalf("status %d without a reason", w.Code)
 	}
 	return strings.Join(s.Problems(), "; ")
 }
@@ -178,7 +178,7 @@ func TestComposeAnything(t *testing.T) {
 			before := string(fmt.Sprint(r))
 			p, err := Compose(r, f)
 			if string(fmt.Sprint(r)) != before {
-				t.Fatalf("seed %d: the request is another now", seed)
+				t.Fatalf("seed %d: the request has changed", seed)
 			}
 			if err != nil {
 				if !strings.Contains(err.Error(), "to answer") {
@@ -188,7 +188,7 @@ func TestComposeAnything(t *testing.T) {
 			}
 			sent++
 			if problem := send(t, f, p); problem != "" {
-				t.Fatalf("seed %d: %s says %s\nof %s\nfrom %s", seed, f, problem, p.Messages, r.Messages)
+				t.Fatalf("seed %d: %s rejects with %s\n%s\nfrom %s", seed, f, problem, p.Messages, r.Messages)
 			}
 			all := fmt.Sprintf("%s%s", p.System, p.Messages)
 			if last := r.Messages[len(r.Messages)-1]; string(last.Content) == `"the end"` && !strings.Contains(all, "the end") {

@@ -27,7 +27,7 @@ func FuzzText(f *testing.F) {
 		}
 		got := text.End()
 		if strings.Join(pieces, "") != got || text.Streamed() != (got != "") {
-			t.Errorf("%q is handed on as %q, and is %q", s, pieces, got)
+			t.Errorf("%q is passed on as %q, and is %q", s, pieces, got)
 		}
 		if utf8.ValidString(s) && (got != want || text.Broken) {
 			t.Errorf("%q became %q, broken %v", s, got, text.Broken)
@@ -37,7 +37,7 @@ func FuzzText(f *testing.F) {
 		}
 		for _, p := range pieces {
 			if p == "" || !utf8.ValidString(p) {
-				t.Errorf("%q is handed on as %q", s, pieces)
+				t.Errorf("%q is passed on as %q", s, pieces)
 			}
 		}
 	})

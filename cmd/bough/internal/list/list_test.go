@@ -45,11 +45,11 @@ func TestFilter(t *testing.T) {
 		}
 	}
 	if l.Selected() != -1 {
-		t.Error("something is selected where nothing matches")
+		t.Error("a row is selected without a match")
 	}
 	l.Filter("pre")
 	if got := texts(l); got[0] != "fix hooks in pre-commit" {
-		t.Errorf("the whole word is not first: %q", got)
+		t.Errorf("the complete word is not first: %q", got)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestKeys(t *testing.T) {
 	}
 	m.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
 	if m.chosen != -1 {
-		t.Fatal("chose what does not match")
+		t.Fatal("selected a row that does not match")
 	}
 	m.Update(tea.KeyPressMsg{Code: tea.KeyBackspace})
 	if _, cmd := m.Update(tea.KeyPressMsg{Code: tea.KeyEnter}); m.chosen != 1 || cmd == nil {
@@ -114,6 +114,6 @@ func TestKeys(t *testing.T) {
 	m.Update(tea.KeyPressMsg{Code: tea.KeyUp})
 	m.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
 	if m.chosen != 1 {
-		t.Error("a key after the end changed the choice")
+		t.Error("a key after the end changed the selection")
 	}
 }

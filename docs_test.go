@@ -1,6 +1,9 @@
 package bough_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -28,6 +31,7 @@ var (
 	link     = regexp.MustCompile(`\]\(([^)#]+)\)`)
 	testName = regexp.MustCompile(`^((?:Test|Fuzz|Benchmark)[A-Z]\w*)(/.*)?$`)
 	function = regexp.MustCompile(`^(\w+)\(\)$`)
+	selected = regexp.MustCompile(`^([A-Za-z]\w*)\.([A-Z]\w*)$`)
 	testRun  = regexp.MustCompile(`^(?:\w+=\w+ )?go test `)
 	testsRun = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
 	// placeholder matches names of files that a reader is to create.
@@ -38,7 +42,9 @@ var (
 // TestPages checks that each path, test and function that a page names in backticks exists,
 // and each file that it links to. A path begins with a file or folder of the root, or ends in
 // .go. A function ends in () and is declared in the file that was named last before it, or
-// after it in the same sentence. A command line of go test names existing packages and tests.
+// after it in the same sentence. A name such as Options.Now is that of a field or a method, and
+// fault.Code that of a declaration in a package of the module. A command line of go test names
+// existing packages and tests.
 func TestPages(t *testing.T) {
 	src := readSource(t)
 	for _, page := range pages(t) {
@@ -134,15 +140,18 @@ func TestArchitecturePicture(t *testing.T) {
 	}
 }
 
-// A source has the functions of each file of the module, by path.
+// A source has the functions of each file of the module, by path, and what it declares:
+// fields and methods as TYPE.NAME, other names as PACKAGE.NAME.
 type source struct {
-	files map[string][]string
-	tests map[string]bool
+	files    map[string][]string
+	tests    map[string]bool
+	packages map[string]bool
+	declared map[string]bool
 }
 
 func readSource(t *testing.T) source {
 	t.Helper()
-	s := source{map[string][]string{}, map[string]bool{}}
+	s := source{map[string][]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -158,12 +167,67 @@ func readSource(t *testing.T) source {
 			s.tests[m[1]] = s.tests[m[1]] || strings.HasSuffix(name, "_test.go")
 		}
 		s.files[filepath.ToSlash(name)] = names
-		return nil
+		return s.declare(name)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// declare adds the declarations of a file.
+func (s *source) declare(path string) error {
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	s.packages[f.Name.Name] = true
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			of := f.Name.Name
+			if d.Recv != nil {
+				of = receiver(d.Recv.List[0].Type)
+			}
+			s.declared[of+"."+d.Name.Name] = true
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				s.declareSpec(f.Name.Name, spec)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *source) declareSpec(pkg string, spec ast.Spec) {
+	switch spec := spec.(type) {
+	case *ast.ValueSpec:
+		for _, name := range spec.Names {
+			s.declared[pkg+"."+name.Name] = true
+		}
+	case *ast.TypeSpec:
+		s.declared[pkg+"."+spec.Name.Name] = true
+		if t, ok := spec.Type.(*ast.StructType); ok {
+			for _, field := range t.Fields.List {
+				for _, name := range field.Names {
+					s.declared[spec.Name.Name+"."+name.Name] = true
+				}
+			}
+		}
+	}
+}
+
+// receiver returns the name of the type of a method.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
 }
 
 // check returns the names in a text that do not exist.
@@ -180,6 +244,11 @@ func (s *source) check(text string) (problems []string) {
 			}
 		case testRun.MatchString(name):
 			problems = append(problems, s.checkRun(name)...)
+		case selected.MatchString(name):
+			of := selected.FindStringSubmatch(name)[1]
+			if !s.declared[name] && (s.packages[of] || ast.IsExported(of)) {
+				problems = append(problems, "no declaration of "+name)
+			}
 		case function.MatchString(name):
 			next := ""
 			for _, after := range spans[i+1:] {
@@ -212,11 +281,11 @@ func (s *source) checkRun(line string) (problems []string) {
 		}
 	}
 	for _, name := range testsRun.FindAllString(line, -1) {
-		selected := false
-		for test, is := range s.tests {
-			selected = selected || is && strings.HasPrefix(test, name)
+		found := false
+		for test, isTest := range s.tests {
+			found = found || isTest && strings.HasPrefix(test, name)
 		}
-		if !selected {
+		if !found {
 			problems = append(problems, "no test "+name)
 		}
 	}

@@ -2,7 +2,6 @@ package importer
 
 import (
 	"testing"
-
 )
 
 // TestUnsign holds that a changed object loses its signature, and that everything else

@@ -1,7 +1,7 @@
-// Command bench runs the same work through bough, git, SQLite and bbolt, in one
-// joint run, and prints how many times as long each takes as the raw limit: to
-// read the bytes and to write them durably. docs/performance.md says what is
-// measured and holds the tables that this program prints.
+// Command bench runs the same work with bough, git, SQLite and bbolt,
+// alternately in one run, and prints the ratio of each to the raw limit: the
+// time to read the bytes and to write them durably. docs/performance.md
+// describes the measurements and contains the tables that this program prints.
 //
 // Usage, in its folder:
 //
@@ -20,7 +20,8 @@ import (
 	"strings"
 )
 
-// A candidate is one way to do the jobs. What it has no way to do is nil.
+// A candidate is one implementation of the jobs. A job that it cannot do is
+// nil.
 type candidate struct {
 	key, name string
 	peer      string // the key of the candidate of bough that is of its kind: a library or a process

@@ -11,7 +11,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// buildBough builds the command of the module that this one stands in.
+// buildBough builds the command of the module that contains this one.
 func buildBough(ctx context.Context, w *work) error {
 	w.bough = filepath.Join(w.dir, "bough.exe") // a name that every system runs
 	out, err := exec.CommandContext(ctx, "go", "build", "-C", "..", "-o", w.bough, "./cmd/bough").CombinedOutput()

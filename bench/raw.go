@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 )
 
-// openRaw does with the bytes what cannot be left out: it reads the files
-// through one buffer and writes one file of as many bytes, fsync, rename, fsync
-// of the folder.
+// openRaw does the minimum: it reads the files through one buffer and writes
+// one file with as many bytes, fsync, rename, fsync of the folder.
 func openRaw(_ context.Context, w *work, dir string) (*running, error) {
 	if err := w.chained.write(dir, nil); err != nil {
 		return nil, err

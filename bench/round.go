@@ -130,8 +130,8 @@ func (t times) columns() []job {
 	return slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return len(t["raw"][j]) == 0 })
 }
 
-// round does each job once with each candidate, in an order that is another for
-// each round and job, and the same in each run.
+// round does each job once with each candidate, in an order that differs
+// between rounds and jobs, but not between runs.
 func (r *runner) round(ctx context.Context, open map[string]*running, round int) error {
 	for _, j := range jobs {
 		for _, i := range rand.New(rand.NewPCG(uint64(round), uint64(j))).Perm(len(r.candidates)) {
@@ -178,8 +178,8 @@ func (t task) measure() (time.Duration, error) {
 	return took, t.verify()
 }
 
-// ratio returns how many times as long a took as b, "" if one of them did not do
-// the job: the median of the rounds.
+// ratio returns the ratio of the times of a and b, the median of the rounds, ""
+// if one of them did not do the job.
 func (t times) ratio(j job, a, b string) string {
 	of, to := t[a][j], t[b][j]
 	if len(of) == 0 || len(of) != len(to) {

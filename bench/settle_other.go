@@ -2,5 +2,5 @@
 
 package main
 
-// settle does nothing: there is no call for it here.
+// settle does nothing, because the system has no such call.
 func settle() {}

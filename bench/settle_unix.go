@@ -4,6 +4,6 @@ package main
 
 import "syscall"
 
-// settle waits until what was written is on disk, so that nobody's fsync pays
-// for the writes of another.
+// settle waits until all earlier writes are on disk, so that no fsync waits for
+// the writes of another candidate.
 func settle() { syscall.Sync() }

@@ -32,7 +32,7 @@ var full = size{
 // A chat is a conversation as the files that hold it.
 type chat []testchat.File
 
-// A work is what all candidates do.
+// A work is the work that all candidates do.
 type work struct {
 	size
 	dir     string // where all of it happens
@@ -64,8 +64,7 @@ func (w *work) files(n int, oneFile bool) chat {
 	return c.Files()
 }
 
-// growing makes the conversation as it stands at each of the growing
-// checkpoints.
+// growing generates the conversation at each of the growing checkpoints.
 func (w *work) growing(oneFile bool, f func(chat) error) error {
 	for n := w.growFrom; n <= w.messages; n += w.growBy {
 		if err := f(w.files(n, oneFile)); err != nil {
@@ -116,8 +115,8 @@ func (c chat) grown() chat {
 	return append(c[:len(c)-1:len(c)-1], f)
 }
 
-// write makes the folder conversations in dir hold c and nothing else, leaving
-// files alone that are as in before.
+// write makes the folder conversations in dir contain exactly c, without
+// changing files that are as in before.
 func (c chat) write(dir string, before chat) error {
 	dir = filepath.Join(dir, "conversations")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -143,8 +142,8 @@ func (c chat) write(dir string, before chat) error {
 	return nil
 }
 
-// same reports how the messages that a candidate kept are not those of the
-// conversation, byte for byte.
+// same reports how the messages that a candidate stored differ from those of
+// the conversation, byte for byte.
 func same(got [][]byte, want []testchat.Message) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%d messages, want %d", len(got), len(want))

@@ -72,9 +72,9 @@ type Options struct {
 	Log func(string)
 }
 
-// A Buffer processes the messages that a server stored, a batch at a time. Its methods
-// must be safe for concurrent use. line is the name of a line, message the id of a
-// message.
+// A Buffer processes the messages that a server stored, in batches. Its methods
+// must be safe for concurrent use. line is the name of a line, message the id
+// of a message.
 type Buffer interface {
 	// Stored is called after a message was stored. It must not block.
 	Stored(line, message string)
@@ -85,10 +85,10 @@ type Buffer interface {
 	// Running reports whether a message is being processed.
 	Running(message string) bool
 
-	// Status returns the numbers of messages of a line by their state.
+	// Status returns how many messages of a line are in each state.
 	Status(ctx context.Context, line string) (*lines.Tracking, error)
 
-	// Close processes what is pending, until ctx is done.
+	// Close processes the pending messages, until ctx is done.
 	Close(ctx context.Context) error
 }
 

@@ -11,9 +11,10 @@ import (
 // outlineMagic is the start of an encoded outline. It changes with the format.
 const outlineMagic = "bough outline 3\n"
 
-// MarshalBinary returns o without its Stat: integers as varints, strings prefixed with
-// their length. The error is that o has only the number of its messages, or not its
-// first words, as outlines of files that were just written may.
+// MarshalBinary encodes o without its Stat: integers as varints, strings
+// prefixed with their length. It returns an error if o lacks the ids of its
+// messages or its first words, as the outline of a file that was just written
+// may.
 func (o *Outline) MarshalBinary() ([]byte, error) {
 	if o.Brief() || o.opening.lost {
 		return nil, errors.New("session: an incomplete outline")

@@ -20,9 +20,10 @@ func Word[T ~string](what string, word T, choices ...T) error {
 	return e
 }
 
-// Nearest returns the choice that is most similar to word, "" if none is: the only one that
-// begins with word, else the nearest of those that differ in at most a third of its letters.
-// Case and dashes at the beginning do not count.
+// Nearest returns the choice that is most similar to word, "" if none is
+// similar: the only choice that begins with word, else the nearest of those
+// that differ in at most a third of the letters of word. It ignores case and
+// leading dashes.
 func Nearest(word string, choices []string) string {
 	word = strings.ToLower(strings.TrimLeft(word, "-"))
 	best, least := "", max(1, len(word)/3)+1

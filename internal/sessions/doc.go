@@ -1,3 +1,4 @@
-// Package sessions is the folder of the session files of a workspace. It opens, reads and
-// writes them, and caches their outlines; package session decodes and encodes them.
+// Package sessions accesses the folder with the session files of a workspace:
+// it opens, reads and writes them, and caches their outlines. Package session
+// decodes and encodes them.
 package sessions

@@ -239,7 +239,8 @@ func (f Folder) Open(o *session.Outline) (*session.Session, error) {
 	return o.Read(in)
 }
 
-// openPart opens the file of an outline. The error is [session.ErrChanged] if it is gone.
+// openPart opens the file of an outline. The error is [session.ErrChanged] if
+// the file no longer exists.
 func (f Folder) openPart(id string) (io.ReadCloser, error) {
 	in, _, err := f.open(id)
 	if errors.Is(err, session.ErrNotFound) {

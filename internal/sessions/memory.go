@@ -8,9 +8,9 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// A Memory pools buffers for reading files: allocating new ones takes longer than
-// reading. It also knows which outlines are in the cache. The zero Memory is ready to
-// use. It is safe for concurrent use.
+// A Memory pools buffers for reading files, because allocating new ones takes
+// longer than reading. It also records which outlines are in the cache. The
+// zero Memory is ready to use. It is safe for concurrent use.
 type Memory struct {
 	buffers sync.Pool // of *[]byte
 	cached  sync.Map  // from ids to the Stats of the files whose outlines are in the cache

@@ -1,19 +1,19 @@
-// Package testmcp is an MCP server for tests: a program that a test starts by running
-// itself again, or a handler for HTTP.
+// Package testmcp is an MCP server for tests: a program that a test starts by
+// running itself again, or a handler for HTTP.
 //
 // Its tools:
 //
-//	echo    only reads: answers with the member text
+//	echo    only reads: returns the member text
 //	write   appends the member text and a line feed to the file path
-//	slow    only reads: waits until it is cancelled, and then writes a file, note, if given
-//	wait    makes the file path, and waits until there is a file note
-//	huge    only reads: answers with so many bytes
-//	fail    says that it failed, with the member text
-//	crash   writes the member text to standard error and ends the program with code 3
-//	spawn   starts a program that sleeps, and answers with its process id
-//	env     only reads: answers with the environment variable name
-//	mixed   only reads: an image, a sound and resources
-//	data    only reads: structured content alone
+//	slow    only reads: waits until it is cancelled, and then writes the file note, if given
+//	wait    creates the file path, and waits until the file note exists
+//	huge    only reads: returns this many bytes
+//	fail    reports that it failed, with the member text
+//	crash   writes the member text to standard error and exits with code 3
+//	spawn   starts a program that sleeps, and returns its process id
+//	env     only reads: returns the environment variable name
+//	mixed   only reads: returns an image, a sound and resources
+//	data    only reads: returns only structured content
 //	grow    adds a tool, "grown"
 package testmcp
 
@@ -35,16 +35,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Main is the program. It serves on its standard input and output. Its arguments
-// change its behavior:
+// Main is the program. It serves on its standard input and output. Its
+// arguments change its behavior:
 //
-//	die TEXT    writes TEXT to standard error and ends with code 3
-//	dieonce F   the same, if there is no file F, which it makes
+//	die TEXT    writes TEXT to standard error and exits with code 3
+//	dieonce F   the same, if the file F does not exist, and creates F
 //	hang        never answers
-//	stubborn    outlives the end of its input, and requests to end
-//	noise       writes lines to standard output that are no messages
-//	many N      has N tools more
-//	sleep       does nothing but sleep, for spawn
+//	stubborn    ignores the end of its input, and requests to exit
+//	noise       writes lines to standard output that are not messages
+//	many N      has N more tools
+//	sleep       only sleeps, for spawn
 func Main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

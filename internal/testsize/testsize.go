@@ -16,8 +16,9 @@ import (
 // Variable names the environment variable. Full is its only value.
 const Variable = "BOUGH_TEST"
 
-// Full reports whether nothing is sampled. It panics if the variable has another value
-// than "full", so that a misspelled one does not pass for a full run.
+// Full reports whether nothing is sampled. It panics if the variable has a
+// value other than "full", so that a misspelled value is not mistaken for a
+// sample.
 func Full() bool {
 	switch value := os.Getenv(Variable); value {
 	case "":
@@ -41,8 +42,8 @@ func Of[T any](short, plain, full T) T {
 	}
 }
 
-// Sample returns at most n elements of list, evenly spaced, with the last one, or all of
-// them in a full run. If elements are left out, it logs how many.
+// Sample returns at most n elements of list, evenly spaced, with the last one,
+// or all of them in a full run. If it omits elements, it logs how many.
 func Sample[T any](t testing.TB, what string, list []T, n int) []T {
 	t.Helper()
 	if Full() || len(list) <= n {

@@ -135,7 +135,7 @@ type MergedCopies struct {
 	Copies []MergedCopy `json:"copies"`
 }
 
-// A ConflictFile is a file that a program for folder synchronization created beside a
+// A ConflictFile is a file that a file-synchronization program created beside a
 // session because two machines had changed it. It is not a session.
 type ConflictFile struct {
 	Path string // relative to the workspace

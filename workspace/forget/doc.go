@@ -1,3 +1,3 @@
-// Package forget has the options and results of forgetting a conversation: deleting it for
-// good. The package deletes nothing itself.
+// Package forget has the options and results of forgetting a conversation, that
+// is, of deleting it permanently. The package itself deletes nothing.
 package forget

@@ -94,10 +94,11 @@ func Adjacent(path []*transcript.Message) map[*content.Part]bool {
 	return pairs
 }
 
-// Merge returns a transcript in which every answer that calls several tools is one message
-// with all its calls, before the results: a program may store the pieces of an answer and
-// the results as they come. Messages that have records of a format stay as they are. A
-// leaf that is part of another message now is that one.
+// Merge returns a transcript in which every answer that calls several tools is
+// one message with all its calls, before the results. A program may store the
+// parts of an answer and the results in order of arrival. Messages with records
+// of the format do not change. If the leaf was merged into another message,
+// that is the leaf.
 func Merge(t *transcript.Transcript, format string) *transcript.Transcript {
 	answers := *t
 	answers.Messages, answers.Leaf = mergeAnswers(t.Messages, t.Leaf, format)

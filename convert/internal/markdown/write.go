@@ -28,7 +28,7 @@ type limb struct {
 	path []*transcript.Message
 }
 
-// limbsOf returns the parts of the tree, that with the leaf first.
+// limbsOf returns the parts of the tree, the part with the leaf first.
 func limbsOf(t *transcript.Transcript) []limb {
 	o := tree.NewOutline(t)
 	if len(t.Messages) == 0 {

@@ -62,7 +62,7 @@ func (v *View) LineNamed(name string, partial bool) (*Line, error) {
 }
 
 // End returns the newest leaf of the requested session and its continuations.
-// If a continuation cannot be read, end returns its error, unless partial
+// If a continuation cannot be read, End returns its error, unless partial
 // accepts the readable files.
 func (v *View) End(l *Line, partial bool) (int, error) {
 	if l.Broken != nil {

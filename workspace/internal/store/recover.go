@@ -350,7 +350,7 @@ func (v *View) Made(c operation.Change) bool {
 	return err == nil && is.Same(c.Is)
 }
 
-// StillAs is like made, but if c created a file, it only has to exist.
+// StillAs is like Made, but if c created a file, it only has to exist.
 func (v *View) StillAs(c operation.Change) bool {
 	if c.Is != nil {
 		c.Was = c.Is

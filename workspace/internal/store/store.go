@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/internal/sessions"
 )
 
-// Options are the fields of [Options] that the store needs.
+// Options are the options of a workspace that the store needs.
 type Options struct {
 	Limit          int
 	Wait           time.Duration
@@ -26,7 +26,8 @@ type Options struct {
 	Note           func(string)
 }
 
-// A Store is the files of a workspace. Its methods may be called from several goroutines.
+// A Store accesses the files of a workspace. Its methods are safe for
+// concurrent use.
 type Store struct {
 	Dir    string
 	Opts   Options

@@ -64,8 +64,8 @@ type Mode struct {
 // folder is missing.
 var ErrAway = errors.New("the sessions folder is missing")
 
-// CheckPresent returns errAway if the sessions folder is missing and m.present
-// is set.
+// CheckPresent returns ErrAway if the sessions folder is missing and the mode
+// requires it.
 func (v *View) CheckPresent() error {
 	if v.Present && !v.IsThere(session.Dir) {
 		return ErrAway
@@ -177,7 +177,7 @@ func (v *View) Lineage(id string) ([]string, error) {
 	return list, v.locate(err)
 }
 
-// LineageOf is lineage, but reads no file, so its error does not locate a
+// LineageOf is Lineage, but reads no file, so its error does not locate a
 // dangling link.
 func (v *View) LineageOf(id string) ([]string, error) {
 	if !v.IsPenguin(id) {

@@ -62,7 +62,7 @@ func retention(c *cli.Context, now time.Time) (r checkpoint.Retention, err error
 	r.EveryNth, r.Limit = c.Int("every"), c.Int("limit")
 	for name, zero := range map[string]bool{"keep-all": r.KeepAll == 0, "every": r.EveryNth == 0, "max-age": r.MaxAge == 0, "limit": r.Limit == 0} {
 		if zero && c.IsSet(name) {
-			return r, usageError("--%s must not be zero; see 'bough help prune'", name)
+			return r, usageError("--%s must not be zero", name)
 		}
 	}
 	return r, nil

@@ -81,9 +81,24 @@ func flagError(verb string, flags []cli.Flag, err error) error {
 			names = append(names, f.word)
 		}
 		e = usageError("unknown flag %q%s", typed, didYouMean(name, names))
+	} else if value, flag, ok := invalidValue(err.Error()); ok {
+		e = usageError("invalid value %s for --%s", value, flag)
 	}
 	if verb != "" {
 		e.Hint = seeHelp(verb)
 	}
 	return e
+}
+
+// invalidValue returns the quoted value and the name of the flag in an error of the parser
+// for a value of the wrong type.
+func invalidValue(problem string) (value, flag string, ok bool) {
+	for before, between := range map[string]string{"invalid value ": " for flag -", "invalid boolean value ": " for -"} {
+		rest, is := strings.CutPrefix(problem, before)
+		if i := strings.LastIndex(rest, between); is && i >= 0 {
+			flag, _, ok = strings.Cut(rest[i+len(between):], ":")
+			return rest[:i], flag, ok
+		}
+	}
+	return "", "", false
 }

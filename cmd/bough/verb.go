@@ -139,7 +139,7 @@ func (p *program) command(v verb) *cli.Command {
 			}
 			keep, err := retention(c, time.Now())
 			if err != nil {
-				return err
+				return withHelp(v, err)
 			}
 			w, err := p.open(c.Context, keep)
 			if err != nil {

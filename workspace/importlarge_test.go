@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,7 @@ func (l *longTranscript) next() []byte {
 func TestImportMemory(t *testing.T) {
 	size := testsize.Of(4<<20, 32<<20, 96<<20) // the race detector is slow, and takes memory
 	most := testsize.Of[uint64](48<<20, 56<<20, 96<<20)
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.GC() // memory of other tests does not count
 	var peak uint64
 	calls := 0

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -159,6 +160,7 @@ func TestLogMemory(t *testing.T) {
 // peakHeap returns the maximum growth of the heap while f runs.
 func peakHeap(t *testing.T, f func() error) uint64 {
 	t.Helper()
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)

@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(testsize.InMemory(m).Run())
+	os.Exit(testsize.InMemory(testsize.Waiting(testsize.LazyGC(m))).Run())
 }
 
 // carryOut makes the changes of one process and reports each when it is made.

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "bough" {
 		boughMain()
 	}
-	testscript.Main(withBough{testsize.InMemory(m)}, map[string]func(){
+	testscript.Main(withBough{testsize.InMemory(testsize.Waiting(m))}, map[string]func(){
 		"runner":  runnerMain,
 		"canned":  canned,
 		"testmcp": testmcp.Main,

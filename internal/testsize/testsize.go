@@ -10,6 +10,7 @@ import (
 	"flag"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"testing"
 )
 
@@ -97,6 +98,20 @@ type waiting struct{ Tests }
 func (m waiting) Run() int {
 	if runtime.GOMAXPROCS(0) < 8 && !flag.Parsed() {
 		flag.Set("test.parallel", "8")
+	}
+	return m.Tests.Run()
+}
+
+// LazyGC returns tests with a garbage collector that runs a quarter as often, because they
+// allocate much and keep little. A full run has the usual one. A test that measures memory
+// sets its own.
+func LazyGC(m Tests) Tests { return lazyGC{m} }
+
+type lazyGC struct{ Tests }
+
+func (m lazyGC) Run() int {
+	if !Full() {
+		debug.SetGCPercent(400)
 	}
 	return m.Tests.Run()
 }

@@ -1,6 +1,7 @@
 package testsize
 
 import (
+	"runtime/debug"
 	"slices"
 	"testing"
 )
@@ -31,4 +32,27 @@ func TestFull(t *testing.T) {
 	}()
 	t.Setenv(Variable, "ful")
 	Full()
+}
+
+type run func() int
+
+func (r run) Run() int { return r() }
+
+func TestLazyGC(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	percent := func() (percent int) {
+		LazyGC(run(func() int {
+			percent = debug.SetGCPercent(100)
+			return 0
+		})).Run()
+		return percent
+	}
+	t.Setenv(Variable, "")
+	if got := percent(); got != 400 {
+		t.Errorf("the garbage collector has %d percent, want 400", got)
+	}
+	t.Setenv(Variable, "full")
+	if got := percent(); got != 100 {
+		t.Errorf("in a full run the garbage collector has %d percent, want 100", got)
+	}
 }

@@ -37,6 +37,8 @@ func phrases() map[fault.Action]string {
 		fault.OpenClarifications:  "--kind clarification_opened opens one",
 		fault.ReadPartial:         "--partial uses the messages that can be read",
 		fault.RemoveAgent:         "'bough agent rm %s' removes the agent and keeps the tree",
+		fault.RemoveAnyway:        "--force removes it anyway",
+		fault.RemoveLine:          "--line removes the whole line",
 		fault.RestoreOrDeleteTree: "restore it with 'bough undo' or from the trash, or remove it from its agent with 'bough agent delete --force'",
 		fault.RestoreRemoved:      "'bough undo' restores the last removed one; 'bough trash' lists removed files",
 		fault.RetryTurn:           "'bough agent chat %s --retry' repeats the turn",

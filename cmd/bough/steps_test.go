@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,6 +46,13 @@ func TestPhrases(t *testing.T) {
 	}
 }
 
+// ofCommand matches text of the command: an invocation, or a flag. verbInLog matches the verb
+// of an operation, and what another program expects: these are data.
+var (
+	ofCommand = regexp.MustCompile(`'bough |(^|[^-a-z])--[a-z]`)
+	verbInLog = regexp.MustCompile(`^"([a-z]+ )?--[a-z-]+(=[a-z]+)?"$|^"diff --git "$`)
+)
+
 // TestNoCommandInLibrary: only the command names its verbs in strings.
 func TestNoCommandInLibrary(t *testing.T) {
 	files := 0
@@ -66,7 +74,7 @@ func TestNoCommandInLibrary(t *testing.T) {
 			return err
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && strings.Contains(lit.Value, "'bough ") {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && ofCommand.MatchString(lit.Value) && !verbInLog.MatchString(lit.Value) {
 				t.Errorf("%s: %s", fset.Position(lit.Pos()), lit.Value)
 			}
 			return true

@@ -74,7 +74,7 @@ var Kinds = []KindInfo{
 	{ForeignID, "the id in a session file differs from the file's name, which is used", ""},
 	{ConflictCopy, "a file-synchronization program made a copy of a session, because two machines changed it", ""},
 	{BrokenSeal, "another program changed a checkpoint; only the sealed messages belong to it", ""},
-	{MixedDialects, "some links are in bough's dialect, others in Penguin's", "with --dialect, all are rewritten in that dialect"},
+	{MixedDialects, "some links are in bough's dialect, others in Penguin's", "if a dialect is given, all are rewritten in it"},
 	{LostHead, "the head refers to a message that does not exist", "it is moved to the trash"},
 	{DamagedBookmarks, "the bookmarks file is truncated or malformed", "it is moved to the trash"},
 	{LostBookmark, "the message of a bookmark is missing, also from the trash", "the bookmark is removed"},

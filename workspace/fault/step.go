@@ -43,6 +43,8 @@ const (
 	OpenClarifications  Action = "open_clarifications"
 	ReadPartial         Action = "read_partial"
 	RemoveAgent         Action = "remove_agent"
+	RemoveAnyway        Action = "remove_anyway"
+	RemoveLine          Action = "remove_line"
 	RestoreOrDeleteTree Action = "restore_or_delete_tree"
 	RestoreRemoved      Action = "restore_removed"
 	RetryTurn           Action = "retry_turn"

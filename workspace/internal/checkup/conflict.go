@@ -180,7 +180,7 @@ func (d *checkup) conflictCopies() error {
 		return err
 	}
 	for _, c := range copies {
-		d.found(doctor.ConflictCopy, c.Path, "a file-synchronization program made this copy of "+c.ID+"; --merge-copies merges it", false)
+		d.found(doctor.ConflictCopy, c.Path, "a file-synchronization program made this copy of "+c.ID+", and it is not merged", false)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func dialectOf(o doctor.Options) (d session.Dialect, rewrite bool, err error) {
 		return 0, false, err
 	}
 	if !o.Fix {
-		return 0, false, &fault.Error{Code: fault.Usage, Message: "--dialect requires --fix"}
+		return 0, false, &fault.Error{Code: fault.Usage, Message: "only a repair writes another dialect"}
 	}
 	return d, true, nil
 }

@@ -229,7 +229,7 @@ func damageDetail(damage *session.DamageError, r remedy, done bool) string {
 	case done:
 		return detail + "; the file was moved to the trash and replaced with " + r.what
 	case r.data != nil:
-		return detail + "; --fix replaces it with " + r.what
+		return detail + "; a repair replaces it with " + r.what
 	}
 	return detail + "; you can replace it with " + r.what
 }

@@ -38,18 +38,19 @@ func (v *View) MayRemove(ids []string, force bool) error {
 		}
 		copied = append(copied, v.PenguinBelow(id)...)
 	}
-	refuse := func(why string, children []string, hint string) error {
+	refuse := func(why string, children []string, hint string, next fault.Action) error {
 		return &fault.Error{
 			Code:    fault.HasChildren,
 			Message: fmt.Sprintf("%s %s %s", ids[0], why, strings.Join(children, ", ")),
 			Hint:    hint,
+			Next:    fault.Do(next),
 		}
 	}
 	switch {
 	case len(continued) > 0:
-		return refuse("is continued by", continued, "--line removes the whole line")
+		return refuse("is continued by", continued, "", fault.RemoveLine)
 	case len(copied) > 0 && !force:
-		return refuse("is the origin of", copied, "--force removes it anyway; checkpoints and branches do not need it")
+		return refuse("is the origin of", copied, "checkpoints and branches do not need it", fault.RemoveAnyway)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package testsize
 
 import (
+	"os"
 	"runtime/debug"
 	"slices"
 	"testing"
@@ -55,4 +56,17 @@ func TestLazyGC(t *testing.T) {
 	if got := percent(); got != 100 {
 		t.Errorf("in a full run the garbage collector has %d percent, want 100", got)
 	}
+}
+
+// TestInMemory: a program that a test starts, and may kill, uses the folder of that test.
+func TestInMemory(t *testing.T) {
+	t.Setenv(Variable, "")
+	dir := shm + "/of-a-test"
+	t.Setenv("TMPDIR", dir)
+	InMemory(run(func() int {
+		if got := os.Getenv("TMPDIR"); got != dir {
+			t.Errorf("temporary files are in %s, want %s", got, dir)
+		}
+		return 0
+	})).Run()
 }

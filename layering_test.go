@@ -49,7 +49,7 @@ var layers = [][]string{
 	{"internal/stored"},
 	{"convert/transcript"},
 	{"internal/records", "internal/sessions", "internal/copymerge"},
-	{"session", "internal/content"},
+	{"session", "convert/content"},
 	{"internal/config", "internal/child"},
 	{"internal/"},
 	{"internal/testsize"},

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/testtranscript"
 	"github.com/rogpeppe/go-internal/txtar"

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 	"github.com/tidwall/gjson"
 )
 

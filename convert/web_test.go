@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/testtranscript"
 	"github.com/tidwall/gjson"

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/buffer"
-	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"

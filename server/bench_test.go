@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/internal/tokens"

@@ -4,8 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/bounded"
-	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/lines"

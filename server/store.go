@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/task"
 )
@@ -173,9 +173,9 @@ func matched(m *content.Message, path func() ([]lines.Node, error)) (*content.Me
 
 // stored converts a message to the form in which it is stored.
 func stored(m *content.Message) lines.Content {
-	s := m.Stored()
-	out := lines.Content{Role: s.Role, Value: s.Content}
-	for _, member := range s.Own {
+	role, value, own := m.Stored()
+	out := lines.Content{Role: role, Value: value}
+	for _, member := range own {
 		out.Own = append(out.Own, lines.Member(member))
 	}
 	return out

@@ -15,8 +15,8 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert"
+	said "github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
-	said "github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"

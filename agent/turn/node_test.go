@@ -7,7 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/turn"
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 )
 
 func TestNodeMessage(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent/turn"
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/clipperhouse/displaywidth"
 	"github.com/tidwall/gjson"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent/model"
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/tokens"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"

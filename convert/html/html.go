@@ -36,7 +36,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/markdown"
 	"github.com/bough-dev/bough/internal/plural"
 )

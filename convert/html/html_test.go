@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/tidwall/gjson"
 )
 

@@ -1,7 +1,7 @@
 package transcript
 
 import (
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"

@@ -36,7 +36,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/session"
 )
 

@@ -15,9 +15,9 @@ func Of(m *transcript.Message, dialect session.Dialect, at time.Time) Message {
 	if !m.Time.IsZero() {
 		at = m.Time
 	}
-	said := m.Message.Stored()
+	role, said, members := m.Message.Stored()
 	var own []rawjson.Pair
-	for _, member := range said.Own {
+	for _, member := range members {
 		own = append(own, rawjson.Pair{Key: member.Name, Value: member.Value})
 	}
 	if m.Joined != "" {
@@ -26,7 +26,7 @@ func Of(m *transcript.Message, dialect session.Dialect, at time.Time) Message {
 	if m.Open {
 		own = append(own, rawjson.Pair{Key: session.OwnOpen, Value: []byte("true")})
 	}
-	if source := sourceOf(m, said.Content); len(source) > 0 {
+	if source := sourceOf(m, said); len(source) > 0 {
 		own = append(own, rawjson.Pair{Key: records.OwnSource, Value: rawjson.AppendLine(nil, source)})
 	}
 	parent := []byte("null")
@@ -38,7 +38,7 @@ func Of(m *transcript.Message, dialect session.Dialect, at time.Time) Message {
 		metadata = append(metadata, rawjson.Pair{Key: "bough", Value: rawjson.AppendLine(nil, own)})
 	}
 	return Message{
-		ID: m.ID, Role: said.Role, Content: said.Content,
+		ID: m.ID, Role: role, Content: said,
 		Time: dialect.Time(at), Metadata: metadata, Line: true,
 	}
 }

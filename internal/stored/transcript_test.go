@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/stored"
 	"github.com/bough-dev/bough/session"
 )

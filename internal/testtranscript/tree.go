@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 )
 
 // Tree returns a conversation with branches: prompts and answers, some of them with tool

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 )
 
 // Of returns a title for a conversation with the user's message m: the first

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 )
 
 func TestTitleFrom(t *testing.T) {

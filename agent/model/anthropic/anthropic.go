@@ -54,7 +54,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/internal/wire"
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 )
 
 // Options select and configure a model. The zero value is the default.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/model/internal/wire"
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 )
 
 // TestHosted: OpenAI's own API gets members that other servers reject, and the other way

@@ -6,10 +6,10 @@ package anthropic
 import (
 	"io"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/report"
 	"github.com/bough-dev/bough/convert/internal/request"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 )
 
 var provider = request.Provider{Name: "anthropic", API: content.Anthropic}

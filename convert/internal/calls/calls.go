@@ -5,8 +5,8 @@ package calls
 import (
 	"slices"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 )
 
 // Answered returns for the calls that a later message answers the first result, and for

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/calls"
 	"github.com/bough-dev/bough/convert/internal/compaction"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
@@ -17,7 +18,6 @@ import (
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )

@@ -4,10 +4,10 @@ package openai
 import (
 	"io"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/report"
 	"github.com/bough-dev/bough/convert/internal/request"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 )
 
 var provider = request.Provider{Name: "openai", API: content.OpenAI}

@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"io"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
 )

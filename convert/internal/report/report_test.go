@@ -3,8 +3,8 @@ package report
 import (
 	"testing"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/parts"
-	"github.com/bough-dev/bough/internal/content"
 )
 
 // TestLossesOfParts: the loss of any part is described, and its text replaces it.

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/content"
 )
 
 // A Trace records where a writer put the messages of a transcript: by the ids

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"

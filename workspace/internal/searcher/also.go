@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/internal/store"

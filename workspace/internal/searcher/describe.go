@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/internal/store"

@@ -15,7 +15,7 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"github.com/bough-dev/bough/agent/model"
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 )
 

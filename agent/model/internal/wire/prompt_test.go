@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent/model"
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/testmodel"
 	"github.com/bough-dev/bough/internal/testsize"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/tidwall/gjson"
 )
 

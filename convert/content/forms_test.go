@@ -1,6 +1,6 @@
 package content_test
 
-import "github.com/bough-dev/bough/internal/content"
+import "github.com/bough-dev/bough/convert/content"
 
 // forms are messages in the formats of programs: the message in Acontext's format,
 // and, if not "", the item in the original format; "same" is the input.

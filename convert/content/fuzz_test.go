@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/testsize"
 )
@@ -134,7 +134,7 @@ func keepsLaws(t *testing.T, came content.Format, blob []byte) bool {
 		m.Parts[i].FileField = ""
 	}
 	for _, indented := range []bool{false, true} {
-		if got := content.Read(inFile(m.Stored(), indented)); !reflect.DeepEqual(got, m) {
+		if got := content.Read(inFile(m, indented)); !reflect.DeepEqual(got, m) {
 			t.Errorf("stored and read: %s\nwant %s", show(got), show(m))
 		}
 	}
@@ -166,17 +166,18 @@ func rewritten(t *testing.T, form content.Format, m *content.Message) (string, *
 }
 
 // inFile returns a message in the form of a session file.
-func inFile(s content.Stored, indented bool) []byte {
+func inFile(m *content.Message, indented bool) []byte {
+	role, value, list := m.Stored()
 	members := []rawjson.Pair{}
-	for _, m := range s.Own {
+	for _, m := range list {
 		members = append(members, rawjson.Pair{Key: m.Name, Value: m.Value})
 	}
 	own := rawjson.AppendObject(nil, members, 4)
-	said := []byte(s.Content)
+	said := []byte(value)
 	if indented {
 		own, said = rawjson.Layout(own, 4), rawjson.Layout(said, 3)
 	}
-	return fmt.Appendf(nil, `{"role": %q, "content": %s, "category": "DIALOG", "id": "a", "metadata": {"parent_id": null, "bough": %s}}`, s.Role, said, own)
+	return fmt.Appendf(nil, `{"role": %q, "content": %s, "category": "DIALOG", "id": "a", "metadata": {"parent_id": null, "bough": %s}}`, role, said, own)
 }
 
 // show returns a message as JSON.
@@ -211,7 +212,7 @@ func FuzzRead(f *testing.F) {
 		if _, err := json.Marshal(m); err != nil {
 			t.Error(err)
 		}
-		if got := content.Read(inFile(m.Stored(), true)); !reflect.DeepEqual(got.Parts, m.Parts) {
+		if got := content.Read(inFile(m, true)); !reflect.DeepEqual(got.Parts, m.Parts) {
 			t.Errorf("stored and read: %s\nwant %s", show(got), show(m))
 		}
 	})

@@ -2,13 +2,6 @@ package content
 
 import "encoding/json"
 
-// Stored is the form of a message in a session file.
-type Stored struct {
-	Role    string          // user, assistant, system or tool
-	Content json.RawMessage // a string or an array of parts
-	Own     []Member        // of metadata.bough
-}
-
 // A Member is a member of an object.
 type Member struct {
 	Name  string
@@ -23,37 +16,36 @@ const (
 	keyRest   = "rest"
 )
 
-// Stored returns the form of m in a session file. [Read] restores m from it, except
-// for the form fields of files.
-func (m *Message) Stored() Stored {
-	s := Stored{Role: m.Role}
-	own := func(name string, value []byte) { s.Own = append(s.Own, Member{name, value}) }
+// Stored returns the form of m in a session file: the role user, assistant, system or
+// tool, the content, a string or an array of parts, and members of metadata.bough. [Read]
+// restores m from it, except for the form fields of files.
+func (m *Message) Stored() (role string, content json.RawMessage, own []Member) {
+	role = m.Role
+	add := func(name string, value []byte) { own = append(own, Member{name, value}) }
 	if m.Own.Format != "" {
-		own(keyFormat, appendText(nil, string(m.Own.Format)))
+		add(keyFormat, appendText(nil, string(m.Own.Format)))
 	}
 	if m.Own.Name != "" {
-		own(keyName, appendText(nil, m.Own.Name))
+		add(keyName, appendText(nil, m.Own.Name))
 	}
 	switch {
 	case m.Role == user && (m.Own.Role == "system" || m.Own.Role == "developer"):
-		s.Role = "system"
+		role = "system"
 	case m.Role == user && m.onlyResults():
-		s.Role = "tool"
+		role = "tool"
 	}
-	if m.Own.Role != "" && !(s.Role == "system" && m.Own.Role == "system") {
-		own(keyRole, appendText(nil, m.Own.Role))
+	if m.Own.Role != "" && !(role == "system" && m.Own.Role == "system") {
+		add(keyRole, appendText(nil, m.Own.Role))
 	}
 	if m.Own.Rest != nil {
-		own(keyRest, m.Own.Rest)
+		add(keyRest, m.Own.Rest)
 	}
 	if m.isPlain() {
-		s.Content = appendText(nil, m.Parts[0].Text)
-		return s
+		return role, appendText(nil, m.Parts[0].Text), own
 	}
 	var w writer
 	m.appendParts(&w)
-	s.Content = w.b
-	return s
+	return role, w.b, own
 }
 
 func (m *Message) onlyResults() bool {

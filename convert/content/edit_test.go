@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 )
 
 func decodedMeta(p content.Part, name string) string {

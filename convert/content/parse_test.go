@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 )
 
 // asItem returns a message in Acontext's format.

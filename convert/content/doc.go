@@ -1,5 +1,5 @@
-// Package content converts the content of messages: the role and the parts, in
-// Acontext's terms. It reads and writes the formats of model providers and of
+// Package content has the content of messages: the role and the parts, in Acontext's
+// terms. It reads and writes the formats of model providers and of
 // session files. It is pure: bytes in, bytes out.
 //
 // A [Message] has the role user or assistant and a list of parts. A [Part] has a type

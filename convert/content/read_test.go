@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 )
 
 // natives are messages of session files of other programs, with the same message in
@@ -99,9 +99,9 @@ func TestStored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := m.Stored()
-			got := `"` + s.Role + `" ` + string(s.Content)
-			for _, own := range s.Own {
+			role, value, members := m.Stored()
+			got := `"` + role + `" ` + string(value)
+			for _, own := range members {
 				got += " " + own.Name + "=" + string(own.Value)
 			}
 			if got != c.stored {
@@ -116,11 +116,11 @@ func TestStoredAsset(t *testing.T) {
 	m := &content.Message{Role: "user", Parts: []content.Part{
 		{Type: "file", Filename: "a.txt", Asset: &content.Asset{Bucket: "b", S3Key: "k", ETag: "e", SHA256: "s", MIME: "text/plain", SizeB: 1 << 40}},
 	}}
-	if got := content.Read(inFile(m.Stored(), true)); !reflect.DeepEqual(got, m) {
+	if got := content.Read(inFile(m, true)); !reflect.DeepEqual(got, m) {
 		t.Errorf("read %s, want %s", show(got), show(m))
 	}
 	m = &content.Message{Role: "user", Parts: []content.Part{{Type: "text", Text: "a\xffb"}}}
-	if got := string(m.Stored().Content); got != "\"a\ufffdb\"" {
+	if _, got, _ := m.Stored(); string(got) != "\"a\ufffdb\"" {
 		t.Errorf("stored %q", got)
 	}
 }
@@ -135,7 +135,7 @@ func TestLongText(t *testing.T) {
 			if want := decoded(t, in); len(m.Parts) != 1 || m.Parts[0].Text != want {
 				t.Fatalf("%s is %q, want %q", in, m.Parts[0].Text, want)
 			}
-			if got := m.Stored().Content; !sameJSON(t, string(got), in) {
+			if _, got, _ := m.Stored(); !sameJSON(t, string(got), in) {
 				t.Fatalf("%s is stored as %s", in, got)
 			}
 		}

@@ -3,7 +3,7 @@ package content_test
 import (
 	"testing"
 
-	"github.com/bough-dev/bough/internal/content"
+	"github.com/bough-dev/bough/convert/content"
 )
 
 // parsed returns messages in a format.

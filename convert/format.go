@@ -85,6 +85,9 @@ func (f *Format) Write(w io.Writer, t *transcript.Transcript, o transcript.Optio
 }
 
 func (f *Format) writeReport(w io.Writer, t *transcript.Transcript, o transcript.Options, r *report.Report) error {
+	if f.write == nil {
+		return fmt.Errorf("bough reads %s and does not write it", f.Name)
+	}
 	if !f.Sessions {
 		t = tree.Linked(t)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -293,5 +294,13 @@ func TestAliases(t *testing.T) {
 		if f, err := Named(name); err != nil || f.Name != want {
 			t.Errorf("Named(%q) = %v, %v; want %s", name, f, err, want)
 		}
+	}
+}
+
+// TestWriteWithoutWriter: a format that bough only reads is refused.
+func TestWriteWithoutWriter(t *testing.T) {
+	f := Format{Name: "readonly"}
+	if _, err := f.Write(io.Discard, &transcript.Transcript{}, transcript.Options{}); err == nil || !strings.Contains(err.Error(), "readonly") {
+		t.Errorf("Write = %v, want an error with the format's name", err)
 	}
 }

@@ -38,7 +38,7 @@ bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --
 			&cli.GenericFlag{Name: "strategy", Value: &words{}, Usage: "try `NAME=DESCRIPTION`; repeatable"},
 			&cli.BoolFlag{Name: "from-reply", DisableDefaultText: true, Usage: "try the strategies in the assistant's message at REF"},
 			&cli.StringFlag{Name: "run", Usage: "run the command `CMD` in each branch"},
-			&cli.StringFlag{Name: "model", DefaultText: "the agent's", Usage: "ask `MODEL` in each branch: openai:NAME, anthropic:NAME, or command:CMD; with --run, only for the synthesis; with --from-reply, also to recognize the strategies"},
+			&cli.StringFlag{Name: "model", DefaultText: "the agent's", Usage: "ask `MODEL` in each branch: " + modelForms + "; with --run, only for the synthesis; with --from-reply, also to recognize the strategies"},
 			evaluateFlag(),
 			&cli.IntFlag{Name: "max-depth", DefaultText: "3", Usage: "let branches propose branches down to depth `N`"},
 			&cli.IntFlag{Name: "max-concurrent", DefaultText: "5", Usage: "run at most `N` branches at once"},

@@ -18,17 +18,17 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
+// modelForms are the forms of a model's id: one for each of [providers], and a command.
+const modelForms = "openai:NAME, anthropic:NAME, or command:CMD"
+
 // parseModel splits the id of a model at the colon.
 func parseModel(id string) (kind, name string, err error) {
-	kind, name, found := strings.Cut(id, ":")
-	switch kind {
-	case "openai", "anthropic", "command":
-		if found && strings.TrimSpace(name) != "" {
-			return kind, name, nil
-		}
+	kind, name, _ = strings.Cut(id, ":")
+	if _, ok := providers()[kind]; (ok || kind == "command") && strings.TrimSpace(name) != "" {
+		return kind, name, nil
 	}
 	e := usageError("unknown model %q", id)
-	e.Hint = "a model is openai:NAME, anthropic:NAME, or command:CMD, a program that the shell runs"
+	e.Hint = "a model is " + modelForms + ", a program that the shell runs"
 	return "", "", e
 }
 

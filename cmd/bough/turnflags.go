@@ -16,7 +16,7 @@ const turnWords = "[--model M] [--tools FILE] [FLAG ...]"
 // turnFlags are the flags of verbs that may run a turn.
 func turnFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "model", DefaultText: "the agent's", Usage: "ask `MODEL`: openai:NAME, anthropic:NAME, or command:CMD"},
+		&cli.StringFlag{Name: "model", DefaultText: "the agent's", Usage: "ask `MODEL`: " + modelForms},
 		&cli.StringFlag{Name: "fallback", Usage: "ask `MODEL` if the first model fails"},
 		&cli.StringFlag{Name: "tools", Usage: "let the model call the tools of the MCP servers in `FILE`"},
 		&cli.StringSliceFlag{Name: "allow", Usage: "run the tool `NAME` without asking, even if it may change something; '*' is a wildcard; repeatable"},

@@ -152,7 +152,7 @@ func batchOf(v *store.View, l *store.Line, path []int, children [][]int, next ta
 	}
 	b.Context, b.Nodes = nodes[:len(before)], nodes[len(before):]
 	return b, v.Store.Look(v.Root, func(log *task.Log) {
-		b.Tasks = log.Visible(l.IdsOf(path))
+		b.Tasks = log.Visible(l.IDsOf(path))
 		for _, t := range log.All(l.IDs()) {
 			b.Order = max(b.Order, t.Order)
 		}

@@ -29,7 +29,7 @@ func (ln Line) Tasks(ctx context.Context, message string) ([]task.Task, error) {
 			if err != nil {
 				return nil, err
 			}
-			ids = l.IdsOf(l.Path(node))
+			ids = l.IDsOf(l.Path(node))
 		}
 		err = v.Store.Look(v.Root, func(log *task.Log) {
 			if message != "" {

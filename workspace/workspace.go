@@ -32,7 +32,7 @@
 // operations, validate everything before the first write, and return without an
 // error only after the change is durable. If validation fails, nothing changes.
 // A concurrent change by another program is not overwritten. Each change is an
-// [Operation], which [Workspace.Undo] can revert, unless the method says otherwise.
+// [history.Operation], which [Workspace.Undo] can revert, unless the method says otherwise.
 //
 // Messages are never rewritten, with three exceptions: undoing an append removes
 // the message, an import may complete a message that was imported before its end,

@@ -92,3 +92,9 @@ func unknownHint(e *fault.UnknownError) string { return e.What + "s: " + strings
 func NoSuch(what, name string) *fault.Error {
 	return lookup.Missing(what, name, fault.Do(fault.FindSession))
 }
+
+// IsNotFound reports whether err says that something does not exist.
+func IsNotFound(err error) bool {
+	e := Explain(err)
+	return e != nil && e.Code == fault.NotFound
+}

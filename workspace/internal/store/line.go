@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/bough-dev/bough/index"
@@ -132,3 +133,52 @@ func (p *Place) Source() *session.Outline {
 }
 
 const OwnUntracked = "untracked"
+
+// Above returns the ancestors of nodes.
+func (l *Line) Above(nodes []int) map[int]bool {
+	above := map[int]bool{}
+	for _, n := range nodes {
+		for n = l.Parent(n); n >= 0 && !above[n]; n = l.Parent(n) {
+			above[n] = true
+		}
+	}
+	return above
+}
+
+// Branch returns the node that identifies the branch at the end of a path: the
+// last node that is not an oldest child, else the root.
+func (l *Line) Branch(path []int, children [][]int) int {
+	for i := len(path) - 1; i > 0; i-- {
+		if children[path[i-1]][0] != path[i] {
+			return path[i]
+		}
+	}
+	return path[0]
+}
+
+// IDs returns the ids of all messages.
+func (l *Line) IDs() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for n := range l.Len() {
+			if !yield(l.ID(n)) {
+				return
+			}
+		}
+	}
+}
+
+// IDsOf returns the ids of the messages at nodes.
+func (l *Line) IDsOf(nodes []int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, n := range nodes {
+			if !yield(l.ID(n)) {
+				return
+			}
+		}
+	}
+}
+
+// Tracks reports whether the line is tracked.
+func (l *Line) Tracks() bool {
+	return string(l.Parts[0].Own(OwnUntracked)) != "true"
+}

@@ -40,8 +40,7 @@ var (
 )
 
 // TestPages checks that each path, test and function that a page names in backticks exists,
-// and each file that it links to. A path begins with a file or folder of the root, or ends in
-// .go. A function ends in () and is declared in the file that was named last before it, or
+// and each file that it links to. A path begins with a folder of the root, or ends in .go. A function ends in () and is declared in the file that was named last before it, or
 // after it in the same sentence. A name such as Options.Now is that of a field or a method, and
 // fault.Code that of a declaration in a package of the module. A command line of go test names
 // existing packages and tests.
@@ -76,6 +75,7 @@ func TestPagesFinds(t *testing.T) {
 		"see `readPage()` in `layering_test.go`":                   1,
 		"in `docs_test.go`, `readPage()` and `readNone()`":         1,
 		"see `cmd/bough/VERB.go`":                                  0,
+		"see `go.mod/config.json`":                                 0,
 		"see `.bough/operations.jsonl`":                            0,
 		"see `go test ./cmd/bough -run 'TestPag'`":                 0,
 		"see `X=y go test ./nowhere -run 'TestNoPages|TestPages'`": 2,
@@ -292,7 +292,8 @@ func (s *source) checkRun(line string) (problems []string) {
 	return problems
 }
 
-// isPath reports whether name is a path from the root.
+// isPath reports whether name is a path from the root. Its first name is that of a folder: go
+// build leaves a file bough at the root, and pages name files in folders bough elsewhere.
 func isPath(name string) bool {
 	if strings.ContainsAny(name, " *{<") {
 		return false
@@ -301,8 +302,8 @@ func isPath(name string) bool {
 		return true
 	}
 	first, _, below := strings.Cut(name, "/")
-	_, err := os.Stat(first)
-	return below && err == nil
+	info, err := os.Stat(first)
+	return below && err == nil && info.IsDir()
 }
 
 func readPage(t *testing.T, name string) string {

@@ -40,10 +40,11 @@ var (
 )
 
 // TestPages checks that each path, test and function that a page names in backticks exists,
-// and each file that it links to. A path begins with a folder of the root, or ends in .go. A function ends in () and is declared in the file that was named last before it, or
-// after it in the same sentence. A name such as Options.Now is that of a field or a method, and
-// fault.Code that of a declaration in a package of the module. A command line of go test names
-// existing packages and tests.
+// and each file that it links to. A path begins with a folder of the root, or ends in .go. A
+// function ends in () and is declared in the file that was named last before it, or after it in
+// the same sentence. A name such as Options.Now is that of a field or a method, and fault.Code
+// that of a declaration in a package of the module. A command line of go test names existing
+// packages and tests.
 func TestPages(t *testing.T) {
 	src := readSource(t)
 	for _, page := range pages(t) {
@@ -115,7 +116,7 @@ func TestArchitecturePicture(t *testing.T) {
 			}
 		}
 	}
-	known := map[string]bool{}
+	known, missing := map[string]bool{}, map[string]bool{}
 	for file := range readSource(t).files {
 		pkg := path.Dir(file)
 		if pkg == "." || strings.HasPrefix(pkg, "bench") {
@@ -124,18 +125,21 @@ func TestArchitecturePicture(t *testing.T) {
 		known[pkg] = true
 		group, ok := groupOf[pkg]
 		if !ok {
-			t.Errorf("the picture has no %s", pkg)
+			missing[pkg] = true
 			continue
 		}
 		for _, imported := range importsOf(t, filepath.FromSlash(file)) {
 			if at, ok := groupOf[imported]; ok && at < group && group < len(groups)-1 && !strings.HasSuffix(file, "_test.go") {
-				t.Errorf("%s imports %s, which the picture has above it", file, imported)
+				t.Errorf("%s imports %s, which the picture in docs/architecture.md has above it", file, imported)
 			}
 		}
 	}
+	for pkg := range missing {
+		t.Errorf("the picture of the packages in docs/architecture.md has no %s: add it to its group", pkg)
+	}
 	for name := range groupOf {
 		if !known[name] {
-			t.Errorf("the picture has %s, which is not a package", name)
+			t.Errorf("the picture of the packages in docs/architecture.md has %s, which is not a package", name)
 		}
 	}
 }

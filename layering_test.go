@@ -144,14 +144,14 @@ func forbidden(pkg, imported string, test bool) string {
 		return "it stands apart"
 	}
 	if !ok {
-		return pkg + " is in no layer"
+		return "add " + pkg + " to layers in layering_test.go: it is in no layer"
 	}
 	to, ok := layerOf(imported)
 	switch {
 	case !ok:
-		return imported + " is in no layer"
+		return "add " + imported + " to layers in layering_test.go: it is in no layer"
 	case to >= from:
-		return "imports point strictly down"
+		return "imports point strictly down, and layers in layering_test.go does not have it below " + pkg
 	}
 	return ""
 }

@@ -39,7 +39,7 @@ func fixturesOf(t testing.TB, f *Format) []string {
 		t.Fatal(err)
 	}
 	if len(files) == 0 {
-		t.Fatalf("no fixtures of %s", f.Name)
+		t.Fatalf("the format %s has no fixtures: there are no files in convert/testdata/%s", f.Name, f.Name)
 	}
 	return files
 }

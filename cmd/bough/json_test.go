@@ -136,7 +136,7 @@ func (page *jsonPage) checkObject(t *testing.T, value gjson.Result, sample map[s
 	value.ForEach(func(key, member gjson.Result) bool {
 		w, ok := members[key.Str]
 		if !ok {
-			t.Errorf("%s.%s is printed, but not on the page", where, key.Str)
+			t.Errorf("%s.%s is printed, but is not in docs/json.md", where, key.Str)
 			return true
 		}
 		printed[key.Str], page.seen[w.from] = true, true
@@ -145,7 +145,7 @@ func (page *jsonPage) checkObject(t *testing.T, value gjson.Result, sample map[s
 	})
 	for name, w := range members {
 		if !w.optional && !printed[name] {
-			t.Errorf("%s has no %s, but the page has", where, name)
+			t.Errorf("%s has no %s, but its sample in docs/json.md has", where, name)
 		}
 	}
 }
@@ -325,13 +325,13 @@ func TestJSONPage(t *testing.T) {
 			continue // it only has subcommands
 		}
 		if s.page.samples[name] == nil {
-			t.Errorf("the page has no %q", name)
+			t.Errorf("docs/json.md has no section \"### %s\" with a sample", name)
 		} else if !s.ran[name] && notRun[name] == "" {
-			t.Errorf("%q did not run", name)
+			t.Errorf("TestJSONPage does not run %q: run it in a method of jsonStory", name)
 		}
 	}
 	for _, at := range s.page.unseen(t) {
-		t.Errorf("%s is on the page, but no verb printed it", at)
+		t.Errorf("%s is in docs/json.md, but no verb of this test printed it", at)
 	}
 }
 

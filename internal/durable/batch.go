@@ -242,9 +242,11 @@ func (b *Batch) Discard() {
 
 // Commit makes the changes. If err is nil, the first change of each operation is
 // durable, and then the other changes were made; errors of these are returned as
-// later. If err is not nil, nothing relevant has changed, unless it is a
-// *[PartialError]: then the operations before the failed one were made. err is that
-// of ctx if ctx ended before the renames. infos has the FileInfo of each file, nil
+// later. If err is not nil, nothing relevant has changed, with two exceptions: if it
+// is a *[PartialError], the operations before the failed one were made; if the fsync
+// of a folder failed, the first files and the derived ones have their names, and it
+// is unknown whether a power failure undoes that. err is that of ctx if ctx ended
+// before the renames. infos has the FileInfo of each file, nil
 // if it was not changed.
 func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err error) {
 	defer b.Discard()

@@ -18,7 +18,6 @@
 //	request, provider               providers of models
 //	sink, report                    what readers and writers are run with
 //
-// To add a format, write a package with Detect, Read and Write, add its row to [Formats]
-// and its name to the layering test, and put sample files into testdata: the tests of
-// this package run over all rows.
+// CONTRIBUTING.md describes how to add a format. The tests of this package run over all
+// rows, and over the sample files of each in testdata.
 package convert

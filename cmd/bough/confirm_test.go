@@ -60,6 +60,8 @@ func TestAsker(t *testing.T) {
 	}
 	// A pipe accepts a line only after the line before it was read.
 	press := func(keys string) { io.WriteString(typed, keys) }
+	// An empty write is accepted by the next read, which follows the handling of a line.
+	handled := func() { typed.Write(nil) }
 	for _, c := range []struct {
 		keys string
 		want bool
@@ -71,7 +73,8 @@ func TestAsker(t *testing.T) {
 		}
 	}
 	press("y\n")
-	press("n\n") // so the first line was read, without a question
+	press("n\n")
+	handled()
 	answer := ask(t.Context())
 	press("\n")
 	if <-answer {
@@ -85,7 +88,7 @@ func TestAsker(t *testing.T) {
 		t.Error("a withdrawn question is answered")
 	}
 	press("y\n")
-	press("y\n")
+	handled()
 	answer = ask(t.Context())
 	press("\n")
 	if <-answer {

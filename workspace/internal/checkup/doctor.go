@@ -57,7 +57,7 @@ func Run(ctx context.Context, w *store.Store, o doctor.Options) (*doctor.Report,
 		}
 		if p.Kind == doctor.LeftOver || e.interrupted && passes(p) || e.onlyOwn && p.Kind == doctor.StaleIndex {
 			e.problems[i].Note = true
-			e.problems[i].Detail += "; the next command that changes something completes the write"
+			e.problems[i].Detail += "; the next command that changes something completes or discards the write"
 		}
 	}
 	return newReport(e.problems), err

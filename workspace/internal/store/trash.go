@@ -141,7 +141,11 @@ func (v *View) trashed(name, file string, at time.Time, size int64) trash.File {
 
 // NameOf returns the name of a file in the trash, in the workspace.
 func (v *View) NameOf(t trash.File) string {
-	return strings.TrimPrefix(filepath.ToSlash(t.Path), filepath.ToSlash(v.Store.Dir)+"/")
+	name, err := filepath.Rel(v.Store.Dir, t.Path)
+	if err != nil {
+		return t.Path // outside of the workspace, where nothing is opened
+	}
+	return filepath.ToSlash(name)
 }
 
 // titleIn returns the title in a session file that is not in the index, else

@@ -100,7 +100,7 @@ func isID(name, secret []byte) bool {
 		return true
 	case isPath(v):
 		return true
-	case !strings.ContainsAny(before[max(0, len(before)-1):], "\"'`") && isVariable(v):
+	case strings.HasSuffix(strings.TrimRight(before, ": \t"), "key") && isVariable(v):
 		return true
 	case !isHex(strings.ReplaceAll(v, "-", "")):
 		return false
@@ -198,10 +198,11 @@ func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
 func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
-var variable = pattern{expr: `^[A-Za-z_]\w*(?:Key|Secret|Token|Password)(?:[A-Z0-9_]\w*)?$`}
+var variable = pattern{expr: `^[a-z]{2,}(?:[A-Z]+[a-z]*\d{0,5})*Key$`}
 
-// isVariable reports whether v is a variable that is named after its content:
-// testRSA2048PrivateKey.
+// isVariable reports whether v is a variable that is named after the key it holds:
+// testRSA2048PrivateKey. It has no more digits than an algorithm, and nothing after its
+// last word: keys and passwords may contain such words.
 func isVariable(v string) bool { return variable.compiled().MatchString(v) }
 
 // isPlaceholder reports whether a password is a placeholder from an example.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 )
@@ -81,5 +82,42 @@ func TestLookAndEach(t *testing.T) {
 	}
 	if err := f.Each(o, each); !errors.Is(err, session.ErrChanged) {
 		t.Errorf("Each of a removed file: %v", err)
+	}
+}
+
+// TestReplaceInvalid: an edit whose result is not a session changes nothing and leaves no
+// temporary file, and other files of the same batch are still written.
+func TestReplaceInvalid(t *testing.T) {
+	content := file(message("m1", ""))
+	f, dir := folder(t, map[string]string{"conversations/a.json": content, "conversations/b.json": content})
+	a, b := outline(t, f, "a"), outline(t, f, "b")
+	_, err := commit(dir, func(batch *durable.Batch) (*session.Outline, error) {
+		rename := b.Edit()
+		rename.SetMeta("title", "B")
+		if _, err := f.Replace(batch, rename, nil); err != nil {
+			return nil, err
+		}
+		broken := sessions.Revert(a, []sessions.Splice{{At: len(content) - 1, Old: []byte("]"), New: 1}})
+		_, err := f.Replace(batch, broken, nil)
+		var damage *session.DamageError
+		if !errors.As(err, &damage) {
+			t.Errorf("the error is %v, want a DamageError", err)
+		}
+		if list := f.Temporary(); len(list) != 1 {
+			t.Errorf("temporary files are %q, want that of b", list)
+		}
+		return b, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, session.FileName("a"))); err != nil || string(data) != content {
+		t.Errorf("a is %s, %v", data, err)
+	}
+	if title := outline(t, f, "b").Meta.Title; title != "B" {
+		t.Errorf("the title of b is %q", title)
+	}
+	if list := f.Temporary(); len(list) != 0 {
+		t.Errorf("temporary files remain: %q", list)
 	}
 }

@@ -5,14 +5,14 @@
 //
 // A workspace is a folder:
 //
-// conversations/ the session files, session_index.json and its journal
-// checkpoints/ checkpoints made by Penguin; bough only reads them
-// files/ attachments, named by their SHA-256
-// head.json the head: the message to which the next one is added
-// bookmarks.json labels on messages
-// agents/ agents, each with its own trees and head
-// explorations/ explorations, see package explore
-// .bough/ operations, tasks, trash, lock, token, cache
+//	conversations/      the session files, session_index.json and its journal
+//	checkpoints/        checkpoints made by Penguin; bough only reads them
+//	files/              attachments, named by their SHA-256
+//	head.json           the head: the message to which the next one is added
+//	bookmarks.json      labels on messages
+//	agents/             agents, each with its own trees and head
+//	explorations/       explorations, see package explore
+//	.bough/             operations, tasks, trash, lock, token, cache
 //
 // A session is one JSON file of messages. A session that is full is continued in
 // another file; a session with its continuations is a line, which users see as
@@ -31,7 +31,7 @@
 // that change something take the lock of the workspace, complete interrupted
 // operations, validate everything before the first write, and return without an
 // error only after the change is durable. If validation fails, nothing changes.
-// A concurrent change by another program is not overwritten. Each change is an
+// A concurrent change by another program is not overwritten. Each change is a
 // [history.Operation], which [Workspace.Undo] can revert, unless the method says otherwise.
 //
 // Messages are never rewritten, with three exceptions: undoing an append removes

@@ -33,7 +33,7 @@ Conversations that were removed from the workspace, or whose import was undone, 
 --again is given.
 
 An import is one operation: 'bough undo' undoes all of it. --skip excludes files, and conversations
-about folders, by a name (tmp) or a whole path ('~/work/client', '/src/**'). The setting import.skip
+about folders, by a name (tmp) or a whole path ('~/clients/acme', '/src/**'). The setting import.skip
 in config.json adds patterns: {"import":{"skip":["tmp"]}}.
 
 Formats:
@@ -45,7 +45,7 @@ The exit code is 5 if a file or conversation could not be read; the others are i
 		example: `bough import --from claude-code
 bough import ~/Downloads/chatgpt-export.zip --dry-run
 bough import --from claude-code --from codex
-bough import --from codex --skip '~/work/client'`,
+bough import --from codex --skip '~/clients/acme'`,
 		flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "from", Usage: "import the conversations that `TOOL` keeps on this machine or, with a PATH, at that path; repeatable"},
 			&cli.StringFlag{Name: "format", DefaultText: "detected", Usage: "read all files as `FORMAT`"},

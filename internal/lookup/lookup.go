@@ -1,6 +1,7 @@
-// Package lookup finds what a word refers to, by one rule for sessions,
-// messages, agents and everything else. In order of precedence, a word is a
-// label, an id, a title, a title ignoring case, or a unique prefix of an id.
+// Package lookup finds what a word refers to, by one rule for sessions, messages,
+// agents, their trees, queued messages, explorations and branches of these. In
+// order of precedence, a word is a label, an id, a title, a title ignoring case,
+// or a unique prefix of an id.
 package lookup
 
 import (
@@ -38,7 +39,7 @@ func (k Kind[T]) Find(word string, list []T) (T, error) {
 	}
 	var found []T
 	last := -1
-	for _, i := range Match(word, names) {
+	for _, i := range match(word, names) {
 		if owner[i] != last {
 			found, last = append(found, list[owner[i]]), owner[i]
 		}
@@ -53,10 +54,10 @@ func (k Kind[T]) Find(word string, list []T) (T, error) {
 	return none, Ambiguous(k.What, word, found, k.Candidate)
 }
 
-// Match returns the indices of the names that match word. The first rule with a
+// match returns the indices of the names that match word. The first rule with a
 // match applies: equal label, equal id, equal title, equal title ignoring case,
 // [Abbreviated].
-func Match(word string, names []Name) []int {
+func match(word string, names []Name) []int {
 	if word == "" {
 		return nil
 	}
@@ -81,7 +82,7 @@ func Match(word string, names []Name) []int {
 
 // Abbreviated returns the indices of the names, of which there are n, whose
 // short part is prefix; if there is none, those whose id or short part
-// [Abbreviates].
+// [abbreviates].
 func Abbreviated(prefix string, n int, name func(i int) Name) []int {
 	if !IsPrefix(prefix) {
 		return nil
@@ -91,7 +92,7 @@ func Abbreviated(prefix string, n int, name func(i int) Name) []int {
 		switch name := name(i); {
 		case name.Short == prefix:
 			whole = append(whole, i)
-		case Abbreviates(prefix, name.ID), Abbreviates(prefix, name.Short):
+		case abbreviates(prefix, name.ID), abbreviates(prefix, name.Short):
 			begun = append(begun, i)
 		}
 	}

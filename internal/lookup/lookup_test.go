@@ -38,7 +38,7 @@ func TestMatch(t *testing.T) {
 		{"4b9a", []int{1, 3, 5}},
 		{"lanner", nil},
 	} {
-		if got := Match(c.word, names); !slices.Equal(got, c.want) {
+		if got := match(c.word, names); !slices.Equal(got, c.want) {
 			t.Errorf("%q matches %v, not %v", c.word, got, c.want)
 		}
 	}

@@ -23,11 +23,11 @@ func IsPrefix(word string) bool {
 	return utf8.RuneCountInString(word) >= minPrefix && !sessionid.Generated(word)
 }
 
-// Abbreviates reports whether id begins with prefix and prefix is unlikely to be a
+// abbreviates reports whether id begins with prefix and prefix is unlikely to be a
 // whole id: "plan" abbreviates "planning", but not "plan-backup", nor does "plan1"
 // abbreviate "plan10". Generated ids all have the same length, so any prefix
 // abbreviates one.
-func Abbreviates(prefix, id string) bool {
+func abbreviates(prefix, id string) bool {
 	rest, ok := strings.CutPrefix(id, prefix)
 	if !ok || rest == "" || !IsPrefix(prefix) {
 		return false

@@ -39,7 +39,7 @@ func TestAbbreviates(t *testing.T) {
 		{"pläne", "plane", false},
 		{"", "planning", false},
 	} {
-		if got := Abbreviates(c.prefix, c.id); got != c.want {
+		if got := abbreviates(c.prefix, c.id); got != c.want {
 			t.Errorf("%q abbreviates %q: %v", c.prefix, c.id, got)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
+// CheckSkip returns an error if a pattern is invalid.
 func CheckSkip(patterns []string) error {
 	_, err := newSkipList(patterns)
 	return err
@@ -87,7 +88,7 @@ func newSkipList(patterns []string) (skipList, error) {
 		}
 		list[i] = strings.TrimPrefix(strings.TrimRight(list[i], "/"), "./")
 		if list[i] == "" || !doublestar.ValidatePattern(list[i]) {
-			return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("invalid pattern %q", p), Hint: "examples: 'secret-*', '~/work/client', '/home/me/**/tmp'"}
+			return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("invalid pattern %q", p), Hint: "examples: 'secret-*', '~/clients/acme', '/var/**/tmp'"}
 		}
 		if strings.Contains(list[i], "/") && !path.IsAbs(list[i]) && !filepath.IsAbs(p) {
 			list[i] = "**/" + list[i]

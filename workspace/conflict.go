@@ -3,7 +3,6 @@ package workspace
 import (
 	"context"
 
-	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/internal/checkup"
 )
@@ -11,17 +10,7 @@ import (
 // ConflictCopies returns the files that file-synchronization programs put
 // beside sessions when both sides changed. bough ignores them otherwise.
 func (w *Workspace) ConflictCopies(ctx context.Context) ([]doctor.ConflictFile, error) {
-	root, err := w.store.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	copies, err := sessions.New(root, w.store.Memory).ConflictCopies()
-	var list []doctor.ConflictFile
-	for _, c := range copies {
-		list = append(list, doctor.ConflictFile(c))
-	}
-	return list, err
+	return checkup.ConflictCopies(ctx, w.store)
 }
 
 // MergeCopies adds the messages of each conflict copy to its session, by id, and moves the

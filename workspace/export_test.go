@@ -10,8 +10,8 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
-// MostOperations is the maximum number of operations in one flush.
-const MostOperations = store.MostOperations
+// MaxOperations is the maximum number of operations in one flush.
+const MaxOperations = store.MaxOperations
 
 // A Part is an operation of a group: a new session with a title, or a message added to a
 // session.

@@ -139,7 +139,7 @@ func equalFiles(a, b map[string]string) bool {
 // it, whatever was done meanwhile.
 func TestGroupLarge(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
-	const n = workspace.MostOperations
+	const n = workspace.MaxOperations
 	group := operation.Seq(0)
 	for range 3 {
 		group = s.group(group, titled(n)...).Group

@@ -48,7 +48,7 @@ func (w *Workspace) Log(ctx context.Context, o history.LogOptions) (_ *history.O
 			continue
 		}
 		if left.take(op) {
-			store.Add(ops, op, back[op.Seq])
+			ops.Operations = append(ops.Operations, store.OperationOf(op, back[op.Seq]))
 		}
 	}
 	return ops, err

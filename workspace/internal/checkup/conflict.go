@@ -17,6 +17,22 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
+// ConflictCopies returns the conflict copies in a workspace.
+func ConflictCopies(ctx context.Context, w *store.Store) ([]doctor.ConflictFile, error) {
+	root, err := w.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	copies, err := sessions.New(root, w.Memory).ConflictCopies()
+	var list []doctor.ConflictFile
+	for _, c := range copies {
+		list = append(list, doctor.ConflictFile(c))
+	}
+	return list, err
+}
+
+// MergeCopies adds the messages of each conflict copy to its session.
 func MergeCopies(ctx context.Context, w *store.Store) (*doctor.MergedCopies, error) {
 	op := operation.Operation{Verb: "doctor --merge-copies"}
 	return store.Locked(ctx, w, op, store.Mode{Every: true}, func(tx *store.Tx) (*doctor.MergedCopies, error) {

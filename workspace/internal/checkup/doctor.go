@@ -30,9 +30,7 @@ func dialectOf(o doctor.Options) (d session.Dialect, rewrite bool, err error) {
 // Run checks every file of a workspace and, if o.Fix is set, repairs what
 // can be repaired.
 func Run(ctx context.Context, w *store.Store, o doctor.Options) (*doctor.Report, error) {
-	silent := *w
-	quiet := &silent
-	quiet.Opts.Note = func(string) {}
+	w = w.Quiet()
 	dialect, rewrite, err := dialectOf(o)
 	if err != nil {
 		return &doctor.Report{}, err
@@ -48,9 +46,9 @@ func Run(ctx context.Context, w *store.Store, o doctor.Options) (*doctor.Report,
 		return examination{problems: d.problems, onlyOwn: v.OnlyOwn()}, err
 	}
 	if o.Fix {
-		return fix(ctx, quiet, examine)
+		return fix(ctx, w, examine)
 	}
-	e, err := examineAtRest(ctx, quiet, examine)
+	e, err := examineAtRest(ctx, w, examine)
 	for i, p := range e.problems {
 		if p.Kind == doctor.PendingForget {
 			continue // reported by a note, or as damage

@@ -31,7 +31,8 @@ type erasure struct {
 	titles   []string        // in lower case: arguments may name a session by its title
 }
 
-func NewErasure(sessions, messages, titles []string) *erasure {
+// newErasure returns the erasure of the text of sessions, messages and titles.
+func newErasure(sessions, messages, titles []string) *erasure {
 	e := &erasure{map[string]bool{}, map[string]bool{}, nil}
 	for _, title := range titles {
 		if title = strings.ToLower(strings.TrimSpace(title)); title != "" {
@@ -60,7 +61,7 @@ func erase(tx *store.Tx, e *erasure) error {
 	if err := rewriteLines(tx, task.Path, e.taskLine); err != nil {
 		return err
 	}
-	if err := rewriteLines(tx, store.ImportsPath, e.ImportLine); err != nil {
+	if err := rewriteLines(tx, store.ImportsPath, e.importLine); err != nil {
 		return err
 	}
 	data, err := store.ReadRegular(tx.View.Root, bookmark.Path)
@@ -264,9 +265,9 @@ func (e *erasure) taskLine(line []byte) []byte {
 	return short
 }
 
-// ImportLine returns a record of imports with only the ids of the conversations
+// importLine returns a record of imports with only the ids of the conversations
 // of e.
-func (e *erasure) ImportLine(line []byte) []byte {
+func (e *erasure) importLine(line []byte) []byte {
 	row := &importer.FileRow{}
 	if !bytes.HasPrefix(line, []byte(`{"file":`)) || json.Unmarshal(line, row) != nil {
 		return line

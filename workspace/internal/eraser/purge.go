@@ -17,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/workspace/trash"
 )
 
+// PurgeTrash deletes the contents of the trash for good.
 func PurgeTrash(ctx context.Context, w *store.Store, o trash.PurgeOptions) (*trash.List, error) {
 	return store.Update(ctx, w, operation.Operation{Verb: "trash --purge"}, func(tx *store.Tx) (*trash.List, error) {
 		all, err := tx.View.InTheTrash()
@@ -29,12 +30,16 @@ func PurgeTrash(ctx context.Context, w *store.Store, o trash.PurgeOptions) (*tra
 		for _, f := range all.Files {
 			if !f.RemovedAt.After(before) {
 				purged.Files = append(purged.Files, f)
-				addAttached(tx.View, sums, f)
+				if id := store.SessionOf(f.File); id != "" {
+					if data, err := durable.ReadFile(tx.View.Root, tx.View.NameOf(f)); err == nil {
+						addAttached(sums, id, data)
+					}
+				}
 			}
 		}
 		tx.LogEmpty = len(purged.Files) > 0
 		ids, titles := goneWith(tx.View, purged.Files, all.Files)
-		if err := erase(tx, NewErasure(ids, nil, titles)); err != nil {
+		if err := erase(tx, newErasure(ids, nil, titles)); err != nil {
 			return nil, err
 		}
 		if err := Purge(tx, func(_ string, at time.Time) bool { return !store.Instant(at).After(before) }); err != nil {
@@ -46,16 +51,10 @@ func PurgeTrash(ctx context.Context, w *store.Store, o trash.PurgeOptions) (*tra
 	})
 }
 
-// addAttached adds the attachments that a session in the trash refers to.
-func addAttached(v *store.View, sums map[string]bool, f trash.File) {
-	if store.SessionOf(f.File) == "" {
-		return
-	}
-	data, err := durable.ReadFile(v.Root, v.NameOf(f))
-	if err != nil {
-		return // keep the files that it may refer to
-	}
-	s, err := session.Decode(store.SessionOf(f.File), data)
+// addAttached adds the attachments that a session refers to. Those of a damaged session are
+// unknown, and kept.
+func addAttached(sums map[string]bool, id string, data []byte) {
+	s, err := session.Decode(id, data)
 	if err != nil {
 		return
 	}

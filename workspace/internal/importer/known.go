@@ -33,6 +33,7 @@ func newKnown(seed maphash.Seed) *known {
 	}
 }
 
+// SourceKey returns the key of a conversation of another program.
 func SourceKey(format, id string) string { return format + "\x00" + id }
 
 func (k *known) number(id string) uint64 { return maphash.String(k.seed, id) }

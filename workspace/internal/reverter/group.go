@@ -56,11 +56,12 @@ func takeBack(ctx context.Context, w *store.Store, verb string, o history.UndoOp
 	}
 	done := &history.Operations{}
 	for i, op := range slices.Backward(t.done) {
-		store.Add(done, op, false)
+		result := store.OperationOf(op, false)
 		if t.about[i] != nil {
 			original := store.OperationOf(t.about[i], t.verb == operation.Undo)
-			done.Operations[len(done.Operations)-1].Original = &original
+			result.Original = &original
 		}
+		done.Operations = append(done.Operations, result)
 	}
 	return done, nil
 }
@@ -133,7 +134,7 @@ func (t *takingBack) look(v *store.View) error {
 		t.of = t.targets[0].Group
 	}
 	t.all = len(t.done) + len(t.targets)
-	if len(t.targets) > store.MostOperations {
+	if len(t.targets) > store.MaxOperations {
 		return stillAsLeft(v, t.targets)
 	}
 	return nil

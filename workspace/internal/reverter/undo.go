@@ -107,6 +107,7 @@ func undoOne(ctx context.Context, w *store.Store, o history.UndoOptions) (*histo
 	})
 }
 
+// Redo repeats the operation, with its group, that the newest undo reverted.
 func Redo(ctx context.Context, w *store.Store, o history.UndoOptions) (*history.Operations, error) {
 	return takeBack(ctx, w, operation.Redo, o, func(t *takingBack, _ *store.View, newest iter.Seq[*operation.Operation], id string) error {
 		var newer *operation.Operation

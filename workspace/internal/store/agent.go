@@ -59,7 +59,7 @@ func (v *View) readAgent(name string) (*agents.Agent, error) {
 }
 
 // Agent returns the agent that name refers to: by its name, else its id, else a
-// unique part of either.
+// unique prefix of either.
 func (v *View) Agent(name string) (*agents.Agent, error) {
 	if agent.ValidName(name) && v.IsThere(agent.Path(name)) {
 		return v.readAgent(name)

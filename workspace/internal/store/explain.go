@@ -89,6 +89,8 @@ func cutHint(cut *checkpoint.ToolCutError) string {
 
 func unknownHint(e *fault.UnknownError) string { return e.What + "s: " + strings.Join(e.Choices, ", ") }
 
+// NoSuch returns the error for a name that refers to nothing. The next step is to find the
+// session.
 func NoSuch(what, name string) *fault.Error {
 	return lookup.Missing(what, name, fault.Do(fault.FindSession))
 }

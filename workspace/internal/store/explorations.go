@@ -16,6 +16,7 @@ const ExplorationsDir = "explorations"
 // ExplorationSettings has the settings of explorations only.
 const ExplorationSettings = ExplorationsDir + "/config.json"
 
+// Explorations returns the ids of all explorations.
 func (w *Store) Explorations(ctx context.Context) (ids []string, err error) {
 	defer func() { err = Explained(err) }()
 	root, err := w.Open(ctx)

@@ -15,9 +15,9 @@ import (
 // Limits of one commit: operations, and files and their bytes, since files and
 // outlines stay in memory until the commit.
 const (
-	MostOperations = 64
-	mostFiles      = 128
-	mostBytes      = 64 << 20
+	MaxOperations = 64
+	maxFiles      = 128
+	maxBytes      = 64 << 20
 )
 
 // A flush is the result of committing several operations of one group together.
@@ -33,11 +33,11 @@ type flush[T any] struct {
 // all. They belong to group; 0 begins a new one. Each operation is atomic by itself. If
 // committing fails after some operations, the flush has these, the error names the first
 // one that was not committed, and f is not called again.
-func CreateGroup[T any](ctx context.Context, b *Store, verb string, group operation.Seq, f func(*Tx) (T, error)) (flush[T], error) {
-	if err := b.makeDir(); err != nil {
+func CreateGroup[T any](ctx context.Context, w *Store, verb string, group operation.Seq, f func(*Tx) (T, error)) (flush[T], error) {
+	if err := w.makeDir(); err != nil {
 		return flush[T]{}, err
 	}
-	return Locked(ctx, b, operation.Operation{Verb: verb}, Mode{}, func(tx *Tx) (out flush[T], err error) {
+	return Locked(ctx, w, operation.Operation{Verb: verb}, Mode{}, func(tx *Tx) (out flush[T], err error) {
 		tx.Grouped, tx.Group = true, group
 		out.Prepared, err = f(tx)
 		err = tx.Conclude(err)
@@ -111,5 +111,5 @@ func (tx *Tx) Full() bool {
 	for _, o := range tx.Written {
 		bytes += o.Size()
 	}
-	return len(tx.prepared()) >= MostOperations || tx.Batch.Len() >= mostFiles || bytes >= mostBytes
+	return len(tx.prepared()) >= MaxOperations || tx.Batch.Len() >= maxFiles || bytes >= maxBytes
 }

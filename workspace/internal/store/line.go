@@ -132,6 +132,7 @@ func (p *Place) Source() *session.Outline {
 	return p.Parts[p.Part(p.Node)]
 }
 
+// OwnUntracked is a member of metadata.bough: no tasks are found in the line.
 const OwnUntracked = "untracked"
 
 // Above returns the ancestors of nodes.

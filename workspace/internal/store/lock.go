@@ -15,11 +15,11 @@ import (
 type Nothing struct{}
 
 // Create creates the workspace if it does not exist, and then calls [Update].
-func Create[T any](ctx context.Context, b *Store, op operation.Operation, f func(*Tx) (T, error)) (result T, err error) {
-	if err := b.makeDir(); err != nil {
+func Create[T any](ctx context.Context, w *Store, op operation.Operation, f func(*Tx) (T, error)) (result T, err error) {
+	if err := w.makeDir(); err != nil {
 		return result, err
 	}
-	return Update(ctx, b, op, f)
+	return Update(ctx, w, op, f)
 }
 
 // makeDir creates the folder of the workspace if it does not exist.
@@ -36,8 +36,8 @@ func (w *Store) makeDir() error {
 // staged changes with the index. It returns the result of the last call of f;
 // see [Locked]. op names the operation in the log, and for processes that wait
 // for the lock.
-func Update[T any](ctx context.Context, b *Store, op operation.Operation, f func(*Tx) (T, error)) (T, error) {
-	return Locked(ctx, b, op, Mode{}, func(tx *Tx) (T, error) {
+func Update[T any](ctx context.Context, w *Store, op operation.Operation, f func(*Tx) (T, error)) (T, error) {
+	return Locked(ctx, w, op, Mode{}, func(tx *Tx) (T, error) {
 		result, err := f(tx)
 		return result, tx.Conclude(err)
 	})
@@ -60,9 +60,9 @@ func (tx *Tx) Conclude(err error) error {
 // the lock. If a session file differs from the cache, or another program changes it
 // before the commit, Locked calls f again. It returns the result of the last call. f
 // must not write to captured variables: they would keep values of a discarded call.
-func Locked[T any](ctx context.Context, b *Store, op operation.Operation, m Mode, f func(*Tx) (T, error)) (result T, err error) {
-	err = b.WithLock(ctx, op.Verb, func(root *os.Root) (err error) {
-		result, err = lockedIn(ctx, b, root, op, m, f)
+func Locked[T any](ctx context.Context, w *Store, op operation.Operation, m Mode, f func(*Tx) (T, error)) (result T, err error) {
+	err = w.WithLock(ctx, op.Verb, func(root *os.Root) (err error) {
+		result, err = lockedIn(ctx, w, root, op, m, f)
 		return err
 	})
 	return result, err
@@ -106,13 +106,13 @@ func MakeLock(root *os.Root, dir string) error {
 	return durable.MakeShared(root, dir+"/"+writelock.FileName)
 }
 
-// lockedIn is locked for a caller that holds the lock.
-func lockedIn[T any](ctx context.Context, b *Store, root *os.Root, op operation.Operation, m Mode, f func(*Tx) (T, error)) (T, error) {
-	b = b.notingOnce()
+// lockedIn is [Locked] for a caller that holds the lock.
+func lockedIn[T any](ctx context.Context, w *Store, root *os.Root, op operation.Operation, m Mode, f func(*Tx) (T, error)) (T, error) {
+	w = w.notingOnce()
 	try := func(fresh bool) (result T, err error) {
 		m := m
 		m.writes, m.fresh = true, fresh
-		tx, err := b.recovered(ctx, root, m)
+		tx, err := w.recovered(ctx, root, m)
 		if err != nil {
 			return result, err
 		}
@@ -134,22 +134,29 @@ func lockedIn[T any](ctx context.Context, b *Store, root *os.Root, op operation.
 	return result, err
 }
 
-// notingOnce returns b with a Note that drops repeated notes: a function that
+// notingOnce returns w with a Note that drops repeated notes: a function that
 // is called again may add the same note again.
-func (b *Store) notingOnce() *Store {
+func (w *Store) notingOnce() *Store {
 	var mu sync.Mutex
 	noted := map[string]bool{}
-	once := *b
+	once := *w
 	once.Opts.Note = func(note string) {
 		mu.Lock()
 		repeated := noted[note]
 		noted[note] = true
 		mu.Unlock()
 		if !repeated {
-			b.Opts.Note(note)
+			w.Opts.Note(note)
 		}
 	}
 	return &once
+}
+
+// Quiet returns w with a Note that does nothing.
+func (w *Store) Quiet() *Store {
+	quiet := *w
+	quiet.Opts.Note = func(string) {}
+	return &quiet
 }
 
 // Patient returns w with a longer timeout for the lock.

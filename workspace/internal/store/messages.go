@@ -4,6 +4,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
+// NoteUnusable notes the sessions that cannot be read.
 func (v *View) NoteUnusable() {
 	for _, e := range v.Index.Unusable() {
 		v.Store.Opts.Note(e.Err.Error())

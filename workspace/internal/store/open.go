@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
+// Is reports whether the folder dir is a workspace; see workspace.Is.
 func Is(dir string) bool {
 	if info, err := os.Stat(filepath.Join(dir, StateDir)); err == nil && info.IsDir() {
 		return true
@@ -23,6 +24,7 @@ func Is(dir string) bool {
 	return HoldsSessions(filepath.Join(dir, session.Dir))
 }
 
+// HoldsSessions reports whether the folder dir has a JSON file.
 func HoldsSessions(dir string) bool {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return false
@@ -57,16 +59,16 @@ func TimeOf(s string) time.Time {
 // Read calls f with the current workspace and returns the result of f. If
 // another program removes or changes a file while f reads it, Read calls f once
 // more and returns the second result. f must not write to captured variables.
-func Read[T any](ctx context.Context, b *Store, f func(*View) (T, error)) (result T, err error) {
+func Read[T any](ctx context.Context, w *Store, f func(*View) (T, error)) (result T, err error) {
 	defer func() { err = Explained(err) }()
-	root, err := b.Open(ctx)
+	root, err := w.Open(ctx)
 	if err != nil {
 		return result, err
 	}
 	defer root.Close()
-	b = b.notingOnce()
+	w = w.notingOnce()
 	try := func(fresh bool) (result T, err error) {
-		v, err := b.loadQuiet(ctx, root, Mode{fresh: fresh})
+		v, err := w.loadQuiet(ctx, root, Mode{fresh: fresh})
 		if err != nil {
 			return result, err
 		}

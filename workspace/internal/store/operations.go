@@ -15,10 +15,7 @@ import (
 // Args are the arguments of an operation, by name.
 type Args = map[string]any
 
-func Add(o *history.Operations, op *operation.Operation, undone bool) {
-	o.Operations = append(o.Operations, OperationOf(op, undone))
-}
-
+// OperationOf returns the result for an operation.
 func OperationOf(op *operation.Operation, undone bool) history.Operation {
 	return history.Operation{
 		Seq: op.Seq, Time: TimeOf(op.Time), Verb: op.Verb, Args: op.Args, Sessions: List(op.Sessions),

@@ -13,21 +13,21 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Place resolves a REF; see [ParseRef]. A REF without a message refers to the
+// Place resolves a REF; see [parseRef]. A REF without a message refers to the
 // newest leaf of the session and its continuations.
 func (v *View) Place(ref string, partial bool) (*Place, error) {
-	forms := ParseRef(ref)
+	forms := parseRef(ref)
 	var failed error
 	for _, f := range forms {
 		find := v.placeOfName
-		if f.Sep != 0 {
+		if f.sep != 0 {
 			find = v.placeOfPair
 		}
 		p, err := find(f, partial)
 		switch {
 		case p != nil && err == nil:
-			return p, p.goUp(f.Up)
-		case err != nil && (p != nil || f.Sep == 0):
+			return p, p.goUp(f.up)
+		case err != nil && (p != nil || f.sep == 0):
 			return nil, err
 		case err != nil && !IsNotFound(err) && !isUsage(err):
 			return nil, err
@@ -49,25 +49,25 @@ func (v *View) Place(ref string, partial bool) (*Place, error) {
 	if len(ids) == 0 {
 		return nil, cmp.Or(failed, v.noPlace(ref))
 	}
-	p, err := v.placeOfSession(short.Name, ids, partial)
+	p, err := v.placeOfSession(short.name, ids, partial)
 	if err != nil {
 		return nil, err
 	}
-	return p, p.goUp(short.Up)
+	return p, p.goUp(short.up)
 }
 
 // abbreviatedForm returns the first of forms that abbreviates ids of sessions,
 // with these ids.
-func (v *View) abbreviatedForm(forms []RefForm) (RefForm, []string, error) {
+func (v *View) abbreviatedForm(forms []refForm) (refForm, []string, error) {
 	for _, f := range forms {
-		if f.Sep != 0 {
+		if f.sep != 0 {
 			continue
 		}
-		if ids, err := v.abbreviated(f.Name); err != nil || len(ids) > 0 {
+		if ids, err := v.abbreviated(f.name); err != nil || len(ids) > 0 {
 			return f, ids, err
 		}
 	}
-	return RefForm{}, nil, nil
+	return refForm{}, nil, nil
 }
 
 func isUsage(err error) bool { return err != nil && Explain(err).Code == fault.Usage }
@@ -87,15 +87,15 @@ func (v *View) noPlace(ref string) error {
 // placeOfPair resolves SESSION@MESSAGE or TREE/NODE. It returns nil if there is
 // no such session. If it returns a place and an error, the error is about the
 // message.
-func (v *View) placeOfPair(f RefForm, partial bool) (*Place, error) {
-	if f.Message == "" {
-		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q has no message after the %c", f.Name+string(f.Sep), f.Sep)}
+func (v *View) placeOfPair(f refForm, partial bool) (*Place, error) {
+	if f.message == "" {
+		return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q has no message after the %c", f.name+string(f.sep), f.sep)}
 	}
-	id, err := v.Resolve(f.Name)
+	id, err := v.Resolve(f.name)
 	if err != nil {
 		return nil, err
 	}
-	p, err := v.PlaceIn(id, f.Message, partial)
+	p, err := v.PlaceIn(id, f.message, partial)
 	if err != nil {
 		return &Place{Node: -1}, err
 	}
@@ -105,29 +105,29 @@ func (v *View) placeOfPair(f RefForm, partial bool) (*Place, error) {
 // placeOfName resolves a complete name, and returns nil if it refers to
 // nothing. It does not try prefixes. It searches all sessions only for a
 // message whose id is also a title or label.
-func (v *View) placeOfName(f RefForm, partial bool) (*Place, error) {
-	if IsHeadName(f.Name) {
-		return v.PlaceAtHead(f.Name, partial)
+func (v *View) placeOfName(f refForm, partial bool) (*Place, error) {
+	if IsHeadName(f.name) {
+		return v.PlaceAtHead(f.name, partial)
 	}
-	if id, ok := v.byID(f.Name); ok {
-		return v.placeOfSession(f.Name, []string{id}, partial)
+	if id, ok := v.byID(f.name); ok {
+		return v.placeOfSession(f.name, []string{id}, partial)
 	}
-	titled, err := v.titled(f.Name)
+	titled, err := v.titled(f.name)
 	if err != nil {
 		return nil, err
 	}
-	if len(titled)+len(v.BookmarksIfAny().Labelled(f.Name)) == 0 {
+	if len(titled)+len(v.BookmarksIfAny().Labelled(f.name)) == 0 {
 		return nil, nil
 	}
-	if mayBeMessage(f.Name) {
-		if p, err := v.placeOfMessage([]RefForm{{Name: f.Name}}, partial); p != nil || err != nil {
+	if mayBeMessage(f.name) {
+		if p, err := v.placeOfMessage([]refForm{{name: f.name}}, partial); p != nil || err != nil {
 			return p, err
 		}
 	}
 	if len(titled) > 0 {
-		return v.placeOfSession(f.Name, titled, partial)
+		return v.placeOfSession(f.name, titled, partial)
 	}
-	return v.placeLabelled(f.Name, partial)
+	return v.placeLabelled(f.name, partial)
 }
 
 // placeOfSession returns the newest leaf of the session in ids. It returns an

@@ -24,10 +24,10 @@ func mayBeMessage(name string) bool {
 // one of forms, in this order. Messages with equal bytes are one message: that
 // of the line that had it first, else the oldest copy. It returns nil if there
 // is none.
-func (v *View) placeOfMessage(forms []RefForm, partial bool) (*Place, error) {
-	var names []RefForm
+func (v *View) placeOfMessage(forms []refForm, partial bool) (*Place, error) {
+	var names []refForm
 	for _, f := range forms {
-		if f.Sep == 0 && f.Name != "" && !strings.Contains(f.Name, "@") && !strings.HasPrefix(f.Name, urn) && !strings.ContainsFunc(f.Name, unicode.IsSpace) {
+		if f.sep == 0 && f.name != "" && !strings.Contains(f.name, "@") && !strings.HasPrefix(f.name, urn) && !strings.ContainsFunc(f.name, unicode.IsSpace) {
 			names = append(names, f)
 		}
 	}
@@ -39,13 +39,13 @@ func (v *View) placeOfMessage(forms []RefForm, partial bool) (*Place, error) {
 		return nil, err
 	}
 	for _, f := range names {
-		of := copies[f.Name]
+		of := copies[f.name]
 		if len(of) == 0 {
 			continue
 		}
-		p, err := v.placeOfCopies(f.Name, of, partial)
+		p, err := v.placeOfCopies(f.name, of, partial)
 		if err == nil {
-			err = p.goUp(f.Up)
+			err = p.goUp(f.up)
 		}
 		return p, err
 	}
@@ -92,7 +92,7 @@ func (c messageCopy) compare(other messageCopy) int {
 
 // copiesOf searches all readable files for messages by id. It reads Penguin's
 // checkpoints only if no session has one of them.
-func (v *View) copiesOf(names []RefForm) (map[string][]messageCopy, error) {
+func (v *View) copiesOf(names []refForm) (map[string][]messageCopy, error) {
 	if err := v.Whole(); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (v *View) copiesOf(names []RefForm) (map[string][]messageCopy, error) {
 		point := copiedUntil(s.Outline)
 		for i := s.Header; i < len(s.Messages); i++ {
 			id := s.Messages[i].ID
-			if !slices.ContainsFunc(names, func(f RefForm) bool { return f.Name == id }) {
+			if !slices.ContainsFunc(names, func(f refForm) bool { return f.name == id }) {
 				continue
 			}
 			mu.Lock()
@@ -141,10 +141,10 @@ func (v *View) copiesOf(names []RefForm) (map[string][]messageCopy, error) {
 }
 
 // mayHold reports whether data may contain a message with one of these ids.
-func mayHold(data []byte, names []RefForm) bool {
-	return slices.ContainsFunc(names, func(f RefForm) bool {
-		plain := strings.IndexFunc(f.Name, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' || r == '/' }) < 0
-		return !plain || bytes.Contains(data, []byte(`"`+f.Name+`"`))
+func mayHold(data []byte, names []refForm) bool {
+	return slices.ContainsFunc(names, func(f refForm) bool {
+		plain := strings.IndexFunc(f.name, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' || r == '/' }) < 0
+		return !plain || bytes.Contains(data, []byte(`"`+f.name+`"`))
 	})
 }
 

@@ -19,20 +19,20 @@ func IsHeadName(name string) bool {
 	return name == HeadName || name == headSign || name == previousSign
 }
 
-// A RefForm is one interpretation of a REF.
-type RefForm struct {
-	Name    string // a session, or the id or label of a message
-	Sep     byte   // '@' or '/' before message; 0 for a name alone
-	Message string
-	Up      int // how many messages to go up
+// A refForm is one interpretation of a REF.
+type refForm struct {
+	name    string // a session, or the id or label of a message
+	sep     byte   // '@' or '/' before message; 0 for a name alone
+	message string
+	up      int // how many messages to go up
 }
 
-// ParseRef returns the interpretations of ref, in the order in which they are
+// parseRef returns the interpretations of ref, in the order in which they are
 // tried: ref as a name; without the operators ~N and ^ at its end, one by one;
 // then, without all operators, SESSION@MESSAGE and TREE/NODE; then these two
 // with the operators as part of the id.
-func ParseRef(ref string) []RefForm {
-	forms := []RefForm{{Name: ref}}
+func parseRef(ref string) []refForm {
+	forms := []refForm{{name: ref}}
 	base, up := ref, 0
 	for {
 		rest, n, ok := cutOperator(base)
@@ -40,7 +40,7 @@ func ParseRef(ref string) []RefForm {
 			break
 		}
 		base, up = rest, up+min(n, math.MaxInt32-up)
-		forms = append(forms, RefForm{Name: base, Up: up})
+		forms = append(forms, refForm{name: base, up: up})
 	}
 	forms = appendSplit(forms, base, up)
 	if up > 0 {
@@ -73,10 +73,10 @@ func cutOperator(ref string) (rest string, up int, ok bool) {
 
 // appendSplit appends the interpretations of base as a pair: split at the last
 // '@', then at the last '/'.
-func appendSplit(forms []RefForm, base string, up int) []RefForm {
+func appendSplit(forms []refForm, base string, up int) []refForm {
 	for _, sep := range []byte{'@', '/'} {
 		if i := strings.LastIndexByte(base, sep); i >= 0 {
-			forms = append(forms, RefForm{Name: base[:i], Sep: sep, Message: base[i+1:], Up: up})
+			forms = append(forms, refForm{name: base[:i], sep: sep, message: base[i+1:], up: up})
 		}
 	}
 	return forms

@@ -8,13 +8,13 @@ import (
 
 func formsOf(ref string) string {
 	var list []string
-	for _, f := range ParseRef(ref) {
-		s := fmt.Sprintf("%q", f.Name)
-		if f.Sep != 0 {
-			s += fmt.Sprintf("%c%q", f.Sep, f.Message)
+	for _, f := range parseRef(ref) {
+		s := fmt.Sprintf("%q", f.name)
+		if f.sep != 0 {
+			s += fmt.Sprintf("%c%q", f.sep, f.message)
 		}
-		if f.Up != 0 {
-			s += fmt.Sprintf("~%d", f.Up)
+		if f.up != 0 {
+			s += fmt.Sprintf("~%d", f.up)
 		}
 		list = append(list, s)
 	}
@@ -57,17 +57,17 @@ func FuzzParseRef(f *testing.F) {
 		f.Add(ref)
 	}
 	f.Fuzz(func(t *testing.T, ref string) {
-		forms := ParseRef(ref)
-		if forms[0] != (RefForm{Name: ref}) {
+		forms := parseRef(ref)
+		if forms[0] != (refForm{name: ref}) {
 			t.Fatalf("%q is first read as %+v", ref, forms[0])
 		}
 		for _, form := range forms[1:] {
-			read := form.Name
-			if form.Sep != 0 {
-				read += string(form.Sep) + form.Message
+			read := form.name
+			if form.sep != 0 {
+				read += string(form.sep) + form.message
 			}
 			rest, ok := strings.CutPrefix(ref, read)
-			if !ok || strings.Trim(rest, "~^0123456789") != "" || form.Up < 0 || rest == "" && form.Up != 0 || form.Sep == 0 && form.Name == "" {
+			if !ok || strings.Trim(rest, "~^0123456789") != "" || form.up < 0 || rest == "" && form.up != 0 || form.sep == 0 && form.name == "" {
 				t.Fatalf("%q is read as %+v", ref, form)
 			}
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/bough-dev/bough/internal/sessions"
 )
 
-// Options are the options of a workspace that the store needs.
+// Options are those of workspace.Options, which documents them. The store and the engines
+// above it use them.
 type Options struct {
 	Limit          int
 	Wait           time.Duration

@@ -107,6 +107,7 @@ func (tx *Tx) InTrash(name string) (string, error) {
 
 const trashStamp = "20060102T150405.000000"
 
+// InTheTrash returns the files in the trash, last removed first.
 func (v *View) InTheTrash() (*trash.List, error) {
 	t := &trash.List{Files: []trash.File{}}
 	err := fs.WalkDir(v.Root.FS(), TrashDir, func(name string, d fs.DirEntry, err error) error {

@@ -19,6 +19,7 @@ type uuids struct {
 	known map[string]bool   // the ids in it
 }
 
+// SessionID returns the id of the session with a UUID, if it is known.
 func (u *uuids) SessionID(uuid string) (id string, ok bool) {
 	u.Lock()
 	defer u.Unlock()

@@ -39,7 +39,7 @@ type Tx struct {
 	Written   []written              // the staged sessions
 	gone      []string               // sessions that it moves to the trash
 	Op        *operation.Operation   // the operation for the log
-	earlier   []*operation.Operation // earlier operations of the same commit, see begin
+	earlier   []*operation.Operation // earlier operations of the same commit, see [Tx.Begin]
 	Grouped   bool                   // the operations form a group
 	Group     operation.Seq          // number of the group, 0 for a new one
 	completed bool                   // it completes an interrupted operation, without a new one
@@ -137,6 +137,7 @@ func (v *View) noteTrouble() {
 	}
 }
 
+// IsPenguin reports whether id is a checkpoint of Penguin that no session hides.
 func (v *View) IsPenguin(id string) bool {
 	_, ok := v.Penguin[id]
 	return ok && v.Index.Entry(id) == nil
@@ -154,7 +155,7 @@ func (v *View) Kind(id string) session.Kind {
 // locate adds the position in the file to an error about a link.
 func (v *View) locate(err error) error {
 	var missing *index.MissingError
-	var ring *index.CycleError
+	var cycle *index.CycleError
 	switch {
 	case errors.As(err, &missing):
 		if o, err := v.Outline(missing.From); err == nil {
@@ -163,9 +164,9 @@ func (v *View) locate(err error) error {
 		if v.IsPenguin(missing.From) {
 			missing.File = checkpoint.PenguinFile(missing.From)
 		}
-	case errors.As(err, &ring):
-		if o, err := v.Outline(ring.IDs[0]); err == nil {
-			ring.Offset = o.LinkOffset
+	case errors.As(err, &cycle):
+		if o, err := v.Outline(cycle.IDs[0]); err == nil {
+			cycle.Offset = o.LinkOffset
 		}
 	}
 	return err

@@ -1,4 +1,4 @@
-package workspace
+package eraser
 
 import (
 	"encoding/json"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace/imports"
-	"github.com/bough-dev/bough/workspace/internal/eraser"
 	"github.com/bough-dev/bough/workspace/internal/importer"
 )
 
@@ -23,8 +22,8 @@ func TestLedgerRow(t *testing.T) {
 		notes int
 	}{
 		{line, "Secret", 1},
-		{eraser.NewErasure([]string{"s"}, nil, nil).ImportLine(line), "", 0},
-		{eraser.NewErasure([]string{"other"}, nil, nil).ImportLine(line), "Secret", 1},
+		{newErasure([]string{"s"}, nil, nil).importLine(line), "", 0},
+		{newErasure([]string{"other"}, nil, nil).importLine(line), "Secret", 1},
 	} {
 		var is importer.FileRow
 		if err := json.Unmarshal(c.line, &is); err != nil || len(is.File.Rows) != 1 {

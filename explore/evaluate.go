@@ -14,7 +14,7 @@ import (
 type Method string
 
 const (
-	Best      Method = "best"      // the result with the highest rating, the first one if equal
+	Best      Method = "best"      // the result with the highest rating
 	Consensus Method = "consensus" // the result that more than half of the branches agree on, regardless of reasons
 	Synthesis Method = "synthesis" // several results combined into one
 )
@@ -74,7 +74,8 @@ func prune(branches []Branch, c Config) []Branch {
 // and by the metrics that at least two of them have. [Consensus] falls back to
 // [Best] unless more than half of the branches, and at least two, agree.
 // [Synthesis] falls back unless at least two results reach c.Synthesize.
-// Between equal ratings the order of the branches decides.
+// Between equal ratings the higher confidence decides, then the order of the
+// branches.
 //
 // It panics if the method is unknown.
 func evaluate(method Method, branches []Branch, c Config) Evaluation {
@@ -121,7 +122,9 @@ func (e *Evaluation) voices(branches []Branch, c Config) []voice {
 		list = append(list, voice{Branch: b, confidence: value})
 	}
 	e.Metrics = rate(list, c)
-	slices.SortStableFunc(list, func(a, b voice) int { return cmp.Compare(b.rating, a.rating) })
+	slices.SortStableFunc(list, func(a, b voice) int {
+		return cmp.Or(cmp.Compare(b.rating, a.rating), cmp.Compare(b.confidence, a.confidence))
+	})
 	if len(e.Metrics) > 0 {
 		e.addRatings(list, c)
 	}
@@ -142,8 +145,10 @@ func (e *Evaluation) best(voices []voice) {
 	switch {
 	case len(voices) == 1:
 		e.say("%s is the only one evaluated, with confidence %s", called(first.Branch), figure(first.confidence))
-	case voices[1].rating == first.rating:
+	case voices[1].rating == first.rating && voices[1].confidence == first.confidence:
 		e.say("%s is the first with the highest %s %s", called(first.Branch), what, figure(first.rating))
+	case voices[1].rating == first.rating:
+		e.say("%s has the highest rating %s, and of these the highest confidence %s", called(first.Branch), figure(first.rating), figure(first.confidence))
 	default:
 		e.say("%s has the highest %s %s", called(first.Branch), what, figure(first.rating))
 	}

@@ -166,6 +166,7 @@ func TestParseMethod(t *testing.T) {
 // FuzzEvaluate: the selected branch counts, and the order of the branches changes nothing
 // except for the selection among equal ones.
 func FuzzEvaluate(f *testing.F) {
+	f.Add(uint64(208), "0 0 0 0 0 0 0 0", uint8(0)) // equal ratings of different confidences
 	f.Add(uint64(1), "a b c a b 42 42.0 a", uint8(0))
 	f.Add(uint64(7), "", uint8(1))
 	f.Add(uint64(9), "the_long_answer the_long_answers x", uint8(2))

@@ -241,10 +241,7 @@ func TestBranchesPartial(t *testing.T) {
 			if _, err := s.Rewind(t.Context(), root+"@"+ids[1], checkpoint.CutOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			s.append(workspace.Append{Session: root, Parent: ids[0], Text: "x"})
-			if strings.Contains(c.partial, "f") {
-				s.append(workspace.Append{Session: root, Text: "y"})
-			}
+			sideBranch(s, root, ids[0], strings.Contains(c.partial, "f"))
 		}
 		files := s.line(root)
 		c.spoil(s, files)
@@ -274,6 +271,27 @@ func TestBranchesPartial(t *testing.T) {
 		}
 		if _, err := s.MessageTree(t.Context(), files[c.ask], o.ReadOptions); err != nil {
 			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// sideBranch adds the message x below parent to the first file of a line, which is full, and
+// if continued is true, y in a continuation of this file, as earlier versions did.
+func sideBranch(s *space, root, parent string, continued bool) {
+	s.t.Helper()
+	text := s.read(session.FileName(root))
+	end := strings.LastIndex(text, "\n  ],\n  \"llm_request_lifecycles\"")
+	if end < 0 {
+		s.t.Fatalf("the file is\n%s", text)
+	}
+	s.write(session.FileName(root), text[:end]+fmt.Sprintf(
+		`,{"id":"mx","role":"user","content":"x","timestamp":"2026-05-25T16:00:00+00:00","metadata":{"parent_id":%q,"bough":{"continued":true}}}`, parent)+text[end:])
+	if continued {
+		s.messages("side", fmt.Sprintf(`"continued_from":[%q],"continued_to":[]`, root),
+			fmt.Sprintf(`{"id":"t","role":"system","metadata":{"type":"session_transition","previous_session":%q,"parent_id":"mx"}}`, root),
+			`{"id":"my","role":"user","content":"y","timestamp":"2026-05-25T16:00:01+00:00","metadata":{}}`)
+		if _, err := s.Rename(s.t.Context(), root, "Seen"); err != nil { // the index has the link
+			s.t.Fatal(err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -142,13 +143,24 @@ func TestContinuePenguin(t *testing.T) {
 	all := append(testchat.All(files), testchat.Message{ID: out.Message, Raw: s.session(out.Session).Messages[3].Raw})
 	sameMessages(t, "the line", s.show(files[0].ID), all)
 
+	// A branch from a full file shares the newest file.
 	side := s.append(workspace.Append{Session: last.ID, Parent: last.Messages[5].ID, Text: "aside"})
 	second := s.append(workspace.Append{Session: files[0].ID, Text: "on from aside"})
-	if second.Session == last.ID || string(second.Parent) != side.Message {
-		t.Fatalf("the message after the side branch went to %+v", second)
+	if side.Session != out.Session || second.Session != out.Session || string(second.Parent) != side.Message {
+		t.Fatalf("the side branch went to %+v and %+v", side, second)
 	}
-	if to := s.member(last.ID, "continued_to"); to != list(out.Session, second.Session) {
-		t.Errorf("the file before has continued_to %s, want both", to)
+	if to := s.member(last.ID, "continued_to"); to != `"`+out.Session+`"` {
+		t.Errorf("the file before has continued_to %s", to)
+	}
+
+	// Another program continues the file a second time; the next append completes the link.
+	s.messages("other", fmt.Sprintf(`"continued_from":%q`, last.ID),
+		fmt.Sprintf(`{"id":"marker","role":"system","metadata":{"type":"session_transition","previous_session":%q}}`, last.ID),
+		`{"id":"o1","role":"user","content":"elsewhere"}`)
+	s.append(workspace.Append{Session: "other", Parent: "o1", Text: "and on"})
+	var to []string
+	if err := json.Unmarshal([]byte(s.member(last.ID, "continued_to")), &to); err != nil || len(to) != 2 || !slices.Contains(to, "other") || !slices.Contains(to, out.Session) {
+		t.Errorf("the file before has continued_to %q, %v, want both", to, err)
 	}
 	healthy(t, s)
 }
@@ -185,68 +197,116 @@ func TestContinueMarker(t *testing.T) {
 	}
 }
 
-// TestContinueTwice: if a side branch in a full file is the newest leaf, the next message
-// opens a second continuation of that file. The messages of the first continuation keep
-// their parents.
+// sideContinuation writes the conversation a b c d with the limit 3 as earlier versions
+// did: a side branch x of a is in the full first file, and y below it in a continuation of
+// its own.
+func sideContinuation(s *space) {
+	s.t.Helper()
+	said := func(id, metadata string) string {
+		return fmt.Sprintf(`{"id":"m%s","role":"user","content":%[1]q,"timestamp":"2026-05-25T15:00:0%[2]x+00:00","metadata":{%[3]s}}`, id, id[0]-'a'&15, metadata)
+	}
+	marker := func(id, parent string) string {
+		return fmt.Sprintf(`{"id":"%s","role":"system","metadata":{"type":"session_transition","previous_session":"f1","parent_id":%q}}`, id, parent)
+	}
+	s.messages("f1", `"continued_from":[],"continued_to":["f2","f3"]`, said("a", ""), said("b", ""), said("c", ""),
+		said("x", `"parent_id":"ma","bough":{"continued":true}`))
+	s.messages("f2", `"continued_from":["f1"],"continued_to":[]`, marker("t2", "mc"), said("d", ""))
+	s.messages("f3", `"continued_from":["f1"],"continued_to":[]`, marker("t3", "mx"), said("y", ""))
+}
+
+// TestContinueTwice: a full file may have a second continuation, for a side branch in it.
+// New messages below the full file are added to the last file of the line.
 func TestContinueTwice(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
-	first := s.new("")
-	ids := s.say("a", "b", "c", "d")
-	one := s.session(first)
-	side := s.append(workspace.Append{Session: first, Parent: ids[0], Text: "x"})
-	if side.Session != first {
-		t.Errorf("the side branch went to %s, want the file of its parent", side.Session)
-	}
-	if raw := string(s.session(first).Messages[3].Raw); !strings.Contains(raw, `"continued": true`) {
-		t.Errorf("the late message is %s", raw)
-	}
-	next := s.append(workspace.Append{Session: first, Text: "y"})
-	if next.Session == first || string(next.Parent) != side.Message {
-		t.Fatalf("the next message went to %+v", next)
-	}
-	if got := s.texts(first + "@" + ids[3]); got != "a b c d" {
-		t.Errorf("the first branch is %q", got)
-	}
-	if got := s.texts(first + "@" + next.Message); got != "a x y" {
-		t.Errorf("the second branch is %q", got)
-	}
-	e := s.entry(first)
-	if len(e.ContinuedTo) != 2 || e.ContinuedTo[1] != next.Session || s.member(first, "continued_to") != list(e.ContinuedTo...) {
-		t.Errorf("the first file has continued_to %q, %s", e.ContinuedTo, s.member(first, "continued_to"))
-	}
-	if !bytes.Equal(region(s.session(first), 0, 3), region(one, 0, 3)) {
-		t.Error("messages of the first file changed")
-	}
-	for ref, want := range map[string]string{first: "a x y", next.Session: "a x y", e.ContinuedTo[0]: "a b c d"} {
+	sideContinuation(s)
+	for ref, want := range map[string]string{"f1": "a x y", "f2": "a b c d", "f3": "a x y", "f1@md": "a b c d", "f1@my": "a x y", "f2@mx": "a x"} {
 		if got := s.texts(ref); got != want {
 			t.Errorf("%s shows %q, want %q", ref, got, want)
 		}
 	}
+	before := s.read(session.FileName("f1"))
+	for _, c := range []struct{ parent, want string }{
+		{"ma", "a p0"},
+		{"mx", "a x p1"},
+		{"md", "a b c d p2"},
+		{"my", "a x y p3"},
+		{"mc", "a b c p4"},
+	} {
+		text := strings.Fields(c.want)
+		out := s.append(workspace.Append{Session: "f1", Parent: c.parent, Text: text[len(text)-1]})
+		if got := s.texts("f1@" + out.Message); got != c.want {
+			t.Errorf("below %s: %q, want %q", c.parent, got, c.want)
+		}
+		if home := map[string]string{"md": "f2"}[c.parent]; home != "" && out.Session != home {
+			t.Errorf("below %s: the message went to %s, want the file of its parent", c.parent, out.Session)
+		}
+	}
+	if got := s.line("f1"); len(got) != 4 || s.read(session.FileName("f1")) != before {
+		t.Errorf("the files are %q, and the full one changed: %t", got, s.read(session.FileName("f1")) != before)
+	}
 	healthy(t, s)
 }
 
-// TestContinueOnlyNewest: only a message below the newest leaf opens a continuation; any
-// other message goes into the file of its parent.
-func TestContinueOnlyNewest(t *testing.T) {
+// TestContinueShared: messages below a full file share the newest file of the line until
+// that is full too.
+func TestContinueShared(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 3)
 	first := s.new("")
 	ids := s.say("a", "b", "c", "d")
-	for i := range 4 {
-		if out := s.append(workspace.Append{Session: first, Parent: ids[1], Text: fmt.Sprint("side", i)}); out.Session != first {
-			t.Errorf("side message %d went to %s", i, out.Session)
+	full := s.read(session.FileName(first))
+	line := s.line(first)
+	check := func(what string, out *workspace.AppendResult, file int, want string) {
+		t.Helper()
+		if line = s.line(first); len(line) != file+1 || out.Session != line[file] {
+			t.Errorf("%s: the message went to %s of %q, want file %d", what, out.Session, line, file)
+		}
+		if got := s.texts(first + "@" + out.Message); got != want {
+			t.Errorf("%s: the path is %q, want %q", what, got, want)
 		}
 	}
-	s.append(workspace.Append{Session: first, Parent: ids[3], Text: "e"})
-	if out := s.append(workspace.Append{Session: first, Parent: ids[2], Text: "late"}); out.Session != first {
-		t.Errorf("a message below the last one of a continued file went to %s", out.Session)
+	x := s.append(workspace.Append{Session: first, Parent: ids[0], Text: "x"})
+	check("a side branch", x, 1, "a x")
+	y := s.append(workspace.Append{Session: first, Text: "y"})
+	check("its next message", y, 1, "a x y")
+	if raw := string(s.session(y.Session).Messages[3].Raw); strings.Contains(raw, "parent_id") || strings.Contains(raw, "continued") {
+		t.Errorf("the message that follows its parent in the file is %s", raw)
 	}
+	z := s.append(workspace.Append{Session: first, Parent: ids[1], Text: "z"})
+	check("a branch when all files are full", z, 2, "a b z")
+	file := s.session(z.Session)
+	if marker := string(file.Messages[file.Header-1].Raw); !strings.Contains(marker, `"previous_session": "`+y.Session+`"`) || !strings.Contains(marker, `"parent_id": "`+ids[1]+`"`) {
+		t.Errorf("the marker is %s", marker)
+	}
+	check("the first path goes on", s.append(workspace.Append{Session: first, Parent: ids[3], Text: "e"}), 2, "a b c d e")
 	if got := s.texts(first + "@" + ids[3]); got != "a b c d" {
-		t.Errorf("the continuation now follows %q", got)
+		t.Errorf("the path to the end of the first path is %q", got)
 	}
-	if got := s.texts(first); got != "a b c late" {
-		t.Errorf("the newest leaf is %q", got)
+	if now := s.read(session.FileName(first)); strings.Replace(now, `"`+line[1]+`"`, "", 1) != strings.Replace(full, `"`+line[1]+`"`, "", 1) {
+		t.Errorf("the full file changed:\n%s", now)
 	}
 	healthy(t, s)
+}
+
+// TestContinueAmbiguous: if another message of the line has the id of the parent, a message
+// is added to the file of its parent even if that is full, because elsewhere its parent
+// would be ambiguous.
+func TestContinueAmbiguous(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 2)
+	s.messages("f1", `"continued_from":[],"continued_to":["f2"]`, `{"id":"a","content":"a"}`, `{"id":"b","content":"b"}`)
+	s.messages("f2", `"continued_from":["f1"],"continued_to":[]`,
+		`{"id":"t","role":"system","metadata":{"type":"session_transition","previous_session":"f1"}}`,
+		`{"id":"b","content":"other"}`)
+	if _, err := s.Rewind(t.Context(), "f1@a", checkpoint.CutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	out := s.append(workspace.Append{Session: "f2", Text: "on"})
+	if got := s.texts("f1@" + out.Message); got != "a on" || out.Session != "f2" {
+		t.Errorf("below a in %s: %q", out.Session, got)
+	}
+	out = s.append(workspace.Append{Session: "f1", Text: "c"})
+	if got := s.texts("f1@" + out.Message); got != "a on c" {
+		t.Errorf("below the newest message in %s: %q", out.Session, got)
+	}
 }
 
 // TestContinueBranch: a branch longer than the limit is one file, and its continuation

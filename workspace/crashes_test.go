@@ -118,9 +118,13 @@ var scenarios = []scenario{
 	}},
 	{name: "append that opens a second continuation", limit: 3, setup: func(s *space) verb {
 		s.new("Bread")
+		ids := s.say("a", "b", "c", "d", "e", "f")
+		return add(workspace.Append{Session: "Bread", Parent: ids[0], Text: "x"})
+	}},
+	{name: "append below a full file", limit: 3, setup: func(s *space) verb {
+		s.new("Bread")
 		ids := s.say("a", "b", "c", "d")
-		s.append(workspace.Append{Session: "Bread", Parent: ids[0], Text: "x"})
-		return add(workspace.Append{Session: "Bread", Text: "y"})
+		return add(workspace.Append{Session: "Bread", Parent: ids[0], Text: "x"})
 	}},
 	{name: "append to a checkpoint", setup: func(s *space) verb {
 		s.new("Bread")
@@ -420,6 +424,12 @@ var scenarios = []scenario{
 	{name: "undo of append that opened a continuation", limit: 2, setup: func(s *space) verb {
 		s.new("Bread")
 		s.say("a", "b", "c")
+		return undo
+	}},
+	{name: "undo of append below a full file", limit: 2, setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b", "c")
+		s.append(workspace.Append{Session: "Bread", Parent: ids[0], Text: "x"})
 		return undo
 	}},
 	{name: "undo of rm --line", limit: 2, setup: func(s *space) verb {

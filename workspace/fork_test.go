@@ -46,8 +46,8 @@ func forks() []fork {
 		{"in one file", 0, 1, 1, say},
 		{"at the end of a file", 2, 3, 4, say},
 		{"in the second of four files", 0, 4, 4, files},
-		{"in the second of four files, which is full then", 3, 4, 5, files},
-		{"in files of one message", 1, 6, 7, say},
+		{"in the second of four files, which is full then", 3, 4, 4, files},
+		{"in files of one message", 1, 6, 8, say},
 	}
 }
 

@@ -112,17 +112,18 @@ func (tx *Tx) AppendFork(p *Place, m *Message, title string) (string, error) {
 	return d.ID, tx.Create(d)
 }
 
-// AppendTo adds the message below p, in the file of its parent, or, under the
-// newest leaf of the line, in the line's last file or a new continuation.
+// AppendTo adds the message below p, in the file that [Place.destination] selects, or, if
+// that is full, in a new continuation of it.
 func (tx *Tx) AppendTo(p *Place, m *Message) (string, error) {
 	tx.LogAddition(m, Addition{Parent: session.ID(p.MessageID()), Branch: p.branchesAt()})
-	s := p.Parts[p.FilePart()]
+	part, full := p.destination(tx.View.Store.Opts.Limit)
+	s := p.Parts[part]
 	at := tx.View.Index.Dialect().Time(tx.View.Now(p.Line))
-	if p.Node >= 0 && p.Node == p.Newest(0) && s.Len()-s.Header >= tx.View.Store.Opts.Limit {
-		return tx.appendContinuation(p, s, m, at)
+	if full {
+		return tx.Continuation(p, s, p.MessageID(), at, m.Encode(at))
 	}
 	var metadata []rawjson.Pair
-	if p.Node != p.Follows(p.FilePart()) {
+	if p.Node != p.Follows(part) {
 		parent := rawjson.Compact(session.ID(p.MessageID()))
 		metadata = append(metadata, rawjson.Pair{Key: "parent_id", Value: parent})
 	}
@@ -153,7 +154,7 @@ func (tx *Tx) completeLink(l *Line, s *session.Outline) error {
 	return nil
 }
 
-// FilePart returns the index of the file for a message below p: the file of its
+// FilePart returns the index of the file that a message below p belongs to: the file of its
 // parent, or the last empty file that continues it.
 func (p *Place) FilePart() int {
 	part := 0
@@ -168,9 +169,18 @@ func (p *Place) FilePart() int {
 	return part
 }
 
-// appendContinuation stages m in a new file that continues s, which is full.
-func (tx *Tx) appendContinuation(p *Place, s *session.Outline, m *Message, at string) (string, error) {
-	return tx.Continuation(p, s, p.MessageID(), at, m.Encode(at))
+// destination returns the index of the file for a message below p: the one that it belongs
+// to while that has fewer than limit messages, else the last file of the line. full reports
+// that the last file has limit messages too. If the id of the parent is ambiguous, it is
+// unique at most in its own file, which then gets the message even if it is full.
+func (p *Place) destination(limit int) (part int, full bool) {
+	room := func(part int) bool { return p.Parts[part].Len()-p.Parts[part].Header < limit }
+	part = p.FilePart()
+	if p.Node < 0 || room(part) || len(p.Find(p.MessageID())) > 1 {
+		return part, false
+	}
+	part = len(p.Parts) - 1
+	return part, !room(part)
 }
 
 // Continuation stages a new file that continues s, a file of the line of p: the line's

@@ -1,8 +1,10 @@
 package index
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/bough-dev/bough/internal/crc32c"
@@ -15,17 +17,26 @@ const (
 	TablePath = tablePath
 )
 
-// A Limits opens an index with other limits of the sizes of the index and its
-// journal.
-type Limits struct{ Index, Journal int64 }
+// A Limits opens an index with other limits: the bytes of the index and of its journal, the
+// sessions of the index and the lines of its journal. Zero means no limit.
+type Limits struct{ Index, Journal, Sessions, Lines int64 }
+
+func (l Limits) limits() limits {
+	return limits{
+		sessions: cmp.Or(l.Sessions, math.MaxInt64),
+		bytes:    cmp.Or(l.Index, math.MaxInt64),
+		lines:    cmp.Or(l.Lines, math.MaxInt64),
+		journal:  cmp.Or(l.Journal, math.MaxInt64),
+	}
+}
 
 func (l Limits) Open(root *os.Root, aliases map[string]string) (*Index, error) {
-	return open(root, aliases, nil, limits{l.Index, l.Journal})
+	return open(root, aliases, nil, l.limits())
 }
 
 func (l Limits) Load(root *os.Root, aliases map[string]string) (*Index, error) {
 	x := newIndex(root, aliases, nil)
-	x.limits = limits{l.Index, l.Journal}
+	x.limits = l.limits()
 	return x, x.load()
 }
 

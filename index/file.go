@@ -17,7 +17,8 @@ import (
 // zero Identity.
 type files struct {
 	index, journal durable.Identity
-	lines          int64 // number of bytes of the journal that are complete lines
+	lines          int64 // number of complete lines of the journal
+	size           int64 // of these lines in bytes
 }
 
 // changed returns when the files of the index were written. The index records the
@@ -50,7 +51,7 @@ func (f *files) read(root *os.Root) (index, journal []byte, err error) {
 		}
 	}
 	journal = journal[:bytes.LastIndexByte(journal, '\n')+1]
-	f.lines = int64(len(journal))
+	f.lines, f.size = int64(bytes.Count(journal, []byte("\n"))), int64(len(journal))
 	return index, journal, err
 }
 

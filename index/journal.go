@@ -14,15 +14,26 @@ const JournalPath = session.Dir + "/session_index.journal"
 
 // limits are the sizes at which a journal is begun and folded.
 type limits struct {
-	index   int64 // an index of fewer bytes has no journal
-	journal int64 // maximum size of the journal in bytes
+	sessions int64 // an index of fewer sessions and fewer bytes has no journal
+	bytes    int64
+	lines    int64 // maximum number of lines of the journal of an index of fewer bytes
+	journal  int64 // maximum size of the journal in bytes
 }
 
-var defaultLimits = limits{1 << 20, 1 << 20}
+var defaultLimits = limits{sessions: 500, bytes: 1 << 20, lines: 64, journal: 1 << 20}
 
 // large reports whether the index may have a journal.
 func (x *Index) large() bool {
-	return x.count.Lists > 0 && x.count.Bytes >= x.limits.index
+	return x.count.Lists > 0 && (x.count.Sessions >= x.limits.sessions || x.count.Bytes >= x.limits.bytes)
+}
+
+// fits reports whether the journal may grow by so many lines with so many bytes. Folding the
+// journal takes longer the more bytes the index has, and reading it the more lines it has.
+func (x *Index) fits(lines, size int) bool {
+	if x.count.Bytes < x.limits.bytes && x.files.lines+int64(lines) > x.limits.lines {
+		return false
+	}
+	return x.files.size+int64(size) <= x.limits.journal
 }
 
 // A line is one line of the journal.

@@ -186,6 +186,65 @@ func TestNoJournal(t *testing.T) {
 	}
 }
 
+// TestJournalSessions holds when an index of many sessions has a journal: from 500 sessions
+// on, at most 64 lines, and not in Penguin's dialect. The index is correct for a version that
+// allows a journal only beside an index of 1 MiB.
+func TestJournalSessions(t *testing.T) {
+	earlier := index.Limits{Index: 1 << 20, Journal: 1 << 20}
+	for _, c := range []struct{ name, metadata string }{
+		{"bough", `"continued_from":[],"continued_to":[]`},
+		{"penguin", `"title":"x"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFolder(t)
+			n := 0
+			file := func() string {
+				id := fmt.Sprintf("s%03d", n)
+				n++
+				f.session(id, n%60, c.metadata)
+				return id
+			}
+			for n < 498 {
+				file()
+			}
+			f.save(f.load())
+			add := func() {
+				x := f.load()
+				id := file()
+				s, err := sessions.New(f.root, nil).Read(id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x.Put(s.Summary(), f.stat(id))
+				f.save(x)
+			}
+			for range 1 + 2*65 {
+				add()
+				want := 0
+				if n >= 500 && c.name == "bough" {
+					want = (n - 499) % 65
+				}
+				if got := strings.Count(f.journal(), "\n"); got != want {
+					t.Fatalf("with %d sessions the journal has %d lines, want %d", n, got, want)
+				}
+				if want == 0 && len(f.entries()) != n {
+					t.Fatalf("without a journal, the index has %d sessions, want %d", len(f.entries()), n)
+				}
+			}
+			add()
+			old := f.loadAt(earlier)
+			if got := len(old.Entries()); got != n || (old.Trouble != "") != (c.name == "bough") {
+				t.Errorf("an earlier version finds %d sessions, want %d, and %q", got, n, old.Trouble)
+			}
+			f.save(old)
+			if f.journal() != "" || len(f.entries()) != n {
+				t.Errorf("an earlier version leaves the journal %q and %d sessions in the index", f.journal(), len(f.entries()))
+			}
+		})
+	}
+}
+
 // TestJournalDamaged: an invalid line is ignored, and the sessions are read from
 // their files.
 func TestJournalDamaged(t *testing.T) {

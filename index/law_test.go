@@ -43,6 +43,10 @@ func newGame(t *testing.T, seed uint64) *game {
 		penguin: seed%6 == 5,
 	}
 	g.limits = index.Limits{Index: 1500 + g.random.Int64N(1500), Journal: 500 + g.random.Int64N(4000)}
+	if seed%2 == 1 {
+		g.limits.Sessions, g.limits.Lines = 3+g.random.Int64N(5), 1+g.random.Int64N(6)
+		g.limits.Index *= 2
+	}
 	g.aliases = map[string]string{"cp_1": "s1", "cp_2": "s4"}
 	return g
 }

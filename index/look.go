@@ -42,14 +42,14 @@ type recent struct {
 }
 
 // mark is the start of a look file, with the version of its format.
-const mark = "bough look 4\n"
+const mark = "bough look 5\n"
 
 func (l *look) encode() []byte {
 	data := append(make([]byte, 0, 512+192*len(l.recent)), mark...)
 	for _, f := range []durable.Identity{l.folder, l.files.index, l.files.journal} {
 		data = appendIdentity(data, f)
 	}
-	for _, n := range []int64{l.files.lines, l.count.Sessions, l.count.Lists, l.count.Bytes,
+	for _, n := range []int64{l.files.lines, l.files.size, l.count.Sessions, l.count.Lists, l.count.Bytes,
 		l.layout.Names, l.layout.IDs, l.layout.Size, int64(l.layout.Sum)} {
 		data = binary.LittleEndian.AppendUint64(data, uint64(n))
 	}
@@ -78,7 +78,7 @@ func decodeLook(data []byte) (*look, error) {
 	}
 	d := decoder{data: data[len(mark):end]}
 	l := &look{folder: d.identity()}
-	l.files = files{index: d.identity(), journal: d.identity(), lines: d.int64()}
+	l.files = files{index: d.identity(), journal: d.identity(), lines: d.int64(), size: d.int64()}
 	l.count = count{d.int64(), d.int64(), d.int64()}
 	l.layout = layout{d.int64(), d.int64(), d.int64(), uint32(d.int64())}
 	l.stale, l.torn, l.old = d.byte() != 0, d.byte() != 0, d.byte() != 0

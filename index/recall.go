@@ -45,7 +45,7 @@ func (x *Index) readLine(r recent) (l line, ok bool) {
 		return l, false
 	}
 	defer f.Close()
-	data := make([]byte, min(r.size, uint64(x.files.lines)))
+	data := make([]byte, min(r.size, uint64(x.files.size)))
 	if _, err := f.ReadAt(data, r.at); err != nil {
 		return l, false
 	}
@@ -117,7 +117,7 @@ func (x *Index) journaled(ends []lineEnd) {
 		return
 	}
 	start := 0
-	at := x.files.lines - int64(ends[len(ends)-1].at)
+	at := x.files.size - int64(ends[len(ends)-1].at)
 	for _, end := range ends {
 		r := recent{at: at + int64(start), size: uint64(end.at - start)}
 		start = end.at

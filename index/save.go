@@ -70,8 +70,8 @@ func (x *Index) write() error {
 		}
 	}
 	if !x.rewrite && !x.claimed && x.large() {
-		if lines, ends := x.lines(); x.files.lines+int64(len(lines)) <= x.limits.journal {
-			if err := x.append(lines); err != nil {
+		if lines, ends := x.lines(); x.fits(len(ends), len(lines)) {
+			if err := x.append(lines, len(ends)); err != nil {
 				return err
 			}
 			x.journaled(ends)
@@ -107,17 +107,18 @@ type lineEnd struct {
 	at int
 }
 
-// append appends lines to the journal.
-func (x *Index) append(lines []byte) error {
+// append appends n lines to the journal.
+func (x *Index) append(lines []byte, n int) error {
 	add := func() error {
 		info, err := durable.AppendCache(x.root, JournalPath, lines)
 		if err != nil {
 			return err
 		}
-		if info.Size() != x.files.lines+int64(len(lines)) {
+		if info.Size() != x.files.size+int64(len(lines)) {
 			x.folder.safe = false // another program wrote to it
 		}
-		x.files.journal, x.files.lines = durable.Identify(info), info.Size()
+		x.files.journal, x.files.size = durable.Identify(info), info.Size()
+		x.files.lines += int64(n)
 		return nil
 	}
 	if x.files.journal == (durable.Identity{}) {
@@ -135,8 +136,8 @@ func (x *Index) fold() error {
 	}
 	journaled := x.files.journal != durable.Identity{}
 	if journaled && len(x.changed) > 0 {
-		lines, _ := x.lines()
-		if err := x.append(lines); err != nil {
+		lines, ends := x.lines()
+		if err := x.append(lines, len(ends)); err != nil {
 			return err
 		}
 	}
@@ -151,7 +152,7 @@ func (x *Index) fold() error {
 		}
 		err = durable.Remove(x.root, JournalPath)
 		if err == nil {
-			x.files.journal, x.files.lines = durable.Identity{}, 0
+			x.files.journal, x.files.lines, x.files.size = durable.Identity{}, 0, 0
 		}
 		return err
 	})

@@ -19,11 +19,18 @@ import (
 // the files.
 func TestLarge(t *testing.T) {
 	t.Parallel()
+	t.Run("bytes", func(t *testing.T) { testLarge(t, 120, 2000) })
+	t.Run("sessions", func(t *testing.T) { testLarge(t, 500, 1) })
+}
+
+// testLarge runs TestLarge with a number of sessions whose titles have so many words.
+func testLarge(t *testing.T, sessions, words int) {
+	t.Parallel()
 	var answers [2][]string
 	for i, forget := range []bool{false, true} {
 		s := openSpace(t, t.TempDir(), 3)
-		for n := range 120 {
-			s.messages(fmt.Sprint("s", n), fmt.Sprintf(`"title":"%d %s","continued_from":[],"continued_to":[]`, n, strings.Repeat("long ", 2000)), `{"id":"m","role":"user","content":"hello"}`)
+		for n := range sessions {
+			s.messages(fmt.Sprint("s", n), fmt.Sprintf(`"title":"%d %s","continued_from":[],"continued_to":[]`, n, strings.Repeat("long ", words)), `{"id":"m","role":"user","content":"hello"}`)
 		}
 		cache := filepath.Join(s.Dir(), ".bough", "cache")
 		step := func(verb string, answer any, err error) {

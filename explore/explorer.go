@@ -45,6 +45,8 @@ type Explorer struct {
 	// AdoptOutcome makes Run, Resume and Evaluate adopt the outcome, if there is
 	// one.
 	AdoptOutcome bool
+
+	grace time.Duration // of the commands of runners, see [child.Command]
 }
 
 // similarLearnings is the maximum number of past outcomes that are used for the

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"time"
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/explore/recognize"
@@ -67,6 +68,9 @@ func PlanFor(found []recognize.Offer, sure float64, similar []Similar, c Config)
 
 // EndedWith returns the end of a branch whose runner answered a.
 func EndedWith(a Answer) Ended { return Ended{answer: a} }
+
+// SetGrace sets how long a runner that exceeds a limit may take to exit.
+func (x *Explorer) SetGrace(grace time.Duration) { x.grace = grace }
 
 // Find is find.
 func (e *Exploration) Find(name string) (*Branch, error) { return e.find(name) }

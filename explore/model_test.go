@@ -208,10 +208,14 @@ func TestInterference(t *testing.T) {
 		t.Errorf("the next message goes below %v, not %s, %v", said, l.node, err)
 	}
 
-	e = l.explore(`sleep 0.5; echo "$BOUGH_STRATEGY"`, c, "s1")
+	begun, removed := filepath.Join(l.work, "begun"), filepath.Join(l.work, "removed")
+	e = l.explore(`: > "$BEGUN"; until [ -e "$REMOVED" ]; do sleep 0.01; done; echo "$BOUGH_STRATEGY"`, c, "s1")
+	e.Runner.Bindings = map[string]string{"BEGUN": begun, "REMOVED": removed}
 	told := make(chan string, 20)
 	go func() {
-		time.Sleep(250 * time.Millisecond)
+		for _, err := os.Stat(begun); err != nil; _, err = os.Stat(begun) {
+			time.Sleep(time.Millisecond)
+		}
 		list, err := other.List(context.Background(), "branch")
 		if err != nil || len(list.Sessions) != 7 {
 			told <- fmt.Sprintf("there are %+v, %v", list, err)
@@ -222,6 +226,9 @@ func TestInterference(t *testing.T) {
 					told <- err.Error()
 				}
 			}
+		}
+		if err := os.WriteFile(removed, nil, 0o600); err != nil {
+			told <- err.Error()
 		}
 		close(told)
 	}()

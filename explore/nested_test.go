@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 // continuing is a runner that prints what is in its folder, adds a line to the file log in
@@ -22,7 +23,7 @@ func TestNestedFolders(t *testing.T) {
 	t.Parallel()
 	git := func(t *testing.T, dir string, args ...string) {
 		t.Helper()
-		c := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...)
+		c := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "maintenance.auto=false"}, args...)...)
 		c.Dir = dir
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("git %q: %v: %s", args, err, out)
@@ -59,9 +60,13 @@ func TestNestedFolders(t *testing.T) {
 				git(t, top, "init", "--quiet")
 				git(t, top, "add", ".")
 				git(t, top, "commit", "--quiet", "-m", "one")
-				line += "\ngit add log >&2 && git -c user.name=a -c user.email=a@b.c commit --quiet -m two >&2"
+				line += "\ngit add log >&2 && git -c user.name=a -c user.email=a@b.c -c maintenance.auto=false commit --quiet -m two >&2"
 			}
-			e := l.explore(line, explore.Defaults(), "a", "b")
+			c := explore.Defaults()
+			if kind == "folder of a worktree" {
+				c.MaxDepth = testsize.Of(2, c.MaxDepth, c.MaxDepth)
+			}
+			e := l.explore(line, c, "a", "b")
 			e.Runner.Dir = dir
 			l.run(e)
 			for _, b := range e.Branches {
@@ -72,15 +77,15 @@ func TestNestedFolders(t *testing.T) {
 				case 3:
 					want += e.Branch(e.Branch(b.Parent).Parent).Strategy + " deeper 1 built "
 				}
-				if b.Depth <= 3 && (b.Status != explore.Completed || b.Result != want) {
+				if b.Depth <= c.MaxDepth && (b.Status != explore.Completed || b.Result != want) {
 					t.Errorf("at depth %d %s is %s, %q, want %q: %s", b.Depth, b.Strategy, b.Status, b.Result, want, b.Reason)
 				}
 				if b.Folder != "" {
 					t.Errorf("%s has the folder %q afterwards", b.Strategy, b.Folder)
 				}
 			}
-			if len(e.Branches) != 8 {
-				t.Errorf("there are %d branches, want 8", len(e.Branches))
+			if want := 2 * (c.MaxDepth + 1); len(e.Branches) != want {
+				t.Errorf("there are %d branches, want %d", len(e.Branches), want)
 			}
 			if left, _ := filepath.Glob(filepath.Join(l.work, e.ID, "*")); len(left) > 0 {
 				t.Errorf("the folders %q still exist", left)

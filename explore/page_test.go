@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -66,10 +67,13 @@ func TestPage(t *testing.T) {
 	if files != 4 || len(commands) != 5 {
 		t.Fatalf("the page has %d files and the commands %q", files, commands)
 	}
+	// Except in a full run, the packages and results of go test are cached although each
+	// folder is new, and nothing is linked for a debugger.
+	goFlags := testsize.Of("-trimpath -vet=off -ldflags=-w", "-trimpath -vet=off -ldflags=-w", "")
 	do := func(name string, arg ...string) (string, error) {
 		cmd := exec.Command(name, arg...)
 		cmd.Dir = repo
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GOFLAGS="+goFlags)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
@@ -96,7 +100,7 @@ func TestPage(t *testing.T) {
 	}
 	e := &explore.Exploration{
 		ID: uuid.NewString(), Session: tree.ID, Node: said.Message, Question: commands[1][2], Config: explore.Defaults(),
-		Runner: explore.Runner{Bindings: map[string]string{}},
+		Runner: explore.Runner{Bindings: map[string]string{"GOFLAGS": goFlags}},
 	}
 	patch := ""
 	var list []explore.Strategy

@@ -111,6 +111,24 @@ func (l *lab) run(e *explore.Exploration) {
 	}
 }
 
+// timed calls f with longer and longer timeouts until f reports that one was long enough for
+// the branches that do not hang.
+func (l *lab) timed(f func(timeout time.Duration) bool) {
+	l.Helper()
+	for timeout := 500 * time.Millisecond; !f(timeout); timeout *= 2 {
+		if timeout > time.Minute {
+			l.Fatalf("%v is too short", timeout)
+		}
+	}
+}
+
+// timedOut reports whether a branch of e other than one of a strategy ended at its timeout.
+func timedOut(e *explore.Exploration, except string) bool {
+	return slices.ContainsFunc(e.Branches, func(b explore.Branch) bool {
+		return b.Strategy != except && strings.Contains(b.Reason, "longer than")
+	})
+}
+
 func numbered(n int) (names []string) {
 	for i := range n {
 		names = append(names, fmt.Sprint("s", i+1))
@@ -123,12 +141,19 @@ func numbered(n int) (names []string) {
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	log := filepath.Join(l.work, "log")
+	log := filepath.Join(t.TempDir(), "log")
 	c := explore.Defaults()
-	c.Timeout = explore.Duration(3 * time.Second)
-	e := l.explore(`echo + >> "$LOG"; [ "$BOUGH_STRATEGY" = s4 ] && sleep 1000; until [ $(grep -c + "$LOG") -ge 5 ]; do sleep 0.01; done; echo - >> "$LOG"; echo "$BOUGH_STRATEGY is good"`, c, numbered(12)...)
-	e.Runner.Bindings = map[string]string{"LOG": log}
-	l.run(e)
+	var e *explore.Exploration
+	l.timed(func(timeout time.Duration) bool {
+		c.Timeout = explore.Duration(timeout)
+		if err := os.WriteFile(log, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e = l.explore(`echo + >> "$LOG"; [ "$BOUGH_STRATEGY" = s4 ] && sleep 1000; until [ $(grep -c + "$LOG") -ge 5 ]; do sleep 0.01; done; sleep 0.05; echo - >> "$LOG"; echo "$BOUGH_STRATEGY is good"`, c, numbered(12)...)
+		e.Runner.Bindings = map[string]string{"LOG": log}
+		l.run(e)
+		return !timedOut(e, "s4")
+	})
 	data, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +173,7 @@ func TestConcurrency(t *testing.T) {
 	}
 	for i, b := range e.Branches {
 		if i == 3 {
-			if b.Status != explore.Failed || !strings.Contains(b.Reason, "longer than 3s") {
+			if b.Status != explore.Failed || !strings.Contains(b.Reason, "longer than "+time.Duration(c.Timeout).String()) {
 				t.Errorf("the hanging branch is %+v", b)
 			}
 			continue
@@ -265,19 +290,32 @@ func TestRunners(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	c := explore.Defaults()
-	c.Timeout, c.MaxOutput = explore.Duration(2*time.Second), 1000
-	e := l.explore(`case "$BOUGH_STRATEGY" in
+	c.MaxOutput = 1000
+	trapped := filepath.Join(t.TempDir(), "trapped")
+	var e *explore.Exploration
+	l.timed(func(timeout time.Duration) bool {
+		c.Timeout = explore.Duration(timeout)
+		os.Remove(trapped)
+		e = l.explore(`case "$BOUGH_STRATEGY" in
 flood) while :; do echo flood; done;;
 fork) (sleep 100 &) ; echo forked;;
-deaf) trap '' TERM; while :; do sleep 1; done;;
+deaf) trap '' TERM; : > "$TRAPPED"; while :; do sleep 1; done;;
 garbage) printf '\377\376';;
 one) echo 'no such tree' >&2; exit 1;;
 silent) exit 0;;
 good) cat > /dev/null; echo '{"result":"fine","confidence":0.8,"insights":["quick"],"metrics":{"n":1}}';;
 esac`, c, "flood", "fork", "deaf", "garbage", "one", "silent", "good")
-	l.run(e)
+		e.Runner.Bindings = map[string]string{"TRAPPED": trapped}
+		x := l.explorer()
+		x.SetGrace(300 * time.Millisecond)
+		if err := x.Try(t.Context(), e, nil); err != nil {
+			t.Fatal(err)
+		}
+		_, err := os.Stat(trapped)
+		return err == nil && !timedOut(e, "deaf")
+	})
 	want := map[string]string{
-		"flood": "1000", "fork": "", "deaf": "longer than 2s", "garbage": "not valid UTF-8",
+		"flood": "1000", "fork": "", "deaf": "longer than " + time.Duration(c.Timeout).String(), "garbage": "not valid UTF-8",
 		"one": "no such tree", "silent": "printed nothing", "good": "",
 	}
 	for _, b := range e.Branches {

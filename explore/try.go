@@ -154,7 +154,7 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 	}
 	c := child.Command{
 		Line: r.e.Runner.Command, Dir: made, Env: isolate.Environ(os.Environ()), Bind: bind, Input: append(input, '\n'),
-		MaxOutput: int(r.e.Config.MaxOutput), Timeout: time.Duration(r.e.Config.Timeout),
+		MaxOutput: int(r.e.Config.MaxOutput), Timeout: time.Duration(r.e.Config.Timeout), Grace: r.x.grace,
 	}
 	out, err := c.Run(ctx)
 	if err != nil {

@@ -44,6 +44,8 @@ type Options struct {
 
 	// MaxTools is the maximum number of tools of a server. Zero means 1000.
 	MaxTools int
+
+	maxMessage int // if not 0, used instead of the constant
 }
 
 func (o *Options) withDefaults() *Options {
@@ -56,6 +58,7 @@ func (o *Options) withDefaults() *Options {
 	set(&with.Grace, time.Second)
 	set(&with.MaxResult, 256<<10)
 	set(&with.MaxTools, 1000)
+	set(&with.maxMessage, maxMessage)
 	if with.Env == nil {
 		with.Env = os.Environ()
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/testmcp"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 // asServer is the environment variable that makes a test program act as a server.
@@ -134,12 +135,15 @@ func TestToolsChange(t *testing.T) {
 	t.Error("the new tool is not listed")
 }
 
+// largeMessage is the maximum size of a message in a test that exceeds it, in bytes.
+func largeMessage() int { return testsize.Of(1<<20, maxMessage, maxMessage) }
+
 func TestResultTooLarge(t *testing.T) {
-	tools := open(t, &Options{MaxResult: 1000}, program("a"))
+	tools := open(t, &Options{MaxResult: 1000, maxMessage: largeMessage()}, program("a"))
 	check(t, tools, strings.Repeat("x", 1000), "a__huge", "bytes", 1000)
 	_, err := call(t.Context(), tools, "a__huge", "bytes", 1001)
 	wrong(t, err, `"a__huge"`, "1001 bytes", "1000")
-	_, err = call(t.Context(), tools, "a__huge", "bytes", maxMessage)
+	_, err = call(t.Context(), tools, "a__huge", "bytes", largeMessage())
 	wrong(t, err, `"a"`, `"huge"`)
 	check(t, tools, "after", "a__echo", "text", "after")
 }
@@ -297,9 +301,9 @@ func TestHTTP(t *testing.T) {
 	web := httptest.NewServer(testmcp.Handler("Bearer let-me-in"))
 	t.Cleanup(web.Close)
 	s := Server{Name: "web", URL: web.URL, Headers: map[string]string{"Authorization": "Bearer ${TOKEN}"}}
-	tools := open(t, &Options{Env: []string{"TOKEN=let-me-in"}}, s)
+	tools := open(t, &Options{Env: []string{"TOKEN=let-me-in"}, maxMessage: largeMessage()}, s)
 	check(t, tools, "over HTTP", "web__echo", "text", "over HTTP")
-	_, err := call(t.Context(), tools, "web__huge", "bytes", maxMessage)
+	_, err := call(t.Context(), tools, "web__huge", "bytes", largeMessage())
 	wrong(t, err, `"web"`)
 	check(t, tools, "again", "web__echo", "text", "again")
 

@@ -179,12 +179,12 @@ var errClosed = errors.New("is closed")
 // transport returns the transport to the server. It starts the server if it is
 // a program.
 func (s *server) transport(l *live) (sdk.Transport, error) {
-	c := &s.config
+	c, limit := &s.config, s.options.maxMessage
 	switch {
 	case c.SSE:
-		return &sdk.SSEClientTransport{Endpoint: c.URL, HTTPClient: httpClient(c), MaxEventSize: maxMessage}, nil
+		return &sdk.SSEClientTransport{Endpoint: c.URL, HTTPClient: httpClient(c, limit), MaxEventSize: limit}, nil
 	case c.URL != "":
-		return &sdk.StreamableClientTransport{Endpoint: c.URL, HTTPClient: httpClient(c), MaxEventSize: maxMessage}, nil
+		return &sdk.StreamableClientTransport{Endpoint: c.URL, HTTPClient: httpClient(c, limit), MaxEventSize: limit}, nil
 	}
 	cmd := exec.Command(c.Command, c.Args...)
 	cmd.Env = c.environment(s.options.Inherit)
@@ -193,7 +193,7 @@ func (s *server) transport(l *live) (sdk.Transport, error) {
 		return nil, err
 	}
 	l.process = p
-	return &sdk.IOTransport{Reader: messages(p), Writer: p.Stdin, MaxLineLength: maxMessage}, nil
+	return &sdk.IOTransport{Reader: messages(p), Writer: p.Stdin, MaxLineLength: limit}, nil
 }
 
 // relist asks for the tools.

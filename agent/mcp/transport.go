@@ -73,20 +73,21 @@ func (f *filter) keep(b []byte) int {
 	return kept
 }
 
-// httpClient returns the client for a server, which sends the configured
-// headers only to that server.
-func httpClient(s *Server) *http.Client {
+// httpClient returns the client for a server, which sends the configured headers
+// only to that server, and receives at most limit bytes of an answer.
+func httpClient(s *Server, limit int) *http.Client {
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		panic("mcp: unexpected URL") // expand has parsed it
 	}
-	return &http.Client{Transport: &headers{to: u, headers: s.Headers}}
+	return &http.Client{Transport: &headers{to: u, headers: s.Headers, limit: int64(limit)}}
 }
 
-// headers is a transport that adds headers.
+// headers is a transport that adds headers, and limits the size of answers.
 type headers struct {
 	to      *url.URL
 	headers map[string]string
+	limit   int64 // of an answer that is not a stream of events
 }
 
 func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -104,7 +105,7 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 		resp.Body = struct {
 			io.Reader
 			io.Closer
-		}{&bounded.Reader{R: resp.Body, Limit: maxMessage, Verb: "the answer has"}, resp.Body}
+		}{&bounded.Reader{R: resp.Body, Limit: h.limit, Verb: "the answer has"}, resp.Body}
 	}
 	return resp, nil
 }

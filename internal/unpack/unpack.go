@@ -15,6 +15,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -56,6 +57,8 @@ type Options struct {
 	// Progress, if not nil, is called with the number of bytes read and the total.
 	// The total does not include standard input.
 	Progress func(done, total int64)
+
+	free int64 // if not 0, used instead of freely
 }
 
 // The limits of an archive's content.
@@ -247,7 +250,7 @@ func (w *walker) open(file found, r *bufio.Reader, opened *os.File, counted *cou
 		defer un.Close()
 		return w.unpacked(file, un, counted)
 	case isTar(head):
-		return w.tar(file, r, &limited{limit: limitOf(file.size)})
+		return w.tar(file, r, &limited{limit: w.limitOf(file.size)})
 	}
 	return w.give(single)
 }
@@ -334,7 +337,7 @@ func (w *walker) zip(file found, r *bufio.Reader, opened *os.File) error {
 	if len(archive.File) > maxParts {
 		return fmt.Errorf("it %w: more than %d files", ErrBomb, maxParts)
 	}
-	limit := &limited{limit: limitOf(file.size)}
+	limit := &limited{limit: w.limitOf(file.size)}
 	for _, part := range archive.File {
 		if err := w.ctx.Err(); err != nil {
 			return err
@@ -394,7 +397,8 @@ func seekable(f *os.File) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func limitOf(size int64) int64 { return max(freely, size*MaxRatio) }
+// limitOf returns the maximum uncompressed size of size bytes.
+func (o *Options) limitOf(size int64) int64 { return max(cmp.Or(o.free, freely), size*MaxRatio) }
 
 // counting counts the bytes that are read.
 type counting struct {
@@ -431,7 +435,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	l.read += int64(n)
 	limit := l.limit
 	if l.ratioOf != nil {
-		limit = limitOf(l.ratioOf.read)
+		limit = l.ratioOf.w.limitOf(l.ratioOf.read)
 	}
 	if l.read > limit {
 		l.err = fmt.Errorf("it %w: more than %d times its size", ErrBomb, MaxRatio)

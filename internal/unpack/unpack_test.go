@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/unpack"
 	"github.com/klauspost/compress/zstd"
 )
@@ -167,11 +168,17 @@ func TestHostile(t *testing.T) {
 		t.Errorf("unexpected files: %v, %v", left, err)
 	}
 
-	zeros := strings.Repeat("0", 80<<20)
+	var o unpack.Options
+	bomb := 80 << 20
+	if limit := testsize.Of(1<<20, 0, 0); limit > 0 {
+		o.SetFree(int64(limit))
+		bomb = limit + limit/4
+	}
+	zeros := strings.Repeat("0", bomb)
 	for name, bomb := range map[string][]byte{
 		"a.zip": zipOf(t, "z", zeros), "a.gz": gzipped(t, []byte(zeros)), "a.tgz": gzipped(t, tarOf(t, "z", zeros)),
 	} {
-		files, failed := walk(t, dir, unpack.Options{}, write(t, filepath.Join(dir, name), bomb))
+		files, failed := walk(t, dir, o, write(t, filepath.Join(dir, name), bomb))
 		if len(files) > 0 || len(failed) == 0 || name == "a.gz" && len(failed) > 1 || !strings.Contains(failed[0], "unpacks to too much") {
 			t.Errorf("%s: files %q, failed %q", name, files, failed)
 		}

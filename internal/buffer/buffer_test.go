@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/buffer"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -571,7 +572,7 @@ func TestUnrecorded(t *testing.T) {
 }
 
 // TestLocked: a result is recorded when the lock becomes free, however long that
-// takes.
+// takes; the workspace waits for it for 30 s at once.
 func TestLocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, buffer.Options{}, nil)
@@ -585,7 +586,7 @@ func TestLocked(t *testing.T) {
 			if err != nil {
 				return buffer.Result{}, err
 			}
-			time.AfterFunc(2*time.Minute, unlock)
+			time.AfterFunc(testsize.Of(35*time.Second, 2*time.Minute, 2*time.Minute), unlock)
 			return found("x"), nil
 		}
 		r.put("s", "m1")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"time"
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/bounded"
@@ -26,12 +27,16 @@ const maxOutput = 1 << 20
 //
 // log, if not nil, is called with the lines of standard error, for each call at
 // most twenty lines of at most 300 bytes. It must be safe for concurrent use.
-func Command(line string, log func(string)) Processor {
+func Command(line string, log func(string)) Processor { return command(line, log, 0) }
+
+// command is [Command] with the time that processes with its output have after it has
+// exited, for [child.Run].
+func command(line string, log func(string), grace time.Duration) Processor {
 	if log == nil {
 		log = func(string) {}
 	}
 	return func(ctx context.Context, c Context) (Result, error) {
-		out, err := run(ctx, line, rawjson.Compact(c), log)
+		out, err := run(ctx, line, rawjson.Compact(c), log, grace)
 		if err != nil {
 			return Result{}, err
 		}
@@ -40,10 +45,10 @@ func Command(line string, log func(string)) Processor {
 }
 
 // run runs a command line and returns its output.
-func run(ctx context.Context, line string, input []byte, log func(string)) ([]byte, error) {
+func run(ctx context.Context, line string, input []byte, log func(string), grace time.Duration) ([]byte, error) {
 	var out bytes.Buffer
 	talk := &talk{log: log}
-	err := child.Run(ctx, line, input, &bounded.Writer{W: &out, Limit: maxOutput, Verb: "it answered"}, talk)
+	err := child.Run(ctx, line, input, &bounded.Writer{W: &out, Limit: maxOutput, Verb: "it answered"}, talk, grace)
 	talk.end()
 	var exit *exec.ExitError
 	switch {

@@ -31,7 +31,7 @@ func TestCommand(t *testing.T) {
 		{"silent", "exit status 4", "", 0},
 		{"talk", "", "", 21},
 		{"flood", "it answered more than 1048576 bytes", "", 0},
-		{"hang", "it took longer than 500ms", "", 0},
+		{"hang", "it took longer than 100ms", "", 0},
 		{"garbage", "its answer is invalid: invalid character 'I'", "", 0},
 		{"twice", "its answer is invalid", "", 0},
 		{"array", "its answer is invalid", "", 0},
@@ -47,7 +47,7 @@ func TestCommand(t *testing.T) {
 			}
 			timeout := time.Minute
 			if c.name == "hang" {
-				timeout = 500 * time.Millisecond
+				timeout = 100 * time.Millisecond
 			}
 			r := newRoom(t, buffer.Options{Timeout: timeout}, buffer.Command(line, func(s string) { logs = append(logs, s) }))
 			r.put("s", "m1 m2")
@@ -108,7 +108,7 @@ func TestCommandLeftProcess(t *testing.T) {
 	needShell(t)
 	here := filepath.Join(t.TempDir(), "here")
 	start := time.Now()
-	r, err := buffer.Command(`(`+marking(here)+`) & echo '{"tasks":[{"task_description":"x"}]}'; until [ -e '`+here+`' ]; do sleep 0.01; done`, nil)(t.Context(), shellContext)
+	r, err := buffer.CommandWithGrace(`(`+marking(here)+`) & echo '{"tasks":[{"task_description":"x"}]}'; until [ -e '`+here+`' ]; do sleep 0.01; done`, 300*time.Millisecond)(t.Context(), shellContext)
 	if err != nil || len(r.Tasks) != 1 || r.Tasks[0].Description != "x" {
 		t.Errorf("it answers %+v, %v", r, err)
 	}
@@ -120,7 +120,7 @@ func TestCommandLeftProcess(t *testing.T) {
 
 // marking is a program of the shell that makes a file over and over again, for a minute.
 func marking(name string) string {
-	return `i=0; while [ $i -lt 1200 ]; do : >'` + name + `'; sleep 0.05; i=$((i+1)); done`
+	return `i=0; while [ $i -lt 3000 ]; do : >'` + name + `'; sleep 0.02; i=$((i+1)); done`
 }
 
 // unmarked makes sure that nothing makes the files any longer.
@@ -131,7 +131,7 @@ func unmarked(t *testing.T, names ...string) {
 			t.Error(err)
 		}
 	}
-	time.Sleep(500 * time.Millisecond) // ten times as long as a process that is left would wait
+	time.Sleep(200 * time.Millisecond) // ten times as long as a process that is left would wait
 	for _, name := range names {
 		if exists(name) {
 			t.Errorf("something still makes %s", name)

@@ -4,6 +4,7 @@ package child
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -18,14 +19,14 @@ const drain = 2 * time.Second
 // Run runs a command line with sh -c, on Windows with cmd /C, and returns when it
 // has exited and its output is written. When ctx ends, or a write to out fails, Run
 // kills the command with all processes of its process group and returns the cause.
-// Processes that it left behind with its output are killed after a short wait. Any
-// other error is that of [exec.Cmd.Wait].
-func Run(ctx context.Context, line string, input []byte, out, talk io.Writer) error {
+// Processes that it left behind with its output are killed after the time grace; 0 means
+// 2 s. Any other error is that of [exec.Cmd.Wait].
+func Run(ctx context.Context, line string, input []byte, out, talk io.Writer, grace time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := shell(ctx, line)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &sink{out, cancel}, talk
-	cmd.WaitDelay = drain
+	cmd.WaitDelay = cmp.Or(grace, drain)
 	group, err := startGroup(cmd, (*group).kill)
 	if err != nil {
 		return err

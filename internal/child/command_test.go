@@ -85,8 +85,11 @@ func TestCommand(t *testing.T) {
 			o := started(t, func(timeout time.Duration) (*Outcome, bool) {
 				command := this(c.how)
 				command.Input, command.MaxOutput, command.Grace = c.input, limit, grace
-				if c.how == "polite" {
+				switch c.how {
+				case "polite":
 					command.Grace = patience
+				case "deaf", "deaf flood":
+					command.Grace = grace / 6
 				}
 				if c.limits {
 					command.Timeout = timeout

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,7 +29,7 @@ func TestGroup(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			command := this(c.how)
-			command.Grace = 300 * time.Millisecond
+			command.Grace = 100 * time.Millisecond
 			switch c.end {
 			case TimedOut:
 				command.Timeout = limit
@@ -61,7 +62,11 @@ func TestEscape(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("setsid is not installed")
 	}
-	o := run(t, t.Context(), &Command{Line: "setsid sleep 3600 & echo $!; sleep 1", Grace: 300 * time.Millisecond})
+	left := filepath.Join(t.TempDir(), "left")
+	o := run(t, t.Context(), &Command{
+		Line: `setsid sh -c ': >"$LEFT"; exec sleep 3600' & echo $!; until [ -e "$LEFT" ]; do sleep 0.01; done`,
+		Bind: []string{"LEFT=" + left}, Grace: 300 * time.Millisecond,
+	})
 	var pid int
 	if _, err := fmt.Sscan(string(o.Output), &pid); err != nil || o.End != Exited || o.Exit != 0 {
 		t.Fatalf("it ended %+v: %v", o, err)

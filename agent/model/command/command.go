@@ -85,7 +85,7 @@ func (m *Model) Ask(ctx context.Context, r *model.Request, stream func(text stri
 	}
 	text := &wire.Text{Stream: stream, Trim: true}
 	talk := talk{bounded.Tail{Limit: 8 * maxTalk}, m.o.Hide}
-	err := child.Run(ctx, m.line, encode(r), &bounded.Writer{W: reply{text}, Limit: int64(m.o.MaxBytes), Verb: "the model's command said"}, &talk)
+	err := child.Run(ctx, m.line, encode(r), &bounded.Writer{W: reply{text}, Limit: int64(m.o.MaxBytes), Verb: "the model's command said"}, &talk, 0)
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit) && talk.String() != "":

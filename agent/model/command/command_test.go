@@ -91,7 +91,7 @@ func TestAsk(t *testing.T) {
 		{"fail", "", "the model's command failed with exit status 3: …"},
 		{"silent", "", "the model's command failed with exit status 4, without an error message"},
 		{"flood", "", "the model's command said more than 100000 bytes"},
-		{"hang", "", "the model's command took longer than 500ms"},
+		{"hang", "", "the model's command took longer than 100ms"},
 		{"latin", "", "the output of the model's command is not valid UTF-8"},
 		{"half", "", "the output of the model's command is not valid UTF-8"},
 	} {
@@ -99,7 +99,7 @@ func TestAsk(t *testing.T) {
 			t.Setenv(asCommand, c.name)
 			o := command.Options{Timeout: time.Minute, MaxBytes: 100_000}
 			if c.name == "hang" {
-				o.Timeout = 500 * time.Millisecond
+				o.Timeout = 100 * time.Millisecond
 			}
 			var streamed strings.Builder
 			reply, err := command.New(this(), o).Ask(t.Context(), request(), func(piece string) {
@@ -192,14 +192,14 @@ func TestCancel(t *testing.T) {
 	why := errors.New("the user wants so")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	_, err := command.New(`(i=0; while [ $i -lt 1200 ]; do : >"$HERE"; sleep 0.05; i=$((i+1)); done) & until [ -e "$HERE" ]; do sleep 0.01; done; echo So; sleep 60`, command.Options{}).Ask(ctx, request(), func(string) { cancel(why) })
+	_, err := command.New(`(i=0; while [ $i -lt 3000 ]; do : >"$HERE"; sleep 0.02; i=$((i+1)); done) & until [ -e "$HERE" ]; do sleep 0.01; done; echo So; sleep 60`, command.Options{}).Ask(ctx, request(), func(string) { cancel(why) })
 	if err != why {
 		t.Errorf("it ends with %v", err)
 	}
 	if err := os.Remove(here); err != nil {
 		t.Error(err)
 	}
-	time.Sleep(500 * time.Millisecond) // ten times as long as a process that is left would wait
+	time.Sleep(200 * time.Millisecond) // ten times as long as a process that is left would wait
 	if _, err := os.Stat(here); err == nil {
 		t.Error("a process is still running")
 	}

@@ -171,11 +171,11 @@ func erase(from, common, to string) error {
 // another program changes the list: when the last worktree is removed, git also
 // removes the folder to which the next one is about to be written.
 func again(ctx context.Context, f func() error) (err error) {
-	for i := range 5 {
-		if err = f(); err == nil || ctx.Err() != nil {
+	for pause := 10 * time.Millisecond; ; pause *= 2 {
+		if err = f(); err == nil || ctx.Err() != nil || pause > 80*time.Millisecond {
 			break
 		}
-		time.Sleep(10 * time.Millisecond << i)
+		time.Sleep(pause)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

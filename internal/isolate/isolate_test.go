@@ -80,6 +80,8 @@ func show(t *testing.T, dir string) string {
 	return strings.Join(list, " ")
 }
 
+var isolateGit sync.Once
+
 // needGit skips a test if git is missing, and isolates git from the user's
 // configuration.
 func needGit(t *testing.T) {
@@ -87,13 +89,15 @@ func needGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	for _, who := range []string{"AUTHOR", "COMMITTER"} {
-		t.Setenv("GIT_"+who+"_NAME", "anna")
-		t.Setenv("GIT_"+who+"_EMAIL", "anna@example.com")
-	}
-	t.Setenv("GIT_CEILING_DIRECTORIES", os.TempDir())
+	isolateGit.Do(func() { // for all tests, so that they can run in parallel
+		os.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+		os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+		for _, who := range []string{"AUTHOR", "COMMITTER"} {
+			os.Setenv("GIT_"+who+"_NAME", "anna")
+			os.Setenv("GIT_"+who+"_EMAIL", "anna@example.com")
+		}
+		os.Setenv("GIT_CEILING_DIRECTORIES", os.TempDir())
+	})
 }
 
 func git(t *testing.T, dir string, args ...string) string {
@@ -214,6 +218,7 @@ func TestWorktree(t *testing.T) {
 
 // TestCrash: after a kill at any point, Remove cleans up, and removes nothing else.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	dir := repository(t)
 	in, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -256,15 +261,16 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestMany: twelve concurrent copies; some are removed while others are
+// TestMany: concurrent copies; some are removed while others are
 // created.
 func TestMany(t *testing.T) {
+	t.Parallel()
 	dir := repository(t)
 	before := state(t, dir)
 	in := t.TempDir()
 	sources := []*isolate.Source{{Dir: dir}, {Dir: dir}} // as of two programs
 	var all sync.WaitGroup
-	for i := range testsize.Of(4, 8, 12) {
+	for i := range testsize.Of(3, 8, 12) {
 		all.Go(func() {
 			s, to := sources[i%2], filepath.Join(in, fmt.Sprint(i))
 			for range 2 {
@@ -369,6 +375,7 @@ func TestNoWorktree(t *testing.T) {
 
 // TestLocked: another program that works in the repository does not matter.
 func TestLocked(t *testing.T) {
+	t.Parallel()
 	dir := repository(t)
 	write(t, dir, ".git/index.lock=", ".git/HEAD.lock=")
 	s := &isolate.Source{Dir: dir}
@@ -384,6 +391,7 @@ func TestLocked(t *testing.T) {
 // TestNested: an untracked nested repository is copied; a worktree of another
 // repository is not.
 func TestNested(t *testing.T) {
+	t.Parallel()
 	dir := repository(t)
 	write(t, dir, "nested/a=1")
 	git(t, dir, "init", "-q", "nested")
@@ -403,6 +411,7 @@ func TestNested(t *testing.T) {
 // TestContinue: a copy that continues another one has its commits, deletions and
 // ignored files; a copy has no repository above it.
 func TestContinue(t *testing.T) {
+	t.Parallel()
 	t.Run("worktree", func(t *testing.T) {
 		dir := repository(t)
 		before := state(t, dir)
@@ -567,6 +576,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestWorktreeLimit(t *testing.T) {
+	t.Parallel()
 	dir := repository(t)
 	before := state(t, dir)
 	in := t.TempDir()
@@ -579,6 +589,7 @@ func TestWorktreeLimit(t *testing.T) {
 
 // TestConflict: an unfinished merge looks the same as in the user's folder.
 func TestConflict(t *testing.T) {
+	t.Parallel()
 	needGit(t)
 	dir := t.TempDir()
 	git(t, dir, "init", "-q")

@@ -37,11 +37,12 @@ func TestMain(m *testing.M) {
 // TestKilled: after a kill at any moment, Remove restores the repository, and the
 // folder can be created.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	dir := repository(t)
 	before := state(t, dir)
 	to := filepath.Join(t.TempDir(), "a")
 	s := &isolate.Source{Dir: dir}
-	for i := range testsize.Of(3, 6, 12) {
+	for i := range testsize.Of(2, 6, 12) {
 		victim := exec.Command(os.Args[0])
 		victim.Dir, victim.Env = dir, append(os.Environ(), asVictim+"="+to)
 		victim.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with its git processes

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -93,7 +94,7 @@ func TestCut(t *testing.T) {
 // TestCutFarApart: a result thousands of messages after its call is found, with the
 // nearest allowed cuts; a search from each message anew would take hours.
 func TestCutFarApart(t *testing.T) {
-	const n = 100_000
+	n := testsize.Of(20_000, 100_000, 100_000)
 	messages := []string{message("first", ""), call("call", "c1")}
 	for i := range n {
 		messages = append(messages, message(fmt.Sprint("m", i), ""))

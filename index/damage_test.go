@@ -110,7 +110,7 @@ func TestChangedLinks(t *testing.T) {
 	for i, w := range worlds {
 		folder, whole := w.saved(t)
 		want := links(folder.load())
-		n := changes(whole, i, testsize.Of(311, 127, 61), func(at int, changed string) {
+		n := changes(whole, i, testsize.Of(911, 127, 61), func(at int, changed string) {
 			folder.write(session.IndexFile, changed)
 			x := folder.load()
 			if got := links(x); x.Trouble == "" && got != want {
@@ -143,11 +143,12 @@ func TestChangedJournal(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", what, got, want)
 		}
 	}
-	for cut := 0; cut < len(whole); cut += 7 {
+	step := testsize.Of(31, 7, 7)
+	for cut := 0; cut < len(whole); cut += step {
 		check(fmt.Sprint("cut at ", cut), whole[:cut])
 	}
-	n := changes(whole, 0, 61, func(at int, changed string) { check(fmt.Sprintf("with %q at %d", changed[at], at), changed) })
-	t.Logf("%d prefixes, %d changes", len(whole)/7, n)
+	n := changes(whole, 0, testsize.Of(311, 61, 61), func(at int, changed string) { check(fmt.Sprintf("with %q at %d", changed[at], at), changed) })
+	t.Logf("%d prefixes, %d changes", len(whole)/step, n)
 }
 
 // links lists the links of x, sorted by text, not by time.

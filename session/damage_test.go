@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -16,7 +17,11 @@ const others = "\x00\xff\"{}[]\\,:0 "
 // each byte of others in its place. It returns the number of changes.
 func changes(data []byte, f func(at int, changed []byte)) (n int) {
 	changed := bytes.Clone(data)
+	step := testsize.Of(7, 1, 1)
 	for at, was := range data {
+		if at%step != 0 {
+			continue
+		}
 		try := func(is byte) {
 			if is != was {
 				changed[at] = is

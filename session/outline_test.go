@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -111,9 +112,10 @@ func TestPlannedDocument(t *testing.T) {
 	}
 }
 
-// TestBrief: the outline of a very long document needs no memory per message.
+// TestBrief: the outline of a document of more than 1<<17 messages needs no memory per
+// message.
 func TestBrief(t *testing.T) {
-	const n = 200_000
+	n := testsize.Of(1<<17+1, 200_000, 200_000)
 	var content strings.Builder
 	content.WriteString(`{"messages":[{"id":"0"}`)
 	for i := 1; i < n; i++ {

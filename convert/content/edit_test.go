@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 func decodedMeta(p content.Part, name string) string {
@@ -108,7 +109,7 @@ func TestEditContent(t *testing.T) {
 // implementation.
 func TestMiddleOut(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 500 {
+	for range testsize.Of(100, 500, 500) {
 		var words []string
 		for i := range random.IntN(30) {
 			word := strings.Repeat("x", 1+random.IntN(5))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 // TestItems: a message of one format is encoded in the others.
@@ -118,7 +119,7 @@ func TestItemsAsset(t *testing.T) {
 // TestItemsMany: there is one item per message, and items do not overlap in memory.
 func TestItemsMany(t *testing.T) {
 	var list []*content.Message
-	for range 100 {
+	for range testsize.Of(10, 100, 100) {
 		for _, c := range forms {
 			m, err := content.Parse(c.format, []byte(c.in), digits())
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/internal/testsize"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -215,7 +216,7 @@ func TestPolicy(t *testing.T) {
 // not grow with the messages or the branches.
 func TestLong(t *testing.T) {
 	var p Page
-	for i := range 10000 {
+	for i := range testsize.Of(2000, 10000, 10000) {
 		p.Messages = append(p.Messages, Message{ID: fmt.Sprint(i), Parent: fmt.Sprint(i - 1 - i%3), Role: "user", Parts: []content.Part{text(fmt.Sprint("Question ", i))}})
 	}
 	page := check(t, p)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 func stateOf(text string) *operation.State {
@@ -46,7 +47,7 @@ func versions(r *rand.Rand, n int) (list []string) {
 // the log, after compaction, and after texts were removed.
 func TestDiff(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	texts := versions(r, 120)
+	texts := versions(r, testsize.Of(70, 120, 120))
 	var ops []*operation.Operation
 	newest := func(yield func(*operation.Operation) bool) {
 		for _, o := range slices.Backward(ops) {

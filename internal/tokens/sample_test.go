@@ -14,13 +14,13 @@ import (
 // start and end, and do not split a rune.
 func TestSamples(t *testing.T) {
 	for _, unit := range []string{"x", "é", "分", "🐧", "a分", "\xff", "\x80"} {
-		for _, length := range []int{0, 1, maxExact - 1, maxExact, maxExact + 1, maxExact + 100, testsize.Of(1<<20, 2<<20, 5<<20)} {
+		for _, length := range []int{0, 1, maxExact - 1, maxExact, maxExact + 1, maxExact + 100, testsize.Of(2*maxExact, 2<<20, 5<<20)} {
 			text := strings.Repeat(unit, length/len(unit))
 			list := samples(text)
-			sum := 0
+			sum, valid := 0, utf8.ValidString(unit)
 			for _, s := range list {
 				sum += len(s)
-				if utf8.ValidString(text) && !utf8.ValidString(s) {
+				if valid && !utf8.ValidString(s) {
 					t.Fatalf("%q, %d bytes: a rune is cut", unit, len(text))
 				}
 			}
@@ -41,14 +41,15 @@ func TestSamples(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	var c Counter
 	random := rand.New(rand.NewPCG(1, 2))
+	size := testsize.Of(maxExact/2, 1<<20, 1<<20) // of one kind
 	var text strings.Builder
-	for text.Len() < 1<<20 {
+	for text.Len() < size {
 		text.WriteString("A path is found from its leaf, so that going back costs nothing.\n")
 	}
-	for text.Len() < 2<<20 {
+	for text.Len() < 2*size {
 		fmt.Fprintf(&text, "%d: %x,\n", random.Uint32(), random.Uint64())
 	}
-	for text.Len() < 3<<20 {
+	for text.Len() < 3*size {
 		text.WriteString("保存对话的分支， 它之前的一切\n")
 	}
 	got := c.Count(text.String()) // includes loading the vocabulary

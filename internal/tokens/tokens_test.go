@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/testsize"
+
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
@@ -73,7 +75,7 @@ func TestWords(t *testing.T) {
 	pieces := []string{" ", " ", "\n", "\r", "\t", "a", "B", "'s", "'LL", "'", "1", "12345", "é", "日", "!", "/", "\u00a0", "\u0301", "ǅ", "🐧",
 		"\u200d", "_", "(", "{\"", "x", "the", "ing", "\u3000", "\v", "\u0085", "ʰ", "ſ", "\xff", "\xe6\x97", "٣", "Ⅷ", "ा", "क", "½", "'re", "’"}
 	random := rand.New(rand.NewPCG(3, 4))
-	for range 5_000 {
+	for range testsize.Of(1_000, 5_000, 5_000) {
 		var text string
 		for range random.IntN(16) {
 			text += pieces[random.IntN(len(pieces))]
@@ -87,7 +89,7 @@ func TestNoWords(t *testing.T) {
 	whole := codec.NewO200kBase()
 	var c Counter
 	for _, unit := range []string{" \n", " \r", "\n", " ", "a", "!", "é", "\xff", "分"} {
-		text := strings.Repeat(unit, 12_000/len(unit))
+		text := strings.Repeat(unit, testsize.Of(3_000, 12_000, 12_000)/len(unit))
 		want, err := whole.Count(text)
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +97,7 @@ func TestNoWords(t *testing.T) {
 		if n := c.Count(text); n < want || n > want+20 {
 			t.Errorf("%q repeated: %d tokens, want %d or a few more", unit, n, want)
 		}
-		c.Count(strings.Repeat(unit, 1<<17/len(unit))) // in one piece it might take minutes
+		c.Count(strings.Repeat(unit, testsize.Of(longRun+10_000, 1<<17, 1<<17)/len(unit))) // in one piece it might take minutes
 	}
 }
 
@@ -131,7 +133,7 @@ func TestWordIn(t *testing.T) {
 func TestMemory(t *testing.T) {
 	var m memory[string]
 	m.remember("used", 7)
-	for i := range 3 * remembered {
+	for i := range testsize.Of(2, 3, 3)*remembered + 1 {
 		m.remember(strconv.Itoa(i), i)
 		if n, ok := m.recall("used"); n != 7 || !ok {
 			t.Fatalf("recalled %d, %v after %d", n, ok, i)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/testsize"
+
 	"github.com/fsnotify/fsnotify"
 )
 
@@ -145,7 +147,7 @@ func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	head, other := filepath.Join(dir, "head.json"), filepath.Join(dir, "bookmarks.json")
 	s := look(t, Options{}, head, other)
-	for range 3 {
+	for range testsize.Of(1, 3, 3) {
 		write(t, filepath.Join(dir, "temp"))
 		s.wantsNone("another file")
 		rename(t, filepath.Join(dir, "temp"), head)
@@ -174,7 +176,7 @@ func TestComesAndGoes(t *testing.T) {
 	}
 	mkdir(t, dir)
 	works("a folder that was not there")
-	for range 5 {
+	for range testsize.Of(1, 5, 5) {
 		remove(t, dir)
 		s.wants("removed", true)
 		mkdir(t, dir)
@@ -238,11 +240,12 @@ func TestSettle(t *testing.T) {
 	s.wantsNone("200 files, again")
 	s.end()
 
-	s = look(t, Options{Settle: 100 * time.Millisecond}, dir)
+	part := testsize.Of[time.Duration](2, 1, 1)
+	s = look(t, Options{Settle: 100 * time.Millisecond / part, Latest: 250 * time.Millisecond / part}, dir)
 	stop := make(chan bool)
 	go func() {
 		defer close(stop)
-		for range 300 {
+		for range testsize.Of(150, 300, 300) {
 			os.WriteFile(filepath.Join(dir, "steady"), nil, 0o600)
 			time.Sleep(5 * time.Millisecond)
 		}
@@ -254,7 +257,7 @@ func TestSettle(t *testing.T) {
 			wakes++
 		case <-stop:
 			if wakes < 2 || wakes > 12 {
-				t.Errorf("%d wakes in 1.5 seconds of changes", wakes)
+				t.Errorf("%d wakes in %v of changes", wakes, 1500*time.Millisecond/part)
 			}
 			return
 		}

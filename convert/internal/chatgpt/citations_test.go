@@ -3,6 +3,8 @@ package chatgpt
 import (
 	"strings"
 	"testing"
+
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 func TestWithoutCitations(t *testing.T) {
@@ -25,6 +27,6 @@ func TestWithoutCitations(t *testing.T) {
 			t.Errorf("of %q came %q, want %q", c.in, got, c.want)
 		}
 	}
-	many := strings.Repeat("\ue200【:contentReference[oaicite:", 100000)
+	many := strings.Repeat("\ue200【:contentReference[oaicite:", testsize.Of(20_000, 100_000, 100_000))
 	withoutCitations(many) // in time
 }

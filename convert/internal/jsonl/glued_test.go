@@ -81,7 +81,7 @@ func TestGluedAnywhere(t *testing.T) {
 
 // TestGluedWork: a reader gives up soon on a long line that is not a record.
 func TestGluedWork(t *testing.T) {
-	size := testsize.Of(1<<20, 2<<20, 4<<20)
+	size := testsize.Of(1<<18, 2<<20, 4<<20)
 	for name, unit := range map[string]string{
 		"open objects": "{", "open keys": `{"`, "nested": `{"a":`, "lists": `{"a":[`, "wrong values": `{"a":x`, "records": `{"a":1}`, "torn records": `{"a":"`,
 	} {

@@ -67,8 +67,8 @@ func TestPage(t *testing.T) {
 	if files != 4 || len(commands) != 5 {
 		t.Fatalf("the page has %d files and the commands %q", files, commands)
 	}
-	// Except in a full run, the packages and results of go test are cached although each
-	// folder is new, and nothing is linked for a debugger.
+	// Except in a full run, go test finds the packages and its results in its cache although
+	// each folder is new, and links without debug information.
 	goFlags := testsize.Of("-trimpath -vet=off -ldflags=-w", "-trimpath -vet=off -ldflags=-w", "")
 	do := func(name string, arg ...string) (string, error) {
 		cmd := exec.Command(name, arg...)

@@ -97,6 +97,9 @@ func needGit(t *testing.T) {
 			os.Setenv("GIT_"+who+"_EMAIL", "anna@example.com")
 		}
 		os.Setenv("GIT_CEILING_DIRECTORIES", os.TempDir())
+		os.Setenv("GIT_CONFIG_COUNT", "1")
+		os.Setenv("GIT_CONFIG_KEY_0", "maintenance.auto")
+		os.Setenv("GIT_CONFIG_VALUE_0", "false")
 	})
 }
 
@@ -124,11 +127,9 @@ func repository(t *testing.T) string {
 	git(t, dir, "add", ".")
 	git(t, dir, "commit", "-q", "-m", "first")
 	write(t, dir, "edited=2", "staged=2", "both=2", "größe \t=2", "added=2", "sub/new=2", "noise.log=2", "out/x=2", "sub/empty/")
-	git(t, dir, "add", "staged", "both", "added")
+	git(t, dir, "update-index", "--add", "staged", "both", "added", "--force-remove", "deleted", "uncached")
 	write(t, dir, "both=3")
-	git(t, dir, "rm", "-q", "deleted")
-	git(t, dir, "rm", "-q", "--cached", "uncached")
-	for _, name := range []string{"unstaged", "file", "folder", "way", "link"} {
+	for _, name := range []string{"deleted", "unstaged", "file", "folder", "way", "link"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -153,8 +154,12 @@ func state(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join([]string{show(t, dir), git(t, dir, "status", "--porcelain"), git(t, dir, "worktree", "list"),
-		git(t, dir, "for-each-ref"), git(t, dir, "rev-parse", "HEAD"), git(t, dir, "config", "--list", "--local"), fmt.Sprintf("%x", sha256.Sum256(index))}, "\n")
+	config, err := os.ReadFile(filepath.Join(dir, ".git", "config"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join([]string{show(t, dir), git(t, dir, "status", "--porcelain"), git(t, dir, "worktree", "list", "--porcelain"),
+		git(t, dir, "for-each-ref"), string(config), fmt.Sprintf("%x", sha256.Sum256(index))}, "\n")
 }
 
 func make1(t *testing.T, s *isolate.Source, to string) *isolate.Folder {

@@ -103,7 +103,7 @@ func TestRandom(t *testing.T) {
 				return found(w.nameOf(c.Leaf)), err
 			}
 			var names []string
-			for n := range 60 {
+			for n := range testsize.Of(30, 60, 60) {
 				name := fmt.Sprintf("m%d", n)
 				word := name
 				if n > 0 && roll(4) == 0 {

@@ -136,7 +136,7 @@ func TestToolsChange(t *testing.T) {
 }
 
 // largeMessage is the maximum size of a message in a test that exceeds it, in bytes.
-func largeMessage() int { return testsize.Of(1<<20, maxMessage, maxMessage) }
+func largeMessage() int { return testsize.Of(1<<20, maxMessage/4, maxMessage) }
 
 func TestResultTooLarge(t *testing.T) {
 	tools := open(t, &Options{MaxResult: 1000, maxMessage: largeMessage()}, program("a"))

@@ -2,11 +2,7 @@ package bough_test
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,27 +23,13 @@ var exported = map[string]int{
 func TestExported(t *testing.T) {
 	counts := map[string]int{}
 	var found []string
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	for _, f := range goFiles(t) {
+		pkg := path.Dir(f.path)
+		if !f.own || f.isTest() || strings.HasPrefix(pkg, "cmd/") || strings.Contains("/"+pkg+"/", "/internal/") {
+			continue
 		}
-		if d.IsDir() {
-			_, other := os.Stat(filepath.Join(path, "go.mod"))
-			if slices.Contains([]string{"internal", "testdata", "cmd", ".git"}, d.Name()) || other == nil && path != "." {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		pkg := filepath.ToSlash(filepath.Dir(path))
 		internal := internalImports(t, f)
-		for _, d := range f.Decls {
+		for _, d := range f.syntax.Decls {
 			for _, e := range exportedOf(d) {
 				if e.counts {
 					counts[pkg]++
@@ -57,10 +39,6 @@ func TestExported(t *testing.T) {
 				}
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if len(counts) < 10 {
 		t.Fatalf("found only %d packages", len(counts))
@@ -78,9 +56,9 @@ func TestExported(t *testing.T) {
 
 // internalImports returns the names under which a file imports internal packages of the
 // module.
-func internalImports(t *testing.T, f *ast.File) []string {
+func internalImports(t *testing.T, f goFile) []string {
 	var names []string
-	for _, spec := range f.Imports {
+	for _, spec := range f.syntax.Imports {
 		path, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
 			t.Fatal(err)

@@ -7,9 +7,6 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -30,23 +27,12 @@ type codeLine struct {
 func TestNoCopies(t *testing.T) {
 	files := map[string][]codeLine{}
 	var paths []string
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
-			return err
-		}
-		source, err := os.ReadFile(path)
+	for _, f := range goFiles(t) {
+		lines, err := codeLines(f.path, f.source)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		lines, err := codeLines(path, source)
-		files[path], paths = lines, append(paths, path)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(paths) < 100 {
-		t.Fatalf("found only %d Go files", len(paths))
+		files[f.path], paths = lines, append(paths, f.path)
 	}
 	for _, c := range copies(paths, files, maxShared+1) {
 		t.Error(c)
@@ -92,8 +78,12 @@ func copies(paths []string, files map[string][]codeLine, n int) (found []string)
 		path string
 		at   int
 	}
-	number := map[string]uint32{} // of a text
-	seen := map[string]place{}    // by the numbers of n lines
+	count := 0
+	for _, lines := range files {
+		count += len(lines)
+	}
+	number := make(map[string]uint32, count) // of a text
+	seen := make(map[string]place, count)    // by the numbers of n lines
 	follows := map[[2]place]bool{}
 	for _, path := range paths {
 		lines := files[path]

@@ -2,9 +2,6 @@ package bough_test
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -36,7 +33,6 @@ var (
 	testsRun = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
 	// placeholder matches names of files that a reader is to create.
 	placeholder = regexp.MustCompile(`\b(VERB|FORMAT|PROVIDER)\b`)
-	funcDecl    = regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)`)
 )
 
 // TestPages checks that each path, test and function that a page names in backticks exists,
@@ -117,8 +113,8 @@ func TestArchitecturePicture(t *testing.T) {
 		}
 	}
 	known, missing := map[string]bool{}, map[string]bool{}
-	for file := range readSource(t).files {
-		pkg := path.Dir(file)
+	for _, f := range goFiles(t) {
+		pkg := path.Dir(f.path)
 		if pkg == "." || strings.HasPrefix(pkg, "bench") {
 			continue
 		}
@@ -128,9 +124,9 @@ func TestArchitecturePicture(t *testing.T) {
 			missing[pkg] = true
 			continue
 		}
-		for _, imported := range importsOf(t, filepath.FromSlash(file)) {
-			if at, ok := groupOf[imported]; ok && at < group && group < len(groups)-1 && !strings.HasSuffix(file, "_test.go") {
-				t.Errorf("%s imports %s, which the picture in docs/architecture.md has above it", file, imported)
+		for _, imported := range f.imports(t) {
+			if at, ok := groupOf[imported]; ok && at < group && group < len(groups)-1 && !f.isTest() {
+				t.Errorf("%s imports %s, which the picture in docs/architecture.md has above it", f.path, imported)
 			}
 		}
 	}
@@ -156,51 +152,33 @@ type source struct {
 func readSource(t *testing.T) source {
 	t.Helper()
 	s := source{map[string][]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
-	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules"):
-			return fs.SkipDir
-		case d.IsDir() || filepath.Ext(name) != ".go":
-			return nil
-		}
-		names := []string{}
-		for _, m := range funcDecl.FindAllStringSubmatch(readPage(t, name), -1) {
-			names = append(names, m[1])
-			s.tests[m[1]] = s.tests[m[1]] || strings.HasSuffix(name, "_test.go")
-		}
-		s.files[filepath.ToSlash(name)] = names
-		return s.declare(name)
-	})
-	if err != nil {
-		t.Fatal(err)
+	for _, f := range goFiles(t) {
+		s.files[f.path] = []string{}
+		s.declare(f)
 	}
 	return s
 }
 
 // declare adds the declarations of a file.
-func (s *source) declare(path string) error {
-	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		return err
-	}
-	s.packages[f.Name.Name] = true
-	for _, d := range f.Decls {
+func (s *source) declare(f goFile) {
+	pkg := f.syntax.Name.Name
+	s.packages[pkg] = true
+	for _, d := range f.syntax.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			of := f.Name.Name
+			name, of := d.Name.Name, pkg
 			if d.Recv != nil {
 				of = receiver(d.Recv.List[0].Type)
 			}
-			s.declared[of+"."+d.Name.Name] = true
+			s.files[f.path] = append(s.files[f.path], name)
+			s.tests[name] = s.tests[name] || f.isTest()
+			s.declared[of+"."+name] = true
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
-				s.declareSpec(f.Name.Name, spec)
+				s.declareSpec(pkg, spec)
 			}
 		}
 	}
-	return nil
 }
 
 func (s *source) declareSpec(pkg string, spec ast.Spec) {

@@ -1,12 +1,7 @@
 package bough_test
 
 import (
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strconv"
+	"path"
 	"strings"
 	"testing"
 )
@@ -78,48 +73,16 @@ func layerOf(pkg string) (layer int, ok bool) {
 
 // TestLayering: each import of the module goes to a lower layer.
 func TestLayering(t *testing.T) {
-	files := 0
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if _, other := os.Stat(filepath.Join(path, "go.mod")); other == nil && path != "." {
-			return fs.SkipDir // a module of its own, which uses this one
+	for _, f := range goFiles(t) {
+		if !f.own {
+			continue // a module of its own, which uses this one
 		}
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
-			return err
-		}
-		files++
-		pkg := filepath.ToSlash(filepath.Dir(path))
-		for _, imported := range importsOf(t, path) {
-			if why := forbidden(pkg, imported, strings.HasSuffix(path, "_test.go")); why != "" {
-				t.Errorf("%s imports %s: %s", path, imported, why)
+		for _, imported := range f.imports(t) {
+			if why := forbidden(path.Dir(f.path), imported, f.isTest()); why != "" {
+				t.Errorf("%s imports %s: %s", f.path, imported, why)
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	if files < 10 {
-		t.Fatalf("found only %d Go files", files)
-	}
-}
-
-// importsOf returns the packages of the module that a file imports.
-func importsOf(t *testing.T, path string) []string {
-	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []string
-	for _, spec := range f.Imports {
-		name, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if own, ok := strings.CutPrefix(name, module); ok {
-			list = append(list, own)
-		}
-	}
-	return list
 }
 
 // forbidden returns why pkg must not import another package of the module, "" if it may.

@@ -2,13 +2,15 @@ package bough_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 // unlinked are prefixes of packages that the command does not link.
@@ -62,19 +64,51 @@ const (
 	initBytes  = 1 << 20
 )
 
-// programSize is the maximum size of the command in bytes, without -ldflags=-s.
-const programSize = 80_000_000
+// programSize is the maximum size of the command in bytes, without symbols and debug
+// information, as go run builds it. They add a third.
+const programSize = 60_000_000
 
-// TestInits holds the allocations of the command's packages before main begins.
-func TestInits(t *testing.T) {
-	bough := filepath.Join(t.TempDir(), "bough.exe")
-	output(t, exec.Command("go", "build", "-o", bough, "./cmd/bough"))
-	if info, err := os.Stat(bough); err != nil || info.Size() > programSize {
-		t.Errorf("the command has %d bytes, %v; at most %d are allowed", info.Size(), err, programSize)
+// TestMain starts the command instead, if go run has started this program to do so.
+func TestMain(m *testing.M) {
+	if os.Getenv(startVariable) == "" {
+		os.Exit(testsize.LazyGC(m).Run())
 	}
-	start := exec.Command(bough, "--version")
-	start.Env = append(os.Environ(), "GODEBUG=inittrace=1")
-	_, trace := output(t, start)
+	if err := start(os.Args[1], os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// startVariable is set for a process of this program that go run starts.
+const startVariable = "BOUGH_TEST_START"
+
+// start prints the size of a program and runs it. Standard error is that of the program and
+// lists its inits.
+func start(name string, args []string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	fmt.Println(info.Size())
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+}
+
+// TestInits holds the allocations of the command's packages before main begins, and its
+// size. It starts the command with go run, which links it only if it has changed.
+func TestInits(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "run", "-exec", `"`+self+`"`, "./cmd/bough", "--version")
+	cmd.Env = append(os.Environ(), startVariable+"=1")
+	size, trace := output(t, cmd)
+	if n, err := strconv.Atoi(strings.TrimSpace(size)); err != nil || n > programSize {
+		t.Errorf("the command has %d bytes, %v; at most %d are allowed", n, err, programSize)
+	}
 	inits := regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, (\d+) allocs$`).FindAllStringSubmatch(trace, -1)
 	if len(inits) < 20 {
 		t.Fatalf("found only %d packages in\n%s", len(inits), trace)

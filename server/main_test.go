@@ -7,4 +7,4 @@ import (
 	"github.com/bough-dev/bough/internal/testsize"
 )
 
-func TestMain(m *testing.M) { os.Exit(testsize.InMemory(testsize.Waiting(m)).Run()) }
+func TestMain(m *testing.M) { os.Exit(testsize.InMemory(testsize.Waiting(testsize.LazyGC(m))).Run()) }

@@ -158,11 +158,12 @@ func TestProcessor(t *testing.T) {
 // TestFlushLong: a flush may take longer than any other request.
 func TestFlushLong(t *testing.T) {
 	t.Parallel()
+	const answer = 600 * time.Millisecond
 	began := make(chan bool)
-	s := newWatched(t, server.Options{Limits: server.Limits{Answer: time.Second, Request: time.Second}},
+	s := newWatched(t, server.Options{Limits: server.Limits{Answer: answer, Request: answer}},
 		func(ctx context.Context, _ buffer.Context) (buffer.Result, error) {
 			close(began)
-			time.Sleep(1300 * time.Millisecond)
+			time.Sleep(answer * 5 / 4)
 			return buffer.Result{}, ctx.Err()
 		})
 	id := s.create(nil).ID

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -53,20 +54,20 @@ var hostileWords = []string{
 
 // TestQuoteInBash: bash itself reads each inserted word as the word, and runs nothing.
 func TestQuoteInBash(t *testing.T) {
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("bash is missing")
 	}
 	for _, s := range hostileWords {
-		for _, typed := range []string{quoteWord(s), `"` + quoteIn(s, '"') + `"`, "'" + quoteIn(s, '\'') + "'"} {
-			cmd := exec.Command(bash, "-c", "printf %s "+typed)
-			cmd.Dir = t.TempDir()
-			if out, err := cmd.Output(); err != nil || string(out) != s {
-				t.Errorf("%q typed as %s: %q, %v", s, typed, out, err)
-			}
-			if out, err := exec.Command("ls", cmd.Dir).Output(); err != nil || strings.TrimSpace(string(out)) != "" {
-				t.Errorf("%s left %s", typed, out)
-			}
+		typed := quoteWord(s) + ` "` + quoteIn(s, '"') + `" '` + quoteIn(s, '\'') + "'"
+		cmd := exec.Command(bash, "-c", "printf '%s\\n' "+typed)
+		cmd.Dir = t.TempDir()
+		if out, err := cmd.Output(); err != nil || string(out) != strings.Repeat(s+"\n", 3) {
+			t.Errorf("%q typed as %s: %q, %v", s, typed, out, err)
+		}
+		if left, err := os.ReadDir(cmd.Dir); err != nil || len(left) > 0 {
+			t.Errorf("%s left %s, %v", typed, left, err)
 		}
 	}
 }

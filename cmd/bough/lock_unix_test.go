@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/tidwall/gjson"
 )
@@ -33,7 +34,8 @@ type stop struct {
 func newStop(t *testing.T) *stop {
 	t.Helper()
 	s := &stop{t: t, dir: t.TempDir()}
-	files := testchat.Chat{Messages: 20_000, PerFile: 20_000, Text: 200}.Files()
+	size := testsize.Of(4_000, 10_000, 20_000)
+	files := testchat.Chat{Messages: size, PerFile: size, Text: 200}.Files()
 	if err := testchat.Write(s.dir, files); err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +150,7 @@ func (s *stop) waits(text string) (done func()) {
 // TestStoppedHolder: a stopped process keeps the lock, and other processes name it as soon
 // as their wait ends. When it continues, no process has lost a change.
 func TestStoppedHolder(t *testing.T) {
+	t.Parallel()
 	s := newStop(t)
 	s.locked("--wait", "0s", "append", s.id, "text")
 	s.locked("--wait", "0s", "--json", "append", s.id, "text")
@@ -169,6 +172,7 @@ func TestStoppedHolder(t *testing.T) {
 // TestDeadHolder: a process that is killed while it holds the lock blocks no other process,
 // whether that waits already or does not wait at all.
 func TestDeadHolder(t *testing.T) {
+	t.Parallel()
 	s := newStop(t)
 	done := s.waits("after its death")
 	s.signal(syscall.SIGKILL)

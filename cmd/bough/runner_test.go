@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -16,14 +17,26 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// A runner is a process that runs the command lines of one script, one after the other,
-// because starting bough takes longer than most of them. A command line that needs a
-// process of its own starts bough, and so do all command lines in a full run.
+// A runner runs the command lines of one script. They run in the processes of all scripts,
+// because starting bough takes longer than most of them. A command line that needs a process
+// of its own starts bough, as "exec bough" does, and so do all command lines in a full run.
 type runner struct {
 	names []string // of the variables that the script sets
 	alone bool     // each run is a process
-	out   *gob.Encoder
-	in    *gob.Decoder
+}
+
+// A runnerProcess runs command lines of scripts, one after the other.
+type runnerProcess struct {
+	cmd *exec.Cmd
+	out *gob.Encoder
+	in  *gob.Decoder
+	end io.Closer // standard input of the process, which ends with it
+}
+
+// idle are the processes that run no command line.
+var idle struct {
+	sync.Mutex
+	list []*runnerProcess
 }
 
 // A runnerOrder is a command line for a runner.
@@ -39,10 +52,12 @@ type outcome struct {
 }
 
 var (
-	// needsProcess matches scripts that need processes: for input, a terminal, or another
-	// time zone.
-	needsProcess = regexp.MustCompile(`(?m)^(\[.*\] *)?(stdin|ttyin|env TZ=)`)
-	variable     = regexp.MustCompile(`(?m)^(?:\[.*\] *)?env ([A-Z_]+)=`)
+	// otherZone matches scripts that need processes, because a process reads its time zone
+	// once.
+	otherZone = regexp.MustCompile(`(?m)^(\[.*\] *)?env TZ=`)
+	variable  = regexp.MustCompile(`(?m)^(?:\[.*\] *)?env ([A-Z_]+)=`)
+	// unread matches a command line that does not get the input of the line before it.
+	unread = regexp.MustCompile(`(?m)^(\[.*\] *)?(stdin|ttyin) .*\n(\[.*\] *)?(! )?(exits \d+ )?bough`)
 )
 
 // newRunner returns the runner of a script, which starts with the first command line.
@@ -56,7 +71,10 @@ func newRunner(env *testscript.Env) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{alone: testsize.Full() || needsProcess.Match(script)}
+	if line := unread.Find(script); line != nil {
+		return nil, fmt.Errorf("script %s: only exec gives input to a program: %q", name, line)
+	}
+	r := &runner{alone: testsize.Full() || otherZone.Match(script)}
 	for _, v := range env.Vars {
 		name, _, _ := strings.Cut(v, "=")
 		r.names = append(r.names, name)
@@ -80,31 +98,59 @@ func bough(ts *testscript.TestScript, args ...string) outcome {
 			c.Env = append(c.Env, name+"="+value)
 		}
 	}
-	if r.out == nil {
-		ts.Check(r.start(ts, c.Env))
-	}
+	p, err := idleProcess(c.Env)
+	ts.Check(err)
 	var o outcome
-	ts.Check(errors.Join(r.out.Encode(c), r.in.Decode(&o)))
+	if err := errors.Join(p.out.Encode(c), p.in.Decode(&o)); err != nil {
+		p.close()
+		ts.Check(err)
+	}
+	p.leave()
 	return o
 }
 
-func (r *runner) start(ts *testscript.TestScript, env []string) error {
+// idleProcess returns a process that runs no command line, a new one if there is none.
+func idleProcess(env []string) (*runnerProcess, error) {
+	idle.Lock()
+	defer idle.Unlock()
+	if n := len(idle.list); n > 0 {
+		p := idle.list[n-1]
+		idle.list = idle.list[:n-1]
+		return p, nil
+	}
 	cmd := exec.Command("runner")
 	cmd.Env, cmd.Stderr = env, os.Stderr
 	out, err := cmd.StdinPipe()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in, err := cmd.StdoutPipe()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.out, r.in = gob.NewEncoder(out), gob.NewDecoder(in)
-	ts.Defer(func() {
-		out.Close()
-		cmd.Wait()
-	})
-	return cmd.Start()
+	return &runnerProcess{cmd, gob.NewEncoder(out), gob.NewDecoder(in), out}, cmd.Start()
+}
+
+// leave makes the process available to all scripts.
+func (p *runnerProcess) leave() {
+	idle.Lock()
+	defer idle.Unlock()
+	idle.list = append(idle.list, p)
+}
+
+// closeIdle ends the processes that run no command line.
+func closeIdle() {
+	idle.Lock()
+	defer idle.Unlock()
+	for _, p := range idle.list {
+		p.close()
+	}
+	idle.list = nil
+}
+
+func (p *runnerProcess) close() {
+	p.end.Close()
+	p.cmd.Wait()
 }
 
 // exitOf returns the exit code of a program that ended with err.
@@ -135,6 +181,7 @@ func cmdBough(ts *testscript.TestScript, neg bool, args []string) {
 
 // runnerMain is the program of a runner.
 func runnerMain() {
+	debug.SetGCPercent(400) // as in testsize.LazyGC
 	in, out := gob.NewDecoder(os.Stdin), gob.NewEncoder(os.Stdout)
 	for {
 		var c runnerOrder

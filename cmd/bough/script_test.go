@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "bough" {
 		boughMain()
 	}
-	testscript.Main(withBough{testsize.InMemory(testsize.Waiting(m))}, map[string]func(){
+	testscript.Main(withBough{testsize.InMemory(testsize.Waiting(testsize.LazyGC(m)))}, map[string]func(){
 		"runner":  runnerMain,
 		"canned":  canned,
 		"testmcp": testmcp.Main,
@@ -63,8 +63,8 @@ func boughMain() {
 // TestScript runs the scripts in testdata/script, one per subject. They have these commands
 // beside those of testscript:
 //
-//	[!] bough ARG...                runs bough; in the background, 'exec bough ARG... &NAME&' does
-//	exits CODE PROGRAM ARG...       runs a program that must exit with CODE
+//	[!] bough ARG...                runs bough; 'exec bough ARG...' does with input, and in the background
+//	exits CODE [exec] PROGRAM ARG... runs a program that must exit with CODE
 //	as-nobody CODE PROGRAM ARG...   the same, never as root (unix)
 //	giveaway DIR                    changes the owner of a folder and its files, if run by root (unix)
 //	sameowner DIR                   all files and folders in a folder have its owner (unix)
@@ -97,6 +97,7 @@ func boughMain() {
 //
 // The program canned is a model.
 func TestScript(t *testing.T) {
+	t.Parallel()
 	cmds := map[string]scriptCommand{
 		"bough":        cmdBough,
 		"exits":        plain(2, cmdExits),
@@ -124,12 +125,16 @@ func TestScript(t *testing.T) {
 		"await":        plain(1, cmdAwait),
 	}
 	maps.Copy(cmds, systemCommands)
+	t.Cleanup(closeIdle)
 	scripts, err := filepath.Glob("testdata/script/*.txt*")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("scripts: %q, %v", scripts, err)
 	}
+	if n := testsize.Of(3, 0, 0); n > 0 {
+		scripts = beginnings(t, scripts, n)
+	}
 	testscript.Run(t, testscript.Params{
-		Files:              testsize.Sample(t, "scripts", scripts, testsize.Of(10, len(scripts), len(scripts))),
+		Files:              scripts,
 		RequireUniqueNames: true,
 		Cmds:               cmds,
 		Condition:          condition,
@@ -181,11 +186,15 @@ func plain(atLeast int, f func(ts *testscript.TestScript, args []string)) script
 }
 
 func cmdExits(ts *testscript.TestScript, args []string) {
-	if args[1] != "bough" {
-		checkExit(ts, args[0], exitOf(ts, ts.Exec(args[1], args[2:]...)))
-		return
+	code, program, args := args[0], args[1], args[2:]
+	switch {
+	case program == "bough":
+		checkExit(ts, code, shown(ts, args).Code)
+	case program == "exec" && len(args) > 0:
+		checkExit(ts, code, exitOf(ts, ts.Exec(args[0], args[1:]...)))
+	default:
+		checkExit(ts, code, exitOf(ts, ts.Exec(program, args...)))
 	}
-	checkExit(ts, args[0], shown(ts, args[2:]).Code)
 }
 
 // checkExit fails the script unless the exit code of a program is the given one.

@@ -26,6 +26,7 @@ func do(t *testing.T, args ...string) string {
 // TestWatch: 'bough watch' prints changes, makes a checkpoint of every user message, and
 // ends with exit code 0 when it is interrupted.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no interrupt")
 	}

@@ -56,6 +56,7 @@ type escapeStory struct {
 	verbs  []verb
 	ran    map[string]bool // by verb
 	struck int             // outputs with the remains of an attack
+	read   int             // sessions that reads has read
 }
 
 // run runs a command line until it ends or has printed a number of lines, and checks the
@@ -70,7 +71,7 @@ func (s *escapeStory) run(lines int, args ...string) (out string, err error) {
 	}
 	screen := paint{color: true, width: 100}
 	p := &program{stdin: strings.NewReader(attack), stdout: bufio.NewWriter(printed), meter: newMeter(io.Discard), paint: screen, talk: screen}
-	p.stderr = talk
+	p.stderr, p.settle = talk, -1
 	all := slices.Concat([]string{"-w", s.dir}, s.flags, args)
 	if err = p.run(ctx, all); err != nil && ctx.Err() == nil {
 		p.fail(err)
@@ -178,9 +179,10 @@ func (s *escapeStory) write(path string, data []byte) {
 
 // TestEscapes: whatever text files contain, no verb prints a control sequence, on a
 // terminal or with --json. Each verb is run; a full run replaces each string of a file by
-// an attack.
+// an attack. With -short, the verbs run for a terminal, those that read with --json, too.
 func TestEscapes(t *testing.T) {
-	for _, flags := range testsize.Sample(t, "sets of flags", [][]string{nil, {"--json"}}, testsize.Of(1, 2, 2)) {
+	sets := [][]string{nil, {"--json"}}
+	for _, flags := range testsize.Of(sets[:1], sets, sets) {
 		t.Run(fmt.Sprint(flags), func(t *testing.T) {
 			home := t.TempDir()
 			for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"} {
@@ -259,24 +261,43 @@ func (s *escapeStory) conversations() {
 	s.do("help", "import")
 }
 
-// reads runs the verbs that read a conversation.
+// reads runs the verbs that read a conversation. With -short, three conversations share
+// them, and each verb is run with --json, too.
 func (s *escapeStory) reads(ref string) {
-	for _, args := range [][]string{
+	commands := [][]string{
 		{"ls"}, {"ls", "--title", "zq"}, {"status"}, {"tree"}, {"tree", ref}, {"tree", ref, "--messages"}, {"branches", ref}, {"lineage", ref},
 		{"show", ref}, {"show", ref, "--full"}, {"show", ref, "--oneline"}, {"show", ref, "--no-tools", "--no-thinking"},
 		{"search", "zq"}, {"search", "-l", "zq"}, {"search", "-e", "z.", "-C", "2"}, {"log"}, {"log", "--all"}, {"du"}, {"bookmarks"}, {"doctor"},
-	} {
-		s.run(0, args...)
 	}
 	for _, f := range convert.Formats {
 		if f.Writes() {
-			s.run(0, "export", ref, "--to", f.Name)
-			s.run(0, "export", ref, "--to", f.Name, "--tree", "--redact")
+			commands = append(commands, []string{"export", ref, "--to", f.Name}, []string{"export", ref, "--to", f.Name, "--tree", "--redact"})
 		}
 	}
 	for _, tool := range formatNames("in") {
-		s.run(0, "resume", ref, "--in", tool)
+		commands = append(commands, []string{"resume", ref, "--in", tool})
 	}
+	for _, args := range share(commands, s.read) {
+		s.run(0, args...)
+	}
+	if testsize.Of(true, false, false) {
+		with := *s
+		with.flags = []string{"--json"}
+		for _, args := range share(commands, s.read+1) {
+			with.run(0, args...)
+		}
+	}
+	s.read++
+}
+
+// share returns the part of a list that is tried with the n-th of several things: each
+// third element with -short, so that three things share them, else all. It is never empty.
+func share[T any](list []T, n int) (part []T) {
+	step := testsize.Of(3, 1, 1)
+	for i := n % min(step, len(list)); i < len(list); i += step {
+		part = append(part, list[i])
+	}
+	return part
 }
 
 // foreign reads sessions that another program wrote.
@@ -288,9 +309,9 @@ func (s *escapeStory) foreign() {
 	s.write("conversations/foreign (conflicted copy "+typed+").json", hostileSession("foreign"))
 	s.write("conversations/"+strings.ReplaceAll(attack, "\x00", "")+".json", hostileSession("bad"))
 	s.write("files/"+strings.ReplaceAll(attack, "\x00", ""), nil)
-	for _, id := range []string{"foreign", typed, "second" + typed} {
+	for i, id := range []string{"foreign", typed, "second" + typed} {
 		s.reads(id)
-		for _, m := range []string{"u1", "a2" + attack, "t3" + attack, "a4" + attack, "a5" + attack} {
+		for _, m := range share([]string{"u1", "a2" + attack, "t3" + attack, "a4" + attack, "a5" + attack}, i) {
 			ref := id + "@" + m
 			s.run(0, "show", ref)
 			s.run(0, "rewind", ref)
@@ -377,7 +398,7 @@ func (s *escapeStory) mutate(path string, commands ...[]string) {
 		s.t.Fatal(err)
 	}
 	all := mutations(s.t, data)
-	for _, mutated := range testsize.Sample(s.t, "strings of "+path, all, testsize.Of(2, 8, len(all))) {
+	for _, mutated := range testsize.Sample(s.t, "strings of "+path, all, testsize.Of(2, 4, len(all))) {
 		s.write(path, mutated)
 		for _, args := range commands {
 			s.run(0, args...)
@@ -446,10 +467,10 @@ func (s *escapeStory) imports() {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.run(0, "import", out, "--dry-run")
-		s.run(0, "import", out, "--again")
-		s.run(0, "inspect", out)
-		s.transcripts(out, data)
+		for _, args := range share([][]string{{"import", out, "--dry-run"}, {"import", out, "--again"}, {"inspect", out}}, i) {
+			s.run(0, args...)
+		}
+		s.transcripts(out, data, i)
 	}
 	path := filepath.Join(elsewhere, strings.ReplaceAll(attack, "\x00", ""))
 	if err := os.WriteFile(path, []byte(attack), 0o600); err != nil {
@@ -469,18 +490,22 @@ func (s *escapeStory) imports() {
 	s.do("redo")
 }
 
-// transcripts imports a transcript with one string after the other replaced by an attack.
-func (s *escapeStory) transcripts(path string, data []byte) {
+// transcripts imports the n-th transcript with one string after the other replaced by an
+// attack.
+func (s *escapeStory) transcripts(path string, data []byte, n int) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	if json.Valid(data) {
 		lines = [][]byte{data}
 	}
+	var records []int
 	for i, l := range lines {
-		if !json.Valid(l) {
-			continue
+		if json.Valid(l) {
+			records = append(records, i)
 		}
-		all := mutations(s.t, l)
-		for _, mutated := range testsize.Sample(s.t, "strings of a record", all, testsize.Of(1, 2, len(all))) {
+	}
+	for _, i := range share(records, n) {
+		all := mutations(s.t, lines[i])
+		for _, mutated := range testsize.Sample(s.t, "strings of a record", all, testsize.Of(1, 1, len(all))) {
 			if i < len(lines)-1 {
 				mutated = append(mutated, '\n')
 			}
@@ -546,6 +571,7 @@ func (s *escapeStory) damage() {
 	for _, args := range append(commands, []string{"doctor"}, []string{"inspect", filepath.Join(s.dir, "conversations", "plain.json")}) {
 		s.run(0, args...)
 	}
+	files := 0
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		name := filepath.ToSlash(strings.TrimPrefix(path, s.dir))
 		if err != nil || !d.Type().IsRegular() || strings.Contains(name, "/conversations/") || filepath.Ext(name) != ".json" {
@@ -555,7 +581,7 @@ func (s *escapeStory) damage() {
 		if err != nil {
 			return err
 		}
-		for _, text := range []string{attack, "[" + attack, `{"` + attack, `{"version":"` + typed + `","agents":"` + typed + `"}`} {
+		for _, text := range share([]string{attack, `{"` + attack, `{"version":"` + typed + `","agents":"` + typed + `"}`, "[" + attack}, files) {
 			s.write(name, []byte(text))
 			s.run(0, "status")
 			s.run(0, "agent", "ls")
@@ -564,6 +590,7 @@ func (s *escapeStory) damage() {
 			s.run(0, "config")
 		}
 		s.run(0, "doctor")
+		files++
 		return os.WriteFile(path, data, 0o600)
 	})
 	if err != nil {

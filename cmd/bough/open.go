@@ -55,6 +55,7 @@ func (p *program) options(dir string) (*workspace.Options, error) {
 		p.wait = time.Duration(wait)
 	}
 	return &workspace.Options{
+		Settle:     p.settle,
 		Wait:       cmp.Or(p.wait, -1), // the library takes zero for its default
 		Retention:  keep,
 		UserConfig: l.User.Path,

@@ -30,6 +30,7 @@ type program struct {
 	dir    string        // -w
 	json   bool          // --json
 	wait   time.Duration // --wait
+	settle time.Duration // see workspace.Options; set by tests
 	paint  paint         // of standard output
 	talk   paint         // of standard error
 	screen io.Writer     // standard error itself, if it is a terminal

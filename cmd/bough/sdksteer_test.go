@@ -34,17 +34,12 @@ func steerTools(t *testing.T, first string) {
 	if err := os.WriteFile(tools, []byte(`{"mcpServers":{"t":{"command":"testmcp"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	bough := func(args ...string) (*exec.Cmd, *bytes.Buffer) {
-		cmd := exec.Command("bough", append([]string{"-w", filepath.Join(dir, "ws")}, args...)...)
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
-		return cmd, &out
-	}
-	run := func(args ...string) string {
+	in := func(args []string) []string { return append([]string{"-w", filepath.Join(dir, "ws")}, args...) }
+	bough := func(args ...string) string {
 		t.Helper()
-		cmd, out := bough(args...)
-		if err := cmd.Run(); err != nil {
-			t.Fatalf("bough %q: %v\n%s", args, err, out)
+		var out bytes.Buffer
+		if code := run(in(args), strings.NewReader(""), &out, &out); code != 0 {
+			t.Fatalf("bough %q: exit code %d\n%s", args, code, &out)
 		}
 		return out.String()
 	}
@@ -58,20 +53,22 @@ func steerTools(t *testing.T, first string) {
 		calls = append(calls, testmodel.Call{ID: id, Name: "t__write", Arguments: []string{fmt.Sprintf(`{"path":%q,"text":"x"}`, filepath.Join(dir, id))}})
 	}
 	servers[first].Add(testmodel.Reply{Text: []string{"Let me ", "dig"}, Calls: calls}, testmodel.Reply{Text: []string{"Stopped"}})
-	run("agent", "create", "ada", "--model", first)
-	chat, out := bough("agent", "chat", "ada", "Dig five holes", "--tools", tools, "--allow", "t__w*")
+	bough("agent", "create", "ada", "--model", first)
+	chat := exec.Command("bough", in([]string{"agent", "chat", "ada", "Dig five holes", "--tools", tools, "--allow", "t__w*"})...)
+	var out bytes.Buffer
+	chat.Stdout, chat.Stderr = &out, &out
 	if err := chat.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if err := await(here); err != nil {
 		t.Fatal(err)
 	}
-	steer := gjson.Get(run("steer", "ada", "No more", "--json"), "queue.0.id").String()
+	steer := gjson.Get(bough("steer", "ada", "No more", "--json"), "queue.0.id").String()
 	if err := os.WriteFile(steered, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := chat.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("%v\n%s", err, &out)
 	}
 	want := "Let me dig\n" +
 		"t__echo {\"text\":\"one\"}\n  3 B\n" +
@@ -79,8 +76,8 @@ func steerTools(t *testing.T, first string) {
 	if got := out.String(); !strings.HasPrefix(got, want) || strings.Count(got, "\n  skipped\n") != 3 || !strings.HasSuffix(got, "> (steer) No more\nStopped\n") {
 		t.Errorf("it says\n%s", got)
 	}
-	tree := gjson.Get(run("agent", "snapshot", "ada"), "session_id").String()
-	skipped := gjson.Get(run("show", tree, "--json"), `messages.#(metadata.bough.skipped_by=="`+steer+`")#.metadata.tool_call_id`)
+	tree := gjson.Get(bough("agent", "snapshot", "ada"), "session_id").String()
+	skipped := gjson.Get(bough("show", tree, "--json"), `messages.#(metadata.bough.skipped_by=="`+steer+`")#.metadata.tool_call_id`)
 	if skipped.String() != `["c3","c4","c5"]` {
 		t.Errorf("skipped are %s", skipped)
 	}
@@ -91,12 +88,12 @@ func steerTools(t *testing.T, first string) {
 	}
 	for id, s := range servers {
 		s.Add(testmodel.Reply{Text: []string{"Yes"}})
-		if got := run("agent", "chat", "ada", "Is all well?", "--model", id, "--tools", tools); got != "Yes\n" {
+		if got := bough("agent", "chat", "ada", "Is all well?", "--model", id, "--tools", tools); got != "Yes\n" {
 			t.Errorf("%s says %q", id, got)
 		}
 		if problems := s.Problems(); len(problems) > 0 {
 			t.Errorf("%s rejects it: %q", id, problems)
 		}
 	}
-	run("doctor")
+	bough("doctor")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/sessions"
@@ -242,6 +243,9 @@ func (x *Index) TitledFold(title string) ([]string, error) {
 
 // fold maps strings that are equal under [strings.EqualFold] to the same string.
 func fold(s string) string {
+	if isASCII(s) {
+		return strings.ToUpper(s) // in ASCII the least of the letters that are equal
+	}
 	return strings.Map(func(r rune) rune {
 		least := r
 		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -249,6 +253,15 @@ func fold(s string) string {
 		}
 		return least
 	}, s)
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // IDs returns the ids of all sessions, in no order; some may be deleted.

@@ -8,9 +8,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -103,7 +105,7 @@ var defects = []defect{
 		if st := stat(s.t, s.t.TempDir()); st.Changed == 0 {
 			s.t.Skip("this system does not report ctime")
 		}
-		long := strings.Repeat("long ", 40_000)
+		long := strings.Repeat("long ", 30_000) // a file large enough for the cache
 		for _, id := range []string{"x", "y"} {
 			s.messages(id, "", `{"id":"`+id+`1","role":"user","content":"`+long+`"}`)
 			old := time.Now().Add(-time.Hour)
@@ -311,6 +313,29 @@ func (s *space) mend() {
 // intact returns a healthy workspace in Penguin's dialect: a root a, its continuation b,
 // and a checkpoint c of both.
 func intact(t testing.TB) *space {
+	t.Helper()
+	healthyFiles.once.Do(func() {
+		files, err := crashdisk.Read(writeIntact(t).Dir(), func(name string) bool { return name == session.CacheDir })
+		if err != nil {
+			t.Fatal(err)
+		}
+		healthyFiles.tree = files
+	})
+	s := openSpace(t, t.TempDir(), 0)
+	if err := healthyFiles.tree.Write(s.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// healthyFiles are the files of an intact workspace, written once.
+var healthyFiles struct {
+	once sync.Once
+	tree crashdisk.Tree
+}
+
+// writeIntact makes the files of an intact workspace.
+func writeIntact(t testing.TB) *space {
 	s := openSpace(t, t.TempDir(), 0)
 	message := func(id, metadata string) session.Run {
 		return session.Run{Raw: fmt.Appendf(nil, `{"role": "user", "content": "text of %s", "id": %q, "metadata": {%s}}`, id, id, metadata)}

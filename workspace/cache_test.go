@@ -24,7 +24,7 @@ func TestWrongCache(t *testing.T) {
 	if st := stat(t, t.TempDir()); st.Changed == 0 {
 		t.Skip("this system does not report ctime, without which no outlines are cached")
 	}
-	long := strings.Repeat("long ", 40_000)
+	long := strings.Repeat("long ", 15_000) // two messages are large enough for the cache
 	message := func(id string) string { return `{"id":"` + id + `","role":"user","content":"` + long + `"}` }
 	for verb, act := range map[string]func(*space, string) error{
 		"checkpoint": func(s *space, id string) error {
@@ -116,7 +116,7 @@ func TestReadersCache(t *testing.T) {
 		t.Skip("this system does not report ctime, without which no outlines are cached")
 	}
 	s := openSpace(t, t.TempDir(), 0)
-	s.messages("a", "", `{"id":"m","role":"user","content":"`+strings.Repeat("long ", 40_000)+`"}`)
+	s.messages("a", "", `{"id":"m","role":"user","content":"`+strings.Repeat("long ", 30_000)+`"}`)
 	time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
 	s.branches("a")
 	dir := filepath.Join(s.Dir(), ".bough")

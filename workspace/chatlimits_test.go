@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -78,7 +79,7 @@ func TestTooManyCalls(t *testing.T) {
 	for _, c := range []struct {
 		limit, calls int
 		fails        bool
-	}{{0, 128, false}, {0, 129, true}, {2, 2, false}, {2, 3, true}} {
+	}{{0, testsize.Of(10, 128, 128), false}, {0, 129, true}, {2, 2, false}, {2, 3, true}} {
 		s := openSpace(t, t.TempDir(), 0)
 		s.agent("ada")
 		ran := 0

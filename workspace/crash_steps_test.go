@@ -41,7 +41,7 @@ func (c *crash) steps(what string, n, short, plain int) []int {
 		all[k] = k
 	}
 	if c.sampled {
-		plain = short
+		short, plain = 1, short
 	}
 	return testsize.Sample(c, what, all, testsize.Of(short, plain, len(all)))
 }

@@ -110,7 +110,7 @@ func TestDamages(t *testing.T) {
 func TestVectorsRepaired(t *testing.T) {
 	t.Parallel()
 	all := func(*fixtures.Vector) bool { return true }
-	eachVector(t, all, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
+	eachVector(t, ofEachClause(all), func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 		s := &space{Workspace: w, t: t}
 		usable := v.Usable
 		if v.Expect == fixtures.Data {

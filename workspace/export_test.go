@@ -10,6 +10,9 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
+// SetSpool sets how many bytes of a conversation an import keeps in memory.
+func (w *Workspace) SetSpool(bytes int64) { w.store.Spool = bytes }
+
 // MaxOperations is the maximum number of operations in one flush.
 const MaxOperations = store.MaxOperations
 

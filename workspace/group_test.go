@@ -15,6 +15,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -327,7 +328,8 @@ func TestGroupsConcurrent(t *testing.T) {
 	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	shared := []string{s.new("Bread"), s.new("Soup")}
-	const writers, each = 2, 20
+	const writers = 2
+	each := testsize.Of(6, 20, 20)
 	var flushes [writers][]workspace.Flush
 	done := make(chan error)
 	for n := range writers {

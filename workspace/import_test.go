@@ -197,7 +197,12 @@ func TestImportLeavesNothing(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	s := openSpace(t, t.TempDir(), 0)
-	text := `[{"role":"user","content":"` + strings.Repeat("long ", 2<<20) + `"},{"role":"assistant","content":"` + strings.Repeat("well ", 1<<10) + `"},{"role":"user","content":"`
+	words := 2 << 20 // more bytes than stay in memory
+	if !testsize.Full() {
+		s.SetSpool(64 << 10)
+		words = 64 << 10
+	}
+	text := `[{"role":"user","content":"` + strings.Repeat("long ", words) + `"},{"role":"assistant","content":"` + strings.Repeat("well ", 1<<10) + `"},{"role":"user","content":"`
 	rest := &during{strings.NewReader(`yes"}]`), func() {
 		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 			t.Errorf("%v, %v", left, err)
@@ -351,7 +356,7 @@ func writeOver(t *testing.T, path string, data []byte) {
 func TestImportParents(t *testing.T) {
 	t.Parallel()
 	trap := `"metadata":{"parent_id":null},"content":"x"`
-	for _, size := range []int{1, 200 << 10, testsize.Of(1<<20, 5<<20, 5<<20)} {
+	for _, size := range []int{1, 200 << 10, testsize.Of(300<<10, 5<<20, 5<<20)} {
 		var b strings.Builder
 		parent := "null"
 		for n := range 4 {
@@ -363,6 +368,9 @@ func TestImportParents(t *testing.T) {
 			parent = fmt.Sprintf(`"m%d"`, n)
 		}
 		s := openSpace(t, t.TempDir(), 0)
+		if size < 5<<20 {
+			s.SetSpool(500 << 10) // two messages of 200 KB stay in memory, two larger ones do not
+		}
 		row := importOne(t, s, writeFile(t, "a.jsonl", b.String()), imports.Options{})
 		data, err := os.ReadFile(filepath.Join(s.Dir(), "conversations", string(row.Session)+".json"))
 		if err != nil || len(row.Problems) > 0 {

@@ -9,14 +9,15 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
 // TestImportFiles imports every transcript in the fixtures of convert and in the folder
 // $BOUGH_SAMPLES, twice, exports it in other formats, imports the exports, which changes
-// nothing, and imports it piece by piece. Each fixture is exported in two formats, each
-// sample in all.
+// nothing, and imports it piece by piece. Each fixture is exported in two formats, or one
+// with -short, and each sample in all.
 func TestImportFiles(t *testing.T) {
 	t.Parallel()
 	files := 0
@@ -44,7 +45,7 @@ func TestImportFiles(t *testing.T) {
 				_, problems, _ := f.ReadAll(bytes.NewReader(data))
 				if !f.Sessions && len(data) < 200<<10 && len(problems) == 0 {
 					want := imported(t, f, data)
-					for range 3 {
+					for range testsize.Of(1, 3, 3) {
 						cut := 1 + random.IntN(len(data)-1)
 						if got := imported(t, f, data[:cut], data); got != want {
 							t.Errorf("cut after %d bytes: imported twice it has\n%s\nimported once\n%s", cut, without(got, want), without(want, got))
@@ -87,7 +88,7 @@ func comesAndGoes(t *testing.T, f *convert.Format, path string, some bool, rando
 			continue
 		}
 		for _, to := range formatsBothWays(t) {
-			if some && random.IntN(5) > 0 {
+			if some && random.IntN(testsize.Of(10, 5, 5)) > 0 {
 				continue
 			}
 			e, err := s.Export(t.Context(), string(r.Session), workspace.ExportOptions{Format: to, Tree: to.Branches})

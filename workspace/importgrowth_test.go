@@ -45,7 +45,7 @@ func TestImportGrowth(t *testing.T) {
 				random := rand.New(rand.NewPCG(uint64(seed), 13))
 				files := [][]byte{writtenIn(t, f, random)}
 				if draw := drawers[f.Name]; draw != nil {
-					for range 3 {
+					for range testsize.Of(1, 3, 3) {
 						files = append(files, draw(random))
 					}
 				}

@@ -58,8 +58,8 @@ func (l *longTranscript) next() []byte {
 // TestImportMemory: an import streams a transcript: its memory does not grow with the
 // length.
 func TestImportMemory(t *testing.T) {
-	size := testsize.Of(4<<20, 32<<20, 96<<20) // the race detector is slow, and takes memory
-	most := testsize.Of[uint64](48<<20, 56<<20, 96<<20)
+	size := testsize.Of(2<<20, 12<<20, 96<<20)
+	most := testsize.Of[uint64](8<<20, 16<<20, 96<<20)
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.GC() // memory of other tests does not count
 	var peak uint64
@@ -74,6 +74,9 @@ func TestImportMemory(t *testing.T) {
 	}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !testsize.Full() {
+		w.SetSpool(256 << 10)
 	}
 	for _, want := range []imports.Status{imports.New, imports.Unchanged} {
 		calls = 0
@@ -154,11 +157,11 @@ func BenchmarkImport(b *testing.B) {
 	})
 }
 
-// TestImportLiveBytes: a new line at the end of a transcript of 20 MB rewrites only the
-// newest file of the conversation.
+// TestImportLiveBytes: a new line at the end of a large transcript, 20 MB in a full run,
+// rewrites only the newest file of the conversation.
 func TestImportLiveBytes(t *testing.T) {
 	t.Parallel()
-	size := testsize.Of(6<<20, 6<<20, 20<<20)
+	size, limit := testsize.Of(600<<10, 2<<20, 20<<20), testsize.Of(100, 300, 1000)
 	data, err := io.ReadAll(&longTranscript{left: size})
 	if err != nil {
 		t.Fatal(err)
@@ -170,12 +173,12 @@ func TestImportLiveBytes(t *testing.T) {
 		}
 	}
 	write(data)
-	s := openSpace(t, t.TempDir(), 0)
+	s := openSpace(t, t.TempDir(), limit)
 	if _, err := s.Import(t.Context(), []string{path}, imports.Options{Live: true}); err != nil {
 		t.Fatal(err)
 	}
 	more := &longTranscript{left: 1 << 30, n: bytes.Count(data, []byte("\n"))}
-	const most = 3 << 20 // a file of 1,000 messages
+	most := int64(limit) * 3 << 10 // a file
 	for range testsize.Of(2, 3, 5) {
 		before := filesIn(t, s.Dir())
 		data = append(data, more.next()...)

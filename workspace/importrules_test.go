@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
@@ -206,7 +207,7 @@ func TestImportRemoved(t *testing.T) {
 // of a line, so that no large file is rewritten.
 func TestImportLive(t *testing.T) {
 	t.Parallel()
-	const limit = 20
+	limit := testsize.Of(6, 20, 20)
 	s := openSpace(t, t.TempDir(), limit)
 	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
 	text, parent := "", "null"
@@ -336,11 +337,12 @@ func TestImportDryChain(t *testing.T) {
 func TestImportGroup(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	dir := t.TempDir()
-	for n := range 100 {
+	many := testsize.Of(70, 100, 100) // more than one flush stores
+	for n := range many {
 		writeOver(t, fmt.Sprintf("%s/%d.json", dir, n), fmt.Appendf(nil, `[{"role":"user","content":"Question %d?"},{"role":"assistant","content":"Answer %[1]d."}]`, n))
 	}
 	list, err := s.Import(t.Context(), []string{dir}, imports.Options{})
-	if err != nil || len(list.Imported) != 100 {
+	if err != nil || len(list.Imported) != many {
 		t.Fatalf("%d rows, %v", len(list.Imported), err)
 	}
 	if _, err := s.Undo(t.Context(), history.UndoOptions{}); err != nil {
@@ -352,7 +354,7 @@ func TestImportGroup(t *testing.T) {
 	if _, err := s.Redo(t.Context(), history.UndoOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if back := s.every(); len(back) != 200 {
+	if back := s.every(); len(back) != 2*many {
 		t.Errorf("%d messages are back", len(back))
 	}
 	healthy(t, s)

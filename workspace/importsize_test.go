@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/imports"
 )
@@ -194,7 +195,7 @@ func TestImportSize(t *testing.T) {
 	} {
 		t.Run(c.format, func(t *testing.T) {
 			s := newScribe()
-			c.write(s, 60)
+			c.write(s, testsize.Of(12, 60, 60))
 			w := openSpace(t, t.TempDir(), 0)
 			list, err := w.Import(t.Context(), []string{"-"}, imports.Options{Stdin: bytes.NewReader(s.Bytes())})
 			if err != nil || len(list.Imported) != 1 || list.Imported[0].Format != c.format || len(list.Imported[0].Problems) > 0 {

@@ -123,7 +123,7 @@ func TestLogMemory(t *testing.T) {
 	}
 	defer f.Close()
 	text := string(bytes.Repeat([]byte("x"), 96<<10))
-	lines, most := testsize.Of(240, 240, 1000), testsize.Of[uint64](20<<20, 20<<20, 32<<20)
+	lines, most := testsize.Of(80, 240, 1000), testsize.Of[uint64](13<<19, 20<<20, 32<<20)
 	for i := range lines {
 		o := operation.Operation{Seq: operation.Seq(i + 2), Time: "2026-05-25T15:32:04.000000+00:00", Verb: "agent set", Changes: []operation.Change{
 			{File: "agents/ada.json", Was: &operation.State{}, Is: &operation.State{}, Before: text},
@@ -160,7 +160,7 @@ func TestLogMemory(t *testing.T) {
 // peakHeap returns the maximum growth of the heap while f runs.
 func peakHeap(t *testing.T, f func() error) uint64 {
 	t.Helper()
-	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetGCPercent(debug.SetGCPercent(testsize.Of(20, 100, 100))) // little garbage in the peak
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)

@@ -71,7 +71,7 @@ func TestMain(m *testing.M) {
 
 // carryOut makes the changes of one process and reports each when it is made.
 func (o *order) carryOut(out io.Writer) error {
-	random := rand.New(rand.NewPCG(uint64(o.Writer), 11))
+	random := rand.New(rand.NewPCG(uint64(o.Writer), 15)) // the smallest run has every kind of change
 	w, err := workspace.Open(context.Background(), o.Dir, &workspace.Options{Limit: manyLimit, Wait: 10 * time.Minute})
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (o *order) carryOut(out io.Writer) error {
 	return nil
 }
 
-// TestMany: each change that 16 processes make to one workspace at once exists once, at its
+// TestMany: each change that many processes make to one workspace at once exists once, at its
 // acknowledged place, and there is no other. Each line is one history: a message follows
 // the one before it, or its named parent, from any writer. This holds with an index that is
 // rewritten for each change, and with a journal.
@@ -142,17 +142,18 @@ func TestMany(t *testing.T) {
 
 // testMany runs TestMany beside a number of other sessions with long titles.
 func testMany(t *testing.T, others int) {
-	const writers, shared = 16, 24
-	each := cmp.Or(*many, testsize.Of(2, 8, 40))
+	const shared = 24
+	writers, each := testsize.Of(8, 16, 16), cmp.Or(*many, testsize.Of(3, 8, 40))
 	dir := t.TempDir()
 	s := openSpace(t, dir, manyLimit)
-	for range others {
-		s.new(strings.Repeat("long ", 2000))
+	for n := range others {
+		s.messages(fmt.Sprint("long", n), fmt.Sprintf(`"title":%q,"continued_from":[],"continued_to":[]`, strings.Repeat("long ", 2000)))
 	}
 	var lines []string
 	for n := range shared {
 		lines = append(lines, s.new(fmt.Sprint("Shared ", n)))
 	}
+	s.notes = nil // one about the sessions that the index did not have
 	began := time.Now()
 	changes := letWrite(t, dir, lines, writers, each)
 	took := time.Since(began)

@@ -1,12 +1,14 @@
 package workspace_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
@@ -22,7 +24,7 @@ func TestDoctorForeignWriter(t *testing.T) {
 	s.say("one", "two", "three")
 	whole := s.read(session.FileName(id))
 	name := filepath.Join(dir, filepath.FromSlash(session.FileName(id)))
-	w, err := workspace.Open(t.Context(), dir, &workspace.Options{Settle: 300 * time.Millisecond})
+	w, err := workspace.Open(t.Context(), dir, &workspace.Options{Settle: testsize.Of[time.Duration](150, 300, 300) * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func TestDoctorForeignWriter(t *testing.T) {
 		}
 	}()
 	damaged := 0
-	for range 2 {
+	for range testsize.Of(1, 2, 2) {
 		report, err := w.Doctor(t.Context(), doctor.Options{Fix: true})
 		if err != nil {
 			t.Error(err)
@@ -88,35 +90,38 @@ func TestDoctorForeignWriter(t *testing.T) {
 func TestDoctorSettles(t *testing.T) {
 	t.Parallel()
 	for _, finishes := range []bool{false, true} {
-		dir := t.TempDir()
-		s := openSpace(t, dir, 0)
-		id := s.new("Bread")
-		s.say("one", "two")
-		whole := s.read(session.FileName(id))
-		s.write(session.FileName(id), whole[:len(whole)-150])
-		w, err := workspace.Open(t.Context(), dir, &workspace.Options{Settle: time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan error, 1)
-		go func() {
-			if finishes {
-				time.Sleep(100 * time.Millisecond)
-				done <- os.WriteFile(filepath.Join(dir, filepath.FromSlash(session.FileName(id))), []byte(whole), 0o600)
-				return
+		t.Run(fmt.Sprint("finishes ", finishes), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s := openSpace(t, dir, 0)
+			id := s.new("Bread")
+			s.say("one", "two")
+			whole := s.read(session.FileName(id))
+			s.write(session.FileName(id), whole[:len(whole)-150])
+			w, err := workspace.Open(t.Context(), dir, &workspace.Options{Settle: time.Second})
+			if err != nil {
+				t.Fatal(err)
 			}
-			done <- nil
-		}()
-		report, err := w.Doctor(t.Context(), doctor.Options{Fix: true})
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-		if err != nil || !report.OK {
-			t.Errorf("finishes %v: doctor finds %+v, %v", finishes, report, err)
-		}
-		kept := len(s.trash()) > 0
-		if kept == finishes || finishes && s.read(session.FileName(id)) != whole {
-			t.Errorf("finishes %v: the trash holds %q", finishes, s.trash())
-		}
+			done := make(chan error, 1)
+			go func() {
+				if finishes {
+					time.Sleep(100 * time.Millisecond)
+					done <- os.WriteFile(filepath.Join(dir, filepath.FromSlash(session.FileName(id))), []byte(whole), 0o600)
+					return
+				}
+				done <- nil
+			}()
+			report, err := w.Doctor(t.Context(), doctor.Options{Fix: true})
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			if err != nil || !report.OK {
+				t.Errorf("finishes %v: doctor finds %+v, %v", finishes, report, err)
+			}
+			kept := len(s.trash()) > 0
+			if kept == finishes || finishes && s.read(session.FileName(id)) != whole {
+				t.Errorf("finishes %v: the trash holds %q", finishes, s.trash())
+			}
+		})
 	}
 }

@@ -9,18 +9,20 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/internal/testchat"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// TestStress splits a conversation of 10,000 messages into more than ten files, with
+// TestStress splits a conversation of thousands of messages into more than ten files, with
 // branches in earlier files, branches that continue in other files, and branches of
 // those. Each view has each message of its path once, in order, byte for byte.
 func TestStress(t *testing.T) {
 	t.Parallel()
-	const limit = 800
-	files := testchat.Chat{Messages: 10_000, PerFile: limit, Text: 120, Odd: true, Seed: 1}.Files()
+	hundred := testsize.Of(20, 100, 100) // the unit of all sizes
+	limit := 8 * hundred
+	files := testchat.Chat{Messages: 100 * hundred, PerFile: limit, Text: 120, Odd: true, Seed: 1}.Files()
 	if len(files) <= 10 {
 		t.Fatalf("%d files", len(files))
 	}
@@ -36,7 +38,7 @@ func TestStress(t *testing.T) {
 
 	// Branches at the end of a file, at the start of the next, in the middle, requested by
 	// different files of the line.
-	at := []int{limit - 1, limit, 4003, 7205}
+	at := []int{limit - 1, limit, 40*hundred + 3, 72*hundred + 5}
 	branches := make([]*workspace.Snapshot, len(at))
 	for i, n := range at {
 		branches[i] = s.branch([]string{root, tail, files[3].ID, whole.ID}[i] + "@" + all[n].ID)
@@ -44,7 +46,7 @@ func TestStress(t *testing.T) {
 	}
 
 	// Penguin continues two of the branches, over several files.
-	for i, n := range []int{1700, 2500} {
+	for i, n := range []int{17 * hundred, 25 * hundred} {
 		branch, start := branches[i+1], at[i+1]+1
 		more := testchat.Chat{Messages: n, PerFile: limit, Text: 120, Odd: true, Seed: uint64(i) + 2, From: branch.ID}.Files()
 		if err := testchat.Write(s.Dir(), more); err != nil {
@@ -52,12 +54,12 @@ func TestStress(t *testing.T) {
 		}
 		line, end := slices.Concat(all[:start], testchat.All(more)), more[len(more)-1].ID
 		s.holds("a checkpoint of a branch that goes on", s.checkpoint(end), line)
-		second := s.branch(branch.ID + "@" + line[start+1200].ID)
-		s.holds("a branch of a branch that goes on", second, line[:start+1201])
+		second := s.branch(branch.ID + "@" + line[start+12*hundred].ID)
+		s.holds("a branch of a branch that goes on", second, line[:start+12*hundred+1])
 		above := s.branch(end + "@" + line[limit/2].ID)
 		s.holds("a branch above where the branch was copied", above, line[:limit/2+1])
 		third := s.branch(s.checkpoint(second.ID).ID)
-		s.holds("a branch of a checkpoint of a branch", third, line[:start+1201])
+		s.holds("a branch of a checkpoint of a branch", third, line[:start+12*hundred+1])
 	}
 	if report, err := s.Doctor(t.Context(), doctor.Options{Fix: true}); err != nil || !report.OK {
 		t.Errorf("doctor finds %+v, %v", report, err)
@@ -65,7 +67,7 @@ func TestStress(t *testing.T) {
 
 	// An in-place branch from the second file, which is full: it goes to the last file of the
 	// line.
-	n := limit + 301
+	n := limit + 3*hundred + 1
 	path := slices.Clone(all[:n+1])
 	parent := all[n].ID
 	var written []string

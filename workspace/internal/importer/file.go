@@ -95,7 +95,7 @@ type intake struct {
 
 func (r *intake) begin() {
 	r.spool = &Spool{
-		digests: r.i.exported, format: r.format, path: r.i.name(r.file.Path), row: r.row, number: r.count, named: r.file.Named,
+		maxMemory: r.i.store.Spool, digests: r.i.exported, format: r.format, path: r.i.name(r.file.Path), row: r.row, number: r.count, named: r.file.Named,
 	}
 }
 

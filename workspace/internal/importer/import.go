@@ -260,7 +260,7 @@ func (i *importer) forksFit() error {
 		for _, s := range i.forks {
 			size += int64(len(s.memory))
 		}
-		if size <= 4*spoolMemory {
+		if size <= 4*i.store.Spool {
 			return nil
 		}
 		if err := i.nextFork(); err != nil {

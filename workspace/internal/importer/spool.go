@@ -21,7 +21,7 @@ import (
 )
 
 // A Spool is a conversation that was read but is not stored yet. Its messages
-// are in their stored form, in memory or, beyond spoolMemory, in a temporary
+// are in their stored form, in memory or, beyond maxMemory, in a temporary
 // file.
 type Spool struct {
 	format   *convert.Format
@@ -43,20 +43,18 @@ type Spool struct {
 	last     string // the latest time of a message, in stored form
 	latest   time.Time
 
-	size     int64
-	memory   []byte // the part that is not in the temporary file
-	memoryAt int64  // offset of memory in the spool
-	temp     *os.File
-	window   []byte // a part of the temporary file that was read
-	windowAt int64
+	maxMemory int64
+	size      int64
+	memory    []byte // the part that is not in the temporary file
+	memoryAt  int64  // offset of memory in the spool
+	temp      *os.File
+	window    []byte // a part of the temporary file that was read
+	windowAt  int64
 }
 
-// spoolMemory is how many bytes of a conversation are kept in memory. With a
-// temporary file, spoolWindow bytes are, for reading and for writing.
-const (
-	spoolMemory = 8 << 20
-	spoolWindow = 128 << 10
-)
+// spoolWindow is how many bytes of a conversation are kept in memory if it has
+// a temporary file, for reading and for writing.
+const spoolWindow = 128 << 10
 
 // A spooled is the entry of a message in the index of the spool.
 type spooled struct {
@@ -170,7 +168,7 @@ func (s *Spool) Entitle(m *transcript.Message) {
 }
 
 func (s *Spool) put(raw []byte) (err error) {
-	if s.temp == nil && s.size+int64(len(raw)) > spoolMemory {
+	if s.temp == nil && s.size+int64(len(raw)) > s.maxMemory {
 		if s.temp, err = os.CreateTemp("", "bough-"); err != nil {
 			return err
 		}

@@ -36,6 +36,7 @@ type Store struct {
 	uuids  *uuids
 	tasks  *taskLog
 	Live   *live
+	Spool  int64         // how many bytes of a conversation an import keeps in memory
 	turn   chan struct{} // is full while a goroutine writes
 
 	completeForget func(*Tx) error // executes the plan of an interrupted forget
@@ -73,6 +74,7 @@ func New(dir string, o Options, completeForget func(*Tx) error) *Store {
 	}
 	return &Store{
 		Dir: dir, Opts: o, Memory: &sessions.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, Live: &live{},
-		turn: make(chan struct{}, 1), completeForget: completeForget,
+		Spool: 8 << 20,
+		turn:  make(chan struct{}, 1), completeForget: completeForget,
 	}
 }

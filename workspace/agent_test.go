@@ -63,6 +63,7 @@ func (s *space) answer(name string, texts ...string) (ids []string) {
 // TestAgentTrees creates an agent with three trees (an original, a branch and an empty one)
 // and moves its head between them.
 func TestAgentTrees(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 3)
 	ctx := t.Context()
 	a := s.agent("assistant")
@@ -136,6 +137,7 @@ func TestAgentTrees(t *testing.T) {
 }
 
 func TestAgentSnapshot(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	a := s.agent("ada")
 	look := func() string {
@@ -175,6 +177,7 @@ func TestAgentSnapshot(t *testing.T) {
 
 // TestAgentRefused: an invalid change is refused and changes nothing.
 func TestAgentRefused(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
 	ada, bob := s.agent("ada"), s.agent("bob")
@@ -259,6 +262,7 @@ func TestAgentRefused(t *testing.T) {
 // TestAgentToolCut: an agent's head never separates a tool call from its result: it steps
 // back, or the move is refused with Strict.
 func TestAgentToolCut(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
 	s.messages("calls", `"continued_from":[]`, `{"id":"c0","role":"user","content":"count"}`,
@@ -291,6 +295,7 @@ func TestAgentToolCut(t *testing.T) {
 
 // TestAgentTreeRemoved: removing a tree removes it from its agent, and undo adds it again.
 func TestAgentTreeRemoved(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	ctx := t.Context()
 	a := s.agent("ada")
@@ -334,6 +339,7 @@ func (s *space) quiet(what string, do func() error) {
 
 // TestAgentArchive: an archived tree is hidden until it is restored.
 func TestAgentArchive(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	ctx := t.Context()
 	first := s.agent("ada").Head.Tree
@@ -460,6 +466,7 @@ func TestAgentArchive(t *testing.T) {
 // TestAgentDelete: deleting a tree removes all its files if no other session needs them,
 // and undo restores them.
 func TestAgentDelete(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	ctx := t.Context()
 	first := s.agent("ada").Head.Tree
@@ -529,6 +536,7 @@ func TestAgentDelete(t *testing.T) {
 
 // TestSetAgent changes the given fields, and writes nothing if all are equal.
 func TestSetAgent(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
 	made, err := s.Agent("ada").Create(ctx, agents.Options{Model: "command:cat", Policy: turn.FinishBatch, NoCheckpoint: true})
@@ -583,6 +591,7 @@ func TestSetAgent(t *testing.T) {
 // TestAgentUndo: undo is refused if the agent has changed since or one of its trees is
 // gone.
 func TestAgentUndo(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
 	a := s.agent("ada")
@@ -615,6 +624,7 @@ func TestAgentUndo(t *testing.T) {
 
 // TestAgentUnknown: unknown members of an agent's file are kept.
 func TestAgentUnknown(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	a := s.agent("ada")
 	name := agent.Path("ada")
@@ -645,6 +655,7 @@ func TestAgentUnknown(t *testing.T) {
 // TestAgentEvents: the event of a moved head names its agent, and the event of a new tree
 // its kind.
 func TestAgentEvents(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	a := s.agent("ada")
 	said := s.answer("ada", "a")

@@ -495,6 +495,7 @@ func TestDoctorMany(t *testing.T) {
 
 // TestDoctorPage: docs/doctor.md has each problem, in the words of the program.
 func TestDoctorPage(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(filepath.FromSlash("../docs/doctor.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -37,6 +37,7 @@ var chosen = regexp.MustCompile(`"mtime":"\d+"|,"crc32c":"[0-9a-f]{8}"}(?m:$)`)
 
 // TestReproducible: the same clock and the same random bytes produce the same files.
 func TestReproducible(t *testing.T) {
+	t.Parallel()
 	var files [2]map[string]string
 	for i := range files {
 		s := openSpace(t, t.TempDir(), 3)
@@ -54,6 +55,7 @@ func TestReproducible(t *testing.T) {
 // TestReadsWriteNothing: a verb that reads creates or changes no file or folder, even if
 // the index is missing or torn.
 func TestReadsWriteNothing(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 3)
 	ids := tell(s)
 	if err := os.RemoveAll(filepath.Join(s.Dir(), ".bough")); err != nil {
@@ -89,6 +91,7 @@ func TestReadsWriteNothing(t *testing.T) {
 // TestJSON: results have the keys that other programs rely on, and an empty list is [], not
 // null.
 func TestJSON(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	e, err := s.New(t.Context(), "")
 	if err != nil {

@@ -35,6 +35,7 @@ const (
 )
 
 func TestAppend(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	first := s.append(workspace.Append{Text: "How wet is <too> wet?\n分岐 \u2028 🌿"})
@@ -66,6 +67,7 @@ func TestAppend(t *testing.T) {
 // TestAppendParent: the parent is the one named; else the head, if it is in this line and
 // no message was added since; else the newest message.
 func TestAppendParent(t *testing.T) {
+	t.Parallel()
 	rewind := func(at string) func(*space, map[string]string) {
 		return func(s *space, ids map[string]string) {
 			if _, err := s.Rewind(s.t.Context(), ids["chat"]+"@"+ids[at], checkpoint.CutOptions{}); err != nil {
@@ -137,6 +139,7 @@ func TestAppendParent(t *testing.T) {
 // TestAppendInPlace: an in-place branch adds one message with a parent_id and changes no
 // other byte of the messages.
 func TestAppendInPlace(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("")
 	said := s.say("a", "b", "c")
@@ -156,6 +159,7 @@ func TestAppendInPlace(t *testing.T) {
 }
 
 func TestAppendRoles(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("")
 	for _, c := range []struct{ asked, role, category string }{
@@ -176,6 +180,7 @@ func TestAppendRoles(t *testing.T) {
 // TestAppendTimes: a new time is at least a microsecond after the last one of its line,
 // even if the clock goes back, and has the form of the folder's dialect.
 func TestAppendTimes(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 5, 25, 15, 32, 0, 123456789, time.FixedZone("", 7200))
 	w, err := workspace.Open(t.Context(), t.TempDir(), &workspace.Options{Now: func() time.Time { return at }})
 	if err != nil {
@@ -214,6 +219,7 @@ func TestAppendTimes(t *testing.T) {
 // of the line, and bough still never writes to that file. Everything that Append stores can
 // be read.
 func TestAppendBelowCheckpoint(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("")
 	ids := s.say("a", "b")
@@ -239,6 +245,7 @@ func TestAppendBelowCheckpoint(t *testing.T) {
 
 // TestAppendRefused: see also TestRefused.
 func TestAppendRefused(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	if _, err := s.New(t.Context(), "Chat"); err != nil {
 		t.Fatal(err)
@@ -268,6 +275,7 @@ func TestAppendRefused(t *testing.T) {
 // TestAppendClarification: related questions are opened once and closed once, on each path
 // separately.
 func TestAppendClarification(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	add := func(parent string, kind turn.Kind) (string, error) {

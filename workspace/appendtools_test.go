@@ -15,6 +15,7 @@ import (
 // TestAppendTools: calls, results and parts are stored as a turn of an agent stores them,
 // so a cut between a call and its result is detected.
 func TestAppendTools(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	s.append(workspace.Append{Session: bread, Content: json.RawMessage(`[{"type":"text","text":"How warm is it?"}]`)})
@@ -48,6 +49,7 @@ func TestAppendTools(t *testing.T) {
 
 // TestAppendToolsRefused: an invalid append is refused and writes nothing.
 func TestAppendToolsRefused(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	before := s.files()

@@ -14,6 +14,7 @@ import (
 
 // TestAttachmentPipe holds that a named pipe in place of an attachment does not block.
 func TestAttachmentPipe(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")
 	file := attachment("a picture")

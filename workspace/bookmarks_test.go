@@ -40,6 +40,7 @@ func (s *space) labels(in string) string {
 // TestBookmark: a label marks a message in any file of its line, and changes no session
 // file.
 func TestBookmark(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	bread := s.new("Bread")
 	said := s.say("a", "b", "c", "d", "e") // three files
@@ -92,6 +93,7 @@ func TestBookmark(t *testing.T) {
 
 // TestBookmarkRef: a label is a REF if the string has no other meaning.
 func TestBookmarkRef(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	said := s.say("a", "b", "c")
@@ -136,6 +138,7 @@ func TestBookmarkRef(t *testing.T) {
 
 // TestBookmarkRefused: an invalid change changes nothing.
 func TestBookmarkRefused(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	s.say("a")
@@ -181,6 +184,7 @@ func TestBookmarkRefused(t *testing.T) {
 
 // TestBookmarkMove: moving a label keeps unknown members and the fields that are not set.
 func TestBookmarkMove(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	said := s.say("a", "b")
@@ -204,6 +208,7 @@ func TestBookmarkMove(t *testing.T) {
 
 // TestBookmarkTwice: a label that another program put on two messages is ambiguous.
 func TestBookmarkTwice(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	said := s.say("a", "b")
@@ -225,6 +230,7 @@ func TestBookmarkTwice(t *testing.T) {
 // TestBookmarkOfRemoved: the bookmarks of a removed session come back with it, and are deleted
 // when it is deleted from the trash.
 func TestBookmarkOfRemoved(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	s.say("a")
@@ -263,6 +269,7 @@ func TestBookmarkOfRemoved(t *testing.T) {
 // TestBookmarkLost: a bookmark is lost only if no file, including the files in the trash,
 // has its message.
 func TestBookmarkLost(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	bread := s.new("Bread")
 	s.say("a", "b")
@@ -288,6 +295,7 @@ func TestBookmarkLost(t *testing.T) {
 // TestBookmarksDamaged: if the bookmarks file cannot be read, a verb that needs it fails
 // with the place of the damage, and any other verb reports it once.
 func TestBookmarksDamaged(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	s.say("a")
@@ -322,6 +330,7 @@ func TestBookmarksDamaged(t *testing.T) {
 // TestBookmarkUndo: undo of a session takes back its bookmarks and leaves those that were
 // set elsewhere since; redo sets them again.
 func TestBookmarkUndo(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	said := s.say("a", "b")

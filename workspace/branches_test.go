@@ -45,6 +45,7 @@ func (s *space) leaves(name string) string {
 
 // TestBranchesJSON: the JSON of branches has exactly these members.
 func TestBranchesJSON(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("a", ``,
 		`{"id":"M1","timestamp":"2026-01-01T00:00:01+00:00"}`, `{"id":"M2","timestamp":"2026-01-01T00:00:02.5Z"}`,
@@ -68,6 +69,7 @@ func TestBranchesJSON(t *testing.T) {
 // TestBranchesOrder: branches are sorted by time, not by place, and a message without a
 // time has the creation time of the conversation.
 func TestBranchesOrder(t *testing.T) {
+	t.Parallel()
 	said := func(id, time, parent string) string {
 		return fmt.Sprintf(`{"id":%q,"content":%[1]q,"timestamp":%q,"metadata":{"parent_id":%q}}`, id, time, parent)
 	}
@@ -111,6 +113,7 @@ func TestBranchesOrder(t *testing.T) {
 
 // TestBranchesCheckpoint: a checkpoint has one branch, its frozen path.
 func TestBranchesCheckpoint(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("")
 	ids := s.say("a", "b")
@@ -131,6 +134,7 @@ func TestBranchesCheckpoint(t *testing.T) {
 // TestBranchesPenguin: a checkpoint that Penguin keeps apart reads the files before it, and
 // ignores damage in later files.
 func TestBranchesPenguin(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	if err := os.CopyFS(s.Dir(), fixtures.Penguin()); err != nil {
 		t.Fatal(err)
@@ -168,6 +172,7 @@ func gzipped(t *testing.T, text string) string {
 
 // TestBranchesHead: the head is the parent of the next message that names no session.
 func TestBranchesHead(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("")
 	ids := s.say("a", "b", "c", "d")
@@ -223,6 +228,7 @@ func TestBranchesHead(t *testing.T) {
 
 // TestBranchesPartial: an incomplete line is an error unless Partial is set.
 func TestBranchesPartial(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		spoil   func(s *space, files []string)

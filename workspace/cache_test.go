@@ -112,6 +112,7 @@ func stat(t testing.TB, dir string, id ...string) session.Stat {
 // TestReadersCache: a reader writes the cache, so that the next reader need not parse
 // again, but creates no .bough in a folder that has none.
 func TestReadersCache(t *testing.T) {
+	t.Parallel()
 	if st := stat(t, t.TempDir()); st.Changed == 0 {
 		t.Skip("this system does not report ctime, without which no outlines are cached")
 	}
@@ -135,6 +136,7 @@ func TestReadersCache(t *testing.T) {
 // TestWritersSweepCache: a writer removes incomplete cache files of a killed process, even
 // if that process interrupted nothing else.
 func TestWritersSweepCache(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")
 	names := []string{".index.1", ".look.1", ".sessions-a.1"}

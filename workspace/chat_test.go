@@ -130,6 +130,7 @@ func (s *space) said(name string) string {
 
 // TestChat runs a conversation with tools, several turns long.
 func TestChat(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	c := s.tell("ada", "hello", modelSaying("hi"))
@@ -161,6 +162,7 @@ func TestChat(t *testing.T) {
 
 // TestChatTrees: a fresh tree and a branching tree are created with their first message.
 func TestChatTrees(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.agent("ada").Head.Tree
 	s.tell("ada", "api?", modelSaying("rest"))
@@ -199,6 +201,7 @@ func TestChatTrees(t *testing.T) {
 // TestChatFails: a failed turn keeps its message, and the next turn answers the same
 // message.
 func TestChatFails(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	ctx := t.Context()
@@ -252,6 +255,7 @@ func TestChatFails(t *testing.T) {
 // TestSteer: a steer at tool 2 of 5 skips three calls, each with a result that names the
 // message; with the policy to finish the batch none is skipped.
 func TestSteer(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []turn.SteerPolicy{turn.AfterCall, turn.FinishBatch} {
 		s := openSpace(t, t.TempDir(), 0)
 		s.agent("ada")
@@ -368,6 +372,7 @@ func TestFollowUp(t *testing.T) {
 // TestAbort: an aborted turn keeps its partial reply, which is not sent to the model again,
 // and the queue waits.
 func TestAbort(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	m := &script{lines: []string{"half"}, at: make(chan struct{}, 9), wait: make(chan struct{})}
@@ -470,6 +475,7 @@ func writing(lines ...string) agents.TurnOptions {
 
 // TestCheckpointBefore: a turn first makes a checkpoint of the path.
 func TestCheckpointBefore(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	o := writing("a", "b", "c")
@@ -510,6 +516,7 @@ func (s *space) turn(name string) turn.Turn {
 // TestUndoChat: undo and redo of a turn, message by message, restore each session to the
 // byte, and never leave the turn running.
 func TestUndoChat(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 3)
 	s.agent("ada")
 	s.tell("ada", "hello", modelSaying("hi"))
@@ -661,6 +668,7 @@ func TestSteerStreaming(t *testing.T) {
 
 // TestUndoStays: the next change of an agent does not bring back an undone part of a turn.
 func TestUndoStays(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	look := tools{"look": func(context.Context) (model.Result, error) { return model.Result{Text: "x"}, nil }}
@@ -689,6 +697,7 @@ func TestUndoStays(t *testing.T) {
 // TestUndoBranch: undo removes a tree that a chat made, even if it has automatic
 // checkpoints.
 func TestUndoBranch(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.agent("ada").Head.Tree
 	o := writing("a", "b", "c")
@@ -709,6 +718,7 @@ func TestUndoBranch(t *testing.T) {
 
 // TestFallbackQueue: messages queued while a model fails are delivered to the fallback.
 func TestFallbackQueue(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	m := &script{lines: []string{"|fail gone"}, at: make(chan struct{}), wait: make(chan struct{})}
@@ -744,6 +754,7 @@ func TestFallbackQueue(t *testing.T) {
 
 // TestRefusedTurns: an invalid turn is refused before a byte is written.
 func TestRefusedTurns(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.agent("ada").Head.Tree
 	ctx := t.Context()
@@ -777,6 +788,7 @@ func TestRefusedTurns(t *testing.T) {
 // TestRepairAgent: doctor restores a torn agent file from the log, and DeleteTree with Force
 // drops a tree whose session is gone.
 func TestRepairAgent(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	s.tell("ada", "hello", modelSaying("hi"))

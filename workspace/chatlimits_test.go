@@ -15,6 +15,7 @@ import (
 // TestCheckpointTools: a turn makes a checkpoint first only if one of its tools may change
 // something.
 func TestCheckpointTools(t *testing.T) {
+	t.Parallel()
 	read := func(context.Context) (model.Result, error) { return model.Result{Text: "x"}, nil }
 	for _, c := range []struct {
 		name  string
@@ -42,6 +43,7 @@ func TestCheckpointTools(t *testing.T) {
 // TestCheckpointOnce: a path has at most one automatic checkpoint, even if the turn is
 // retried or the path was copied.
 func TestCheckpointOnce(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	checkpoints := func(want int) {

@@ -12,6 +12,7 @@ import (
 // TestConcurrent: many concurrent writers of one workspace lose no message, across
 // continuations and with readers.
 func TestConcurrent(t *testing.T) {
+	t.Parallel()
 	const writers, each, limit = 8, 6, 10
 	dir := t.TempDir()
 	first, err := workspace.Open(t.Context(), dir, &workspace.Options{Limit: limit})

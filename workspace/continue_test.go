@@ -54,6 +54,7 @@ func (s *space) entry(id string) workspace.Entry {
 }
 
 func TestContinue(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 3)
 	first := s.new("Long")
 	system := s.append(workspace.Append{Text: "prompt", Role: "system"}).Message
@@ -112,6 +113,7 @@ func healthy(t *testing.T, s *space) {
 // TestContinuePenguin: links in Penguin's dialect are strings, and a list only if there are
 // two.
 func TestContinuePenguin(t *testing.T) {
+	t.Parallel()
 	files := testchat.Chat{Messages: 24, PerFile: 12, Text: 10, Odd: true}.Files()
 	s := openSpace(t, t.TempDir(), 12)
 	if err := testchat.Write(s.Dir(), files); err != nil {
@@ -183,6 +185,7 @@ func sameMessages(t testing.TB, what string, c *workspace.Conversation, want []t
 // TestContinueMarker: a session_transition message inside a snapshot, as Penguin leaves
 // them, is shown and does not end a header.
 func TestContinueMarker(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 3)
 	s.messages("flat", `"branched_from":"gone","branch_point":"b","flattened_snapshot":true`,
 		`{"id":"p","role":"system","category":"SYSTEM","content":"prompt"}`,
@@ -217,6 +220,7 @@ func sideContinuation(s *space) {
 // TestContinueTwice: a full file may have a second continuation, for a side branch in it.
 // New messages below the full file are added to the last file of the line.
 func TestContinueTwice(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 3)
 	sideContinuation(s)
 	for ref, want := range map[string]string{"f1": "a x y", "f2": "a b c d", "f3": "a x y", "f1@md": "a b c d", "f1@my": "a x y", "f2@mx": "a x"} {
@@ -250,6 +254,7 @@ func TestContinueTwice(t *testing.T) {
 // TestContinueShared: messages below a full file share the newest file of the line until
 // that is full too.
 func TestContinueShared(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 3)
 	first := s.new("")
 	ids := s.say("a", "b", "c", "d")
@@ -312,6 +317,7 @@ func TestContinueAmbiguous(t *testing.T) {
 // TestContinueBranch: a branch longer than the limit is one file, and its continuation
 // another.
 func TestContinueBranch(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 3)
 	root := s.new("")
 	ids := s.say("a", "b", "c", "d", "e")

@@ -45,6 +45,7 @@ func (s *space) expect(o doctor.Options, want ...string) {
 
 // TestDoctorHead: an unreadable head is ignored, and --fix moves it to the trash.
 func TestDoctorHead(t *testing.T) {
+	t.Parallel()
 	for _, head := range []string{"", "{", "[]", "\xff", `{"session_id":5}`, `{"session_id":"gone","message_id":null}`} {
 		s := openSpace(t, t.TempDir(), 0)
 		s.new("")
@@ -61,6 +62,7 @@ func TestDoctorHead(t *testing.T) {
 // TestDoctorSameTime: doctor reads every file and detects an edit that changed neither size
 // nor time.
 func TestDoctorSameTime(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	name := session.FileName(id)
@@ -83,6 +85,7 @@ func TestDoctorSameTime(t *testing.T) {
 // TestDoctorWhileWriting: an incomplete write is not reported while its writer holds the
 // lock, and is a note otherwise. Only Fix removes it.
 func TestDoctorWhileWriting(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("")
 	left := "conversations/.session_index.json" + durable.TempSuffix
@@ -106,6 +109,7 @@ func TestDoctorWhileWriting(t *testing.T) {
 // TestReadWhileWriting: a reader does not report an index that a writer is about to
 // complete.
 func TestReadWhileWriting(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("")
 	unlock := s.lock(writelock.Holder{})
@@ -136,6 +140,7 @@ func (sp spoiler) Read(b []byte) (int, error) {
 
 // TestChangeWithIndex: a change whose index cannot be written is not made.
 func TestChangeWithIndex(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := openSpace(t, dir, 0)
 	id := s.new("")
@@ -162,6 +167,7 @@ func TestChangeWithIndex(t *testing.T) {
 // TestLinkIsCompleted: after a crash between a continuation and the link to it, the next
 // message completes the link, even if no log mentions it.
 func TestLinkIsCompleted(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("")
 	s.say("a", "b")
@@ -181,6 +187,7 @@ func TestLinkIsCompleted(t *testing.T) {
 
 // TestRemoveBelowPenguin: an automatic checkpoint of Penguin's needs the files before it.
 func TestRemoveBelowPenguin(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, fixtures.Penguin()); err != nil {
 		t.Fatal(err)

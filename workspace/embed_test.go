@@ -29,6 +29,7 @@ import (
 // TestOpenNew: an absent or empty folder reads as an empty workspace, and reading creates
 // nothing.
 func TestOpenNew(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"absent", "empty"} {
 		dir := filepath.Join(t.TempDir(), "new")
 		if name == "empty" {
@@ -68,6 +69,7 @@ func TestOpenNew(t *testing.T) {
 
 // TestExisting: with Existing, a reader of an absent workspace fails.
 func TestExisting(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
 	w, err := workspace.Open(t.Context(), dir, &workspace.Options{Existing: true})
 	if err != nil {
@@ -86,6 +88,7 @@ func TestExisting(t *testing.T) {
 
 // TestEventsOfNew: the events of an absent folder begin with its first change.
 func TestEventsOfNew(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, filepath.Join(t.TempDir(), "new"), 0)
 	e := s.events(0)
 	bread := s.new("Bread")
@@ -100,6 +103,7 @@ func TestEventsOfNew(t *testing.T) {
 // TestSentinels: for each code there is an error that errors.Is finds in the errors of the
 // methods.
 func TestSentinels(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	ctx := t.Context()
 	one, two := s.new("Bread"), s.new("Bread")
@@ -158,6 +162,7 @@ func TestSentinels(t *testing.T) {
 // TestConversationJSON: a conversation marshals to the output of 'bough show --json', with
 // null in place of values that JSON does not have.
 func TestConversationJSON(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.write("conversations/odd.json", `{"created_at": "2020-05-25T15:00:00Z", "metadata": {"title": "Odd", "score": 12345678901234567890.5},
 		"messages": [ {"id": "m1", "role": "user", "content": "NaN \" \ud83d", "logprob": -Infinity, "n": [NaN, 1e400]} ]}`)
@@ -185,6 +190,7 @@ func TestConversationJSON(t *testing.T) {
 // TestResultsMarshal: encoding/json marshals results as the command prints them, including
 // those that embed another one.
 func TestResultsMarshal(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 11, 20, 8, 29, 4, 980213000, time.FixedZone("", 3600))
 	const text = `"2026-11-20T07:29:04.980213+00:00"`
 	entry := workspace.Entry{ID: "e", CreatedAt: at, LastActive: at}

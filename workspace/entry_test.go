@@ -13,6 +13,7 @@ import (
 // TestOneTitle: every list gives a session the same title. A session without one has the
 // first words of its user.
 func TestOneTitle(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	for range 2 {
 		s.append(workspace.Append{Session: s.new(""), Text: "How long does it rise?"})

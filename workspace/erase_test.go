@@ -87,6 +87,7 @@ func (s *space) fill(word string) (id string, messages []string) {
 // TestPurgeText: after a purge no file has the text of a deleted session, and the other
 // sessions are unchanged.
 func TestPurgeText(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id, _ := s.fill(secret)
 	other, _ := s.fill(kept)
@@ -129,6 +130,7 @@ func TestPurgeText(t *testing.T) {
 // TestForget: no file, not even in the trash, has a text or the title of a forgotten
 // conversation; its id stays, and other data is unchanged.
 func TestForget(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := openSpace(t, t.TempDir(), 2) // the line has several files
 	id, messages := s.fill(secret)
@@ -201,6 +203,7 @@ func (s *space) trashed() []trash.File {
 
 // TestForgetCopies: forget erases all conversations that have one of its messages.
 func TestForgetCopies(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := openSpace(t, t.TempDir(), 0)
 	id, messages := s.fill(secret)
@@ -241,6 +244,7 @@ func TestForgetCopies(t *testing.T) {
 // TestForgetImported: a forgotten conversation is not imported again, longer or not, and
 // neither is an export of it.
 func TestForgetImported(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := openSpace(t, t.TempDir(), 0)
 	if err := take(s, askedTwice); err != nil {
@@ -267,6 +271,7 @@ func TestForgetImported(t *testing.T) {
 
 // TestForgetTree: forget refuses the tree of an agent.
 func TestForgetTree(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	ada, err := s.Agent("ada").Create(t.Context(), agents.Options{})
 	if err != nil {
@@ -282,6 +287,7 @@ func TestForgetTree(t *testing.T) {
 // TestForgetAgent: the log no longer has what an agent's file stored about a deleted tree,
 // and later operations can still be undone.
 func TestForgetAgent(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := openSpace(t, t.TempDir(), 0)
 	if _, err := s.Agent("ada").Create(ctx, agents.Options{System: strings.Repeat("Be brief.\n", 200)}); err != nil {
@@ -336,6 +342,7 @@ func TestForgetAgent(t *testing.T) {
 // consequences as damage, and writes nothing. Other damage is reported. The next writer
 // completes the forget.
 func TestPendingForget(t *testing.T) {
+	t.Parallel()
 	const plan = `{"sessions":["c"],"messages":[],"titles":[],"sources":[],"files":[]}`
 	for _, c := range []struct {
 		name    string

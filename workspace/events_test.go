@@ -96,6 +96,7 @@ func (e *eventList) want(list ...string) {
 // TestEvents: bough's operations produce events as they happen, and a reader can start at
 // any number.
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	bread := s.new("Bread")
 	e := s.newEvents()
@@ -149,6 +150,7 @@ func TestEvents(t *testing.T) {
 
 // TestEventsNew: a reader of new events gets no earlier event.
 func TestEventsNew(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	s.say("a", "b")
@@ -174,6 +176,7 @@ func TestEventsNew(t *testing.T) {
 // TestEventsOfOthers: changes by other programs are events too, and the index is updated
 // with them.
 func TestEventsOfOthers(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	s.say("a")
@@ -213,6 +216,7 @@ func (s *space) replace(name, content string) {
 
 // TestEventsSlow: a slow reader misses no event, and gets a note.
 func TestEventsSlow(t *testing.T) {
+	t.Parallel()
 	const n = 50
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
@@ -239,6 +243,7 @@ func TestEventsSlow(t *testing.T) {
 
 // TestEventsNewLog: if the log is removed, the events continue with the new log.
 func TestEventsNewLog(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	a := s.append(workspace.Append{Session: bread, Text: "a"})

@@ -38,6 +38,7 @@ func (s *space) logged() (list []events.Event) {
 // TestEventsMessage: the event of an added message has its position and type, and a message
 // whose parent already has a child begins a branch.
 func TestEventsMessage(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	a := s.append(workspace.Append{Session: bread, Text: "a", Role: "system"})
@@ -72,6 +73,7 @@ func TestEventsMessage(t *testing.T) {
 
 // TestEventsMessageOfOthers: the same holds for messages of other programs.
 func TestEventsMessageOfOthers(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	said := s.say("a", "b")
@@ -106,6 +108,7 @@ func TestEventsMessageOfOthers(t *testing.T) {
 // TestEventsOfTurn: each queued message and each started tool is one event, and a tool that
 // needs confirmation starts when it is allowed.
 func TestEventsOfTurn(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.agent("ada")
 	m := &script{lines: []string{"|look write none", "first", "second"}, at: make(chan struct{}), wait: make(chan struct{})}

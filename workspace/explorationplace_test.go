@@ -15,6 +15,7 @@ import (
 // TestExplorationPlace: every form of REF resolves to its line, its message, and the agent
 // that owns it.
 func TestExplorationPlace(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 3) // three messages a file
 	ctx := t.Context()
 	id := s.new("Talk")
@@ -64,6 +65,7 @@ func TestExplorationPlace(t *testing.T) {
 // TestCancelRequest: a request to cancel lasts until it is removed, and its path never leads
 // out of the workspace.
 func TestCancelRequest(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 100)
 	s.new("Talk")
 	ctx, id := t.Context(), uuid.NewString()
@@ -86,6 +88,7 @@ func TestCancelRequest(t *testing.T) {
 // TestAppendLearnings: an incomplete line is ignored, and a new line is added as a line of
 // its own.
 func TestAppendLearnings(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 100)
 	s.new("Talk")
 	ctx := t.Context()
@@ -114,6 +117,7 @@ func TestAppendLearnings(t *testing.T) {
 // TestExplorationSettings: the settings file is not listed as an exploration, and an
 // invalid settings file is an error.
 func TestExplorationSettings(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 100)
 	s.new("Talk")
 	ctx := t.Context()

@@ -12,6 +12,7 @@ import (
 // TestBranchID: a branch with a given id is made once, and the id of any other session is
 // refused.
 func TestBranchID(t *testing.T) {
+	t.Parallel()
 	w, err := workspace.Open(t.Context(), t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 // TestFixtureWorkspaces opens the two workspaces of package fixtures.
 func TestFixtureWorkspaces(t *testing.T) {
+	t.Parallel()
 	const first, second, third = "session_20260314_081500_5c1e9a20", "session_20260314_090410_77d0b3f4", "session_20260315_064200_e8a2416b"
 	for _, c := range []struct {
 		name     string

@@ -72,6 +72,7 @@ func (s *space) count() int {
 // TestGroup: undo and redo apply to all operations of a group, with --in to those of one
 // session.
 func TestGroup(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	first := s.group(0, workspace.Part{Title: "One"}, workspace.Part{Session: bread, Text: "a"})
@@ -182,6 +183,7 @@ func TestGroupLarge(t *testing.T) {
 
 // TestGroupSame: a session that a group made and changed is undone step by step.
 func TestGroupSame(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	first := s.group(0, titled(2)...)
 	made := first.Made[0].Sessions[0]
@@ -238,6 +240,7 @@ func TestGroupPartial(t *testing.T) {
 // TestGroupInterrupted: after a crash, the log keeps the operations of a group that
 // happened, at any place in it, and readers see no other before that.
 func TestGroupInterrupted(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")
 	flush := s.group(0, titled(5)...)
@@ -274,6 +277,7 @@ func TestGroupInterrupted(t *testing.T) {
 
 // TestGroupEvents: each operation of a group is an event, in order.
 func TestGroupEvents(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	flush := s.group(0, workspace.Part{Title: "One"}, workspace.Part{Session: bread, Text: "a"}, workspace.Part{Title: "Two"})
@@ -287,6 +291,7 @@ func TestGroupEvents(t *testing.T) {
 
 // TestGroupLogRepaired: operations that are done stay done when doctor rewrites the log.
 func TestGroupLogRepaired(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	flush := s.group(0, titled(3)...)
 	if err := os.WriteFile(filepath.Join(s.Dir(), operation.Path), []byte("none\n"+s.read(operation.Path)), 0o600); err != nil {

@@ -63,6 +63,7 @@ func take(s *space, text string) error {
 }
 
 func TestImport(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	short := writeFile(t, "a.json", `[{"role":"system","content":"Be brief."},{"role":"user","content":"What is 2 + 2?"},{"role":"assistant","content":"4"}]`)
 	long := writeFile(t, "b.json", `[{"role":"system","content":"Be brief."},{"role":"user","content":"What is 2 + 2?"},{"role":"assistant","content":"4"},{"role":"user","content":"And 3 + 3?"}]`)
@@ -110,6 +111,7 @@ func TestImport(t *testing.T) {
 // TestImportSystemOnly: importing a transcript twice stores it once, even if it has only a
 // system prompt.
 func TestImportSystemOnly(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	brief := writeFile(t, "a.json", `[{"role":"system","content":"Be brief."},{"role":"system","content":"Be kind."}]`)
 	want := func(path string, dry bool, status imports.Status) {
@@ -126,6 +128,7 @@ func TestImportSystemOnly(t *testing.T) {
 
 // TestImportOrphanCycle: an orphan whose parent is imported later and follows it makes no cycle.
 func TestImportOrphanCycle(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	const start, one, two, three = `{"uuid":"r","chat_messages":[`,
 		`{"uuid":"a","sender":"human","text":"1","parent_message_uuid":"c"}`,
@@ -161,6 +164,7 @@ func (d *during) Read(p []byte) (int, error) {
 
 // TestImportConcurrent: two imports at once both keep their conversations.
 func TestImportConcurrent(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	other := openSpace(t, s.Dir(), 0)
 	list, err := s.Import(t.Context(), []string{"-"}, imports.Options{Stdin: &during{strings.NewReader(askedThrice), func() {
@@ -179,6 +183,7 @@ func TestImportConcurrent(t *testing.T) {
 // TestImportCancelled: the error of a cancelled import mentions that stored conversations are
 // kept.
 func TestImportCancelled(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	stop := &during{strings.NewReader(askedTwice), cancel}
@@ -215,6 +220,7 @@ func TestImportLeavesNothing(t *testing.T) {
 
 // TestImportForkOfFork: a copy of a copy is a branch of the same conversation.
 func TestImportForkOfFork(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	line := func(session, id, parent, text, of string) string {
 		if parent = `"` + parent + `"`; parent == `""` {
@@ -256,6 +262,7 @@ func TestImportForkOfFork(t *testing.T) {
 // TestImportTwoIntoOne: two transcripts with no common message may both belong to one
 // existing session.
 func TestImportTwoIntoOne(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	line := func(id, parent string) string {
 		return `{"message_id":"` + id + `","parent_id":` + parent + `,"text":"` + id + `","role":"prompter"}` + "\n"
@@ -282,6 +289,7 @@ func TestImportTwoIntoOne(t *testing.T) {
 
 // TestImportOtherLayout: a message that is laid out differently is still the same message.
 func TestImportOtherLayout(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	transcript := `{"type":"assistant","uuid":"11111111-0000-4000-8000-000000000001","parentUuid":null,"sessionId":"11111111-2222-4333-8444-555555555555","timestamp":"2026-01-01T00:00:00.000Z",` +
 		`"message":{"role":"assistant","content":[{"type":"text","text":"Two  words, and \"more\"."},{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}]}}` + "\n"
@@ -307,6 +315,7 @@ func TestImportOtherLayout(t *testing.T) {
 // TestImportGrows: repeated imports of a growing transcript lose no record that a message
 // follows and duplicate none, even if a message was present before all of its records.
 func TestImportGrows(t *testing.T) {
+	t.Parallel()
 	const meta = `"timestamp":"2026-01-01T00:00:00.000Z"`
 	lines := []string{
 		`{` + meta + `,"type":"session_meta","payload":{"id":"019b7000-0000-7000-8000-000000000001","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}}`,

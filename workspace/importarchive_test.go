@@ -15,6 +15,7 @@ import (
 // TestImportArchive: a file in an archive cannot claim another origin, a nested archive is
 // not read, and a tar keeps the lines of a transcript unchanged.
 func TestImportArchive(t *testing.T) {
+	t.Parallel()
 	const line = `{"type":"user","uuid":"11111111-0000-4000-8000-00000000000%","parentUuid":null,"sessionId":"5e550000-0000-4000-8000-00000000000%","timestamp":"2026-03-01T10:00:01.000Z","cwd":"/w","version":"2.1.0","isSidechain":false,"userType":"external","message":{"role":"user","content":"Number %"}}` + "\n"
 	numbered := func(n string) string { return strings.ReplaceAll(line, "%", n) }
 	var inner bytes.Buffer

@@ -31,6 +31,7 @@ func (s *space) exported(ref string, f *convert.Format) *workspace.Export {
 // TestCheckpointImportedAgain: an exported checkpoint is imported as one branch of it, however
 // often it is imported.
 func TestCheckpointImportedAgain(t *testing.T) {
+	t.Parallel()
 	for _, f := range formatsBothWays(t) {
 		t.Run(f.Name, func(t *testing.T) {
 			s := openSpace(t, t.TempDir(), 0)
@@ -64,6 +65,7 @@ func TestCheckpointImportedAgain(t *testing.T) {
 // TestCopyImportedAgain: a copy of an exported conversation by its program, recognizable by
 // message ids only, is imported as the exported conversation.
 func TestCopyImportedAgain(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"claude-code", "pi"} {
 		f, err := convert.Named(name)
 		if err != nil {

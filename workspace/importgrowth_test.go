@@ -199,6 +199,7 @@ func without(text, other string) string {
 // TestImportLastActive: the time of last activity is the time of the latest message, at any
 // place in the transcript.
 func TestImportLastActive(t *testing.T) {
+	t.Parallel()
 	const user = `{"type":"user","uuid":"%s","parentUuid":%s,"sessionId":"s","timestamp":"2026-01-01T00:00:0%dZ","message":{"role":"user","content":"%[1]s"}}` + "\n"
 	path := writeFile(t, "s.jsonl", fmt.Sprintf(user, "a", "null", 1)+fmt.Sprintf(user, "b", `"a"`, 6)+fmt.Sprintf(user, "c", `"a"`, 4))
 	s := openSpace(t, t.TempDir(), 0)

@@ -51,6 +51,7 @@ func (s *space) imports(t *testing.T, path, text string, o imports.Options) impo
 // TestImportOpen: the whole answer replaces an open one unless something refers to the open
 // one; then the whole answer is its sibling, and the open one is not a leaf.
 func TestImportOpen(t *testing.T) {
+	t.Parallel()
 	for name, hold := range map[string]func(s *space, session string) error{
 		"nothing": func(*space, string) error { return nil },
 		"bookmark": func(s *space, session string) error {
@@ -118,6 +119,7 @@ func TestImportOpen(t *testing.T) {
 
 // TestImportReplacedEvent: an event reports which message replaced which.
 func TestImportReplacedEvent(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
 	s.imports(t, path, claudeAsked+claudePiece, imports.Options{})
@@ -138,6 +140,7 @@ func TestImportReplacedEvent(t *testing.T) {
 // TestImportPieces: the pieces of one session are joined, in whatever order they are
 // imported.
 func TestImportPieces(t *testing.T) {
+	t.Parallel()
 	pieces := []string{claudeAsked + claudePiece + claudeRest, claudeAgain, claudeRecord("a3", "u2", "assistant", claudeSays("m2", "Yes.", `"end_turn"`))}
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		s := openSpace(t, t.TempDir(), 0)
@@ -160,6 +163,7 @@ func TestImportPieces(t *testing.T) {
 // TestImportRemoved: a conversation that was removed, or whose import was undone, is not
 // imported again when its source grows, until it is imported by name.
 func TestImportRemoved(t *testing.T) {
+	t.Parallel()
 	for _, way := range []string{"removed", "undone", "update undone"} {
 		t.Run(way, func(t *testing.T) {
 			s := openSpace(t, t.TempDir(), 0)
@@ -241,6 +245,7 @@ func TestImportLive(t *testing.T) {
 
 // TestImportSkip: patterns exclude files and folders.
 func TestImportSkip(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "chat.jsonl", claudeAsked)
 	for _, pattern := range []string{"chat.*", "/src/*", "soup", "/src", path, "src/soup", "./src/", "*/*/chat.*"} {
@@ -259,6 +264,7 @@ func TestImportSkip(t *testing.T) {
 // TestImportSkipConfig: the error of an invalid pattern in the workspace's settings names
 // their file.
 func TestImportSkipConfig(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "chat.jsonl", claudeAsked)
 	importOne(t, s, path, imports.Options{})
@@ -273,6 +279,7 @@ func TestImportSkipConfig(t *testing.T) {
 // TestImportRestored: importing a copy of a removed conversation reports that it was
 // removed, and no longer when it is restored.
 func TestImportRestored(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	session := importOne(t, s, writeFile(t, "a.jsonl", claudeAsked), imports.Options{}).Session
 	if _, err := s.Remove(t.Context(), string(session), workspace.RemoveOptions{}); err != nil {
@@ -296,6 +303,7 @@ func TestImportRestored(t *testing.T) {
 // TestImportRecordBehind: a message whose parent is a later record attached to it does not
 // follow itself.
 func TestImportRecordBehind(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "5e550000-0000-4000-8000-000000000001.jsonl", "")
 	text := claudeRecord("u1", "x1", "user", asks("How long?")) + `{"parentUuid":"x0","isSidechain":false,"sessionId":"5e550000-0000-4000-8000-000000000001","type":"system","subtype":"stop_hook_summary","uuid":"x1"}` + "\n"
@@ -312,6 +320,7 @@ func TestImportRecordBehind(t *testing.T) {
 // TestImportDryChain: a dry run reports the same result as the import for a copy of a copy,
 // both without the messages that they continue.
 func TestImportDryChain(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	dir := t.TempDir()
 	for n, base := range []string{"", `,"history_base":{"thread_id":"t0","end_ordinal_exclusive":2}`, `,"history_base":{"thread_id":"t1","end_ordinal_exclusive":4}`} {
@@ -335,6 +344,7 @@ func TestImportDryChain(t *testing.T) {
 
 // TestImportGroup: an import is one step for undo.
 func TestImportGroup(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	dir := t.TempDir()
 	many := testsize.Of(70, 100, 100) // more than one flush stores
@@ -363,6 +373,7 @@ func TestImportGroup(t *testing.T) {
 // TestImportLinearThenTree: an export of Claude.ai with a linear order of messages gets its
 // branches from a later one with parents.
 func TestImportLinearThenTree(t *testing.T) {
+	t.Parallel()
 	outline := func(files ...string) string {
 		s := openSpace(t, t.TempDir(), 0)
 		session := ""
@@ -392,6 +403,7 @@ func TestImportLinearThenTree(t *testing.T) {
 // TestImportLeaf: if only the leaf where a program continues has changed, the new leaf is
 // stored, and the conversation still continues at its newest message.
 func TestImportLeaf(t *testing.T) {
+	t.Parallel()
 	chat := `[{"title":"T","conversation_id":"c1","mapping":{"r":{"id":"r","message":null,"parent":null,"children":["a"]},` +
 		`"a":{"id":"a","message":{"id":"a","author":{"role":"user"},"create_time":1700000001,"content":{"content_type":"text","parts":["One"]}},"parent":"r","children":["b","c"]},` +
 		`"b":{"id":"b","message":{"id":"b","author":{"role":"assistant"},"create_time":1700000002,"content":{"content_type":"text","parts":["Two"]}},"parent":"a","children":[]},` +
@@ -416,6 +428,7 @@ func TestImportLeaf(t *testing.T) {
 // TestImportCycle: messages that arrive before their parents make no cycle, in any order of
 // arrival, also in a new file of the line.
 func TestImportCycle(t *testing.T) {
+	t.Parallel()
 	entry := func(id, parent, text string) string {
 		return fmt.Sprintf(`{"type":"message","id":"%s","parentId":"%s","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":"user","content":"%s"}}`+"\n", id, parent, text)
 	}
@@ -440,6 +453,7 @@ func TestImportCycle(t *testing.T) {
 // TestImportRemovedWithoutID: what was added to a conversation without an id stays out
 // too.
 func TestImportRemovedWithoutID(t *testing.T) {
+	t.Parallel()
 	const begun = `[{"role":"user","content":"One?"},{"role":"assistant","content":"Two."}`
 	s := openSpace(t, t.TempDir(), 0)
 	path := writeFile(t, "chat.json", "")

@@ -29,6 +29,7 @@ func (s *space) lines(o lines.ListOptions) (titles []string, more bool) {
 }
 
 func TestLines(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	s.new("first")
 	s.say("a", "b", "c", "d", "e") // three files
@@ -96,6 +97,7 @@ func TestLines(t *testing.T) {
 // TestLinesOfAnyTime holds that paging ends and returns every line once, even if only the
 // file has the creation time of a line, or its clock is finer than microseconds.
 func TestLinesOfAnyTime(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	want := []string{"zero", "old", "none", "fine", "finer", "late"}
 	for i, at := range []string{
@@ -139,6 +141,7 @@ func TestLinesOfAnyTime(t *testing.T) {
 // TestLineNames holds that every line has a UUID and is found by it, and by no string that
 // only resembles it.
 func TestLineNames(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	const uuid = "4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77"
 	root := s.new(uuid) // a title
@@ -181,6 +184,7 @@ func TestLineNames(t *testing.T) {
 }
 
 func TestConfigsAndEvents(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Bread")
 	s.say("a", "b", "c")
@@ -234,6 +238,7 @@ func TestConfigsAndEvents(t *testing.T) {
 // messages, byte for byte except for parents that must be named, in the same tree, with the
 // same newest leaf.
 func TestCopyLine(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Bread")
 	ids := s.say("a", "b", "c", "d", "e", "f", "g")

@@ -17,6 +17,7 @@ import (
 // TestLinkedSession: a symbolic link to a session stays a link after each verb and its
 // undo.
 func TestLinkedSession(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	s.say("one", "two")

@@ -37,6 +37,7 @@ func (s *space) spoilLog(f func(log string) string) string {
 // TestBrokenLog: a log that is garbage or lost its line breaks is moved to the trash and
 // reported; its numbers are not used again.
 func TestBrokenLog(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		spoil func(log string) string
@@ -100,6 +101,7 @@ func TestBrokenLog(t *testing.T) {
 
 // TestTornLog: a partial last line of the log is not damage.
 func TestTornLog(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")
 	s.spoilLog(func(log string) string { return log + log[:40] + strings.Repeat("\x00", 99) })
@@ -195,6 +197,7 @@ func peakHeap(t *testing.T, f func() error) uint64 {
 // TestCompactLog: undo works as far back as the log keeps changes and no farther, the
 // numbers stay, and a reader of events sees no difference.
 func TestCompactLog(t *testing.T) {
+	t.Parallel()
 	var clock atomic.Int64
 	clock.Store(time.Date(2026, 5, 25, 12, 0, 0, 0, time.UTC).UnixMilli())
 	s := &space{t: t}

@@ -14,6 +14,7 @@ import (
 )
 
 func TestRename(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	const file = "{ \"metadata\":{\"n\":1.0 , \"title\" :\"Old\",\"x\":NaN},\n\"messages\":[ {\"id\":\"a\"} ], \"unknown\":[\"\\ud83d\"] }\n"
 	s.write("conversations/a.json", file)
@@ -44,6 +45,7 @@ func (s *space) trash() (names []string) {
 }
 
 func TestRemove(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Long")
 	s.say("a", "b", "c")
@@ -107,6 +109,7 @@ func TestRemove(t *testing.T) {
 }
 
 func TestDiff(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("")
 	ids := s.say("a", "b", "c")
@@ -143,6 +146,7 @@ func shape(nodes []workspace.TreeEntry, names map[string]string) string {
 }
 
 func TestTreeAndList(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	names := map[string]string{}
 	name := func(id, name string) string { names[id] = name; return id }
@@ -189,6 +193,7 @@ func TestTreeAndList(t *testing.T) {
 
 // TestDoctor: doctor makes each repair that loses nothing, once.
 func TestDoctor(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("")
 	s.say("a", "b", "c")

@@ -136,6 +136,7 @@ func (o *order) carryOut(out io.Writer) error {
 // the one before it, or its named parent, from any writer. This holds with an index that is
 // rewritten for each change, and with a journal.
 func TestMany(t *testing.T) {
+	t.Parallel()
 	t.Run("index", func(t *testing.T) { testMany(t, 0) })
 	t.Run("journal", func(t *testing.T) { testMany(t, 110) })
 }

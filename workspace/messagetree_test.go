@@ -44,6 +44,7 @@ func runs(tree *workspace.MessageTree) string {
 }
 
 func TestMessageTree(t *testing.T) {
+	t.Parallel()
 	said := func(id string, more ...string) string {
 		var metadata string
 		if len(more) > 0 {
@@ -80,6 +81,7 @@ func TestMessageTree(t *testing.T) {
 
 // TestMessageTreeFork: the runs of M1 to M8 do not depend on the files.
 func TestMessageTreeFork(t *testing.T) {
+	t.Parallel()
 	for _, f := range forks() {
 		s := openSpace(t, t.TempDir(), f.limit)
 		first := f.begin(s)
@@ -108,6 +110,7 @@ func TestMessageTreeFork(t *testing.T) {
 }
 
 func TestMessageTreeJSON(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.write(session.FileName("a"), `{"created_at":"2026-01-01T00:00:00Z","messages":[`+
 		`{"id":"x","timestamp":"2026-01-01T00:00:01+00:00"},{"id":"y"},{"id":"z","timestamp":"2026-01-01T00:00:03Z","metadata":{"parent_id":"x"}}]}`)
@@ -170,6 +173,7 @@ func checkRuns(t *testing.T, s *space, name string, messages int) {
 
 // TestMessageTreeAny checks the trees of conversations with branches at random messages.
 func TestMessageTreeAny(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 5))
 	for range 50 {
 		s := openSpace(t, t.TempDir(), 0)

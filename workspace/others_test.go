@@ -160,6 +160,7 @@ func TestOthersRemove(t *testing.T) {
 // TestOthersStillWriting: what an editor adds to a session file that doctor has replaced is
 // kept.
 func TestOthersStillWriting(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	s.append(workspace.Append{Session: id, Text: "a"})
@@ -191,6 +192,7 @@ func TestOthersStillWriting(t *testing.T) {
 
 // TestUndoRepair: a repair by doctor can be undone and redone.
 func TestUndoRepair(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	s.append(workspace.Append{Session: id, Text: "a"})

@@ -106,6 +106,7 @@ func (s *space) acknowledged(id string, said []string) {
 
 // TestPowerLoss: acknowledged writes survive a power failure, and the workspace opens.
 func TestPowerLoss(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(uint64(*powerLoss), 1))
 	for n := range *powerLoss {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -154,6 +155,7 @@ func TestPowerLoss(t *testing.T) {
 // TestFullDisk: writes acknowledged before the disk was full are kept, and writing
 // continues when there is space again.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"ext4", "tmpfs"} {
 		t.Run(kind, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "disk")

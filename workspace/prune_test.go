@@ -20,6 +20,7 @@ import (
 // call is cut, and prune the oldest ones; a pruned one can be restored, and is deleted
 // after a week.
 func TestAutomatic(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	now := time.Date(2026, 5, 25, 12, 0, 0, 0, time.UTC)
 	w, err := workspace.Open(t.Context(), dir, &workspace.Options{
@@ -99,6 +100,7 @@ func TestAutomatic(t *testing.T) {
 
 // TestPruneKeeps: a checkpoint that something needs is not pruned.
 func TestPruneKeeps(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	auto := func(id, metadata, more string) {
 		s.write("conversations/"+id+".json", `{"created_at":"2020-01-01","metadata":{"continued_from":["x"],"branched_from":"x","flattened_snapshot":true`+
@@ -158,6 +160,7 @@ func TestPruneKeeps(t *testing.T) {
 // TestAutomaticTools: an automatic checkpoint at a message within a tool call is a
 // checkpoint of the message before it.
 func TestAutomaticTools(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.write("conversations/tools.json", `{"metadata":{"continued_from":[]},"messages":[
 		{"id":"u1","role":"user","content":"a"},

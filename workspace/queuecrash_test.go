@@ -20,6 +20,7 @@ import (
 // the next queued message: the state that a crash leaves there. The queued message must be
 // in the queue until it is in the conversation, and must be delivered exactly once.
 func TestQueueCrashBetweenMessages(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []turn.DeliveryMode{turn.FollowUp, turn.Steer} {
 		t.Run(string(mode), func(t *testing.T) {
 			ctx := context.Background()

@@ -12,6 +12,7 @@ import (
 // TestRefs: each REF of a conversation names its message, for any ids, and is one word of a
 // command line.
 func TestRefs(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	message := func(id string) string { return `{"id":"` + id + `","role":"user","content":"text"}` }
 	var odd []string

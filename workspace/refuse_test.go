@@ -25,6 +25,7 @@ func (s *space) messages(id, metadata string, messages ...string) {
 
 // TestRefused: a refused change has its code, and leaves every file unchanged.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 3)
 	root := s.new("Chat")
 	ids := s.say("a", "b", "c", "d") // the last one in another file
@@ -129,6 +130,7 @@ func TestRefused(t *testing.T) {
 // snapshot of a path with both is refused, or can be opened; it never leaves a damaged
 // file.
 func TestSameIDOnPath(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("one", `"continued_from":[],"continued_to":["two"]`, `{"id":"x","content":"here"}`, `{"id":"y"}`)
 	s.messages("two", `"continued_from":["one"],"continued_to":[]`,
@@ -149,6 +151,7 @@ func TestSameIDOnPath(t *testing.T) {
 }
 
 func TestLocked(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("")
 	unlock := s.lock(writelock.Holder{PID: 4711, Verb: "checkpoint"})
@@ -176,6 +179,7 @@ func TestLocked(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	if workspace.Explain(nil) != nil {
 		t.Error("the error has no explanation")
 	}

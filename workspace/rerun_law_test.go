@@ -15,6 +15,7 @@ var rerun = []string{"Read", "Update", "Create", "Locked", "CreateGroup", "updat
 // TestClosuresKeepNothing: a function that may run again does not write to captured
 // variables, so that nothing remains of a run whose result is dropped.
 func TestClosuresKeepNothing(t *testing.T) {
+	t.Parallel()
 	var names []string
 	for _, pattern := range []string{"*.go", "internal/*/*.go"} {
 		list, err := filepath.Glob(pattern)
@@ -43,6 +44,7 @@ func TestClosuresKeepNothing(t *testing.T) {
 
 // TestClosuresKeepNothingFinds: the check finds each way to write to a captured variable.
 func TestClosuresKeepNothingFinds(t *testing.T) {
+	t.Parallel()
 	const source = `package p
 func f() {
 	var n int; var p *int; var s struct{ m int }; var list []int; k := 0

@@ -18,6 +18,7 @@ import (
 // TestExportRerun: if a file changes while an export reads the workspace, the export
 // starts again, and reports each loss and each note once.
 func TestExportRerun(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("first", `"title":"Bread","continued_to":["second"]`, `{"id":"a","role":"user","content":[`+
 		`{"type":"file","filename":"a.txt","asset":{"sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}}]}`)

@@ -49,6 +49,7 @@ func (s *space) rewind(ref string) {
 // TestHeadRef: HEAD and @ mean the parent of the next message, and - the previous head,
 // even if a title is the same.
 func TestHeadRef(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("other", `"title":"HEAD"`, `{"id":"o1","content":"other"}`)
 	s.fails(fault.NotFound, "HEAD", "@", "-", "HEAD^")
@@ -86,6 +87,7 @@ func (s *space) has(id string) bool {
 // TestNames: a session is named by its id, else by its title, else by a unique prefix of
 // its id or of the part of it that is shown.
 func TestNames(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	const own = "session_20200525_150000_4b9ad01c"
 	s.messages(own, `"title":"Plan the trip","continued_from":[]`, `{"id":"849dde0b-1a2b-4c3d-8e4f-5a6b7c8d9e0f","content":"one"}`, `{"id":"m15","content":"two"}`)
@@ -119,6 +121,7 @@ func TestNames(t *testing.T) {
 
 // TestGoneID: the whole id of a removed session never names another session, in any verb.
 func TestGoneID(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	const own = "session_20200525_150000_4b9ad01c"
 	for id, text := range map[string]string{
@@ -160,6 +163,7 @@ func TestGoneID(t *testing.T) {
 // TestMessageRef: a message id alone names the message in the line that wrote it first,
 // else in its oldest copy.
 func TestMessageRef(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	s.new("Bread")
 	said := s.say("a", "b", "c", "d")

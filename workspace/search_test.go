@@ -44,6 +44,7 @@ func (s *space) found(o search.Options) string {
 }
 
 func TestSearchForms(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("a", `"title":"Forms"`,
 		`{"id":"text","role":"user","content":"plain walrus"}`,
@@ -91,6 +92,7 @@ func TestSearchForms(t *testing.T) {
 
 // TestSearchSnippet: the snippet of a long message is the text around most of the words.
 func TestSearchSnippet(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Long")
 	filler := strings.Repeat("the hills of Lisbon are steep.  \n", 20)
@@ -117,6 +119,7 @@ func TestSearchSnippet(t *testing.T) {
 // TestSearchRegexp: the match offsets of a regular expression are those of the text, even
 // if the snippet has other white space, and an invalid expression is a usage error.
 func TestSearchRegexp(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Long")
 	s.say(strings.Repeat("the hills.  \n", 20) + "Äpfel,\n\n  two otters 日本\tin one river" + strings.Repeat(" of Lisbon", 20))
@@ -142,6 +145,7 @@ func TestSearchRegexp(t *testing.T) {
 // TestSearchGroups: matches are grouped by conversation, with the user's messages first and
 // a limit per conversation; the total is known.
 func TestSearchGroups(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	for i, id := range []string{"old", "middle", "new"} {
 		var list []string
@@ -229,6 +233,7 @@ func TestSearchManyMatches(t *testing.T) {
 
 // TestSearchContext: the context of a match is its path, not its file.
 func TestSearchContext(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Talk")
 	ids := s.say("one", "two", "three otters", "four", "five") // in three files
@@ -266,6 +271,7 @@ func TestSearchContext(t *testing.T) {
 // TestSearchCopies: a message in several files is found in the file that wrote it first, and
 // in copies only on request.
 func TestSearchCopies(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Talk")
 	ids := s.say("otter 1", "otter 2", "otter 3") // in two files
@@ -331,6 +337,7 @@ func sorted(list string) string {
 // TestSearchLinks: whatever origin a file names, its messages are found under a session
 // that has them.
 func TestSearchLinks(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	marker := func(of string) string {
 		return `{"id":"to-` + of + `","role":"system","content":"otter","metadata":{"type":"session_transition","previous_session":"` + of + `"}}`
@@ -354,6 +361,7 @@ func TestSearchLinks(t *testing.T) {
 }
 
 func TestSearchLimit(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	var want []string
 	for i, id := range []string{"c", "b", "a"} {

@@ -17,6 +17,7 @@ import (
 )
 
 func TestCheckpoint(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
 	ids := s.say("a", "b", "c")
@@ -62,6 +63,7 @@ func TestCheckpoint(t *testing.T) {
 
 // TestAppendCheckpoint: an append to a checkpoint makes a branch first, each time.
 func TestAppendCheckpoint(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
 	s.say("a", "b")
@@ -117,6 +119,7 @@ func TestAppendCheckpoint(t *testing.T) {
 // TestSnapshotOfSnapshots: a checkpoint of a branch of a checkpoint has each message once,
 // and depends on no other session.
 func TestSnapshotOfSnapshots(t *testing.T) {
+	t.Parallel()
 	for _, dialect := range []session.Dialect{session.Bough, session.Penguin} {
 		s := openSpace(t, t.TempDir(), 10)
 		var root string
@@ -183,6 +186,7 @@ func allIDs(t *testing.T, s *space) (ids []string) {
 
 // TestToolCut: a snapshot steps back from inside a tool call, or is refused with Strict.
 func TestToolCut(t *testing.T) {
+	t.Parallel()
 	files := testchat.Chat{Messages: 30, PerFile: 30, Text: 10}.Files()
 	s := openSpace(t, t.TempDir(), 0)
 	if err := testchat.Write(s.Dir(), files); err != nil {
@@ -213,6 +217,7 @@ func TestToolCut(t *testing.T) {
 }
 
 func TestPartial(t *testing.T) {
+	t.Parallel()
 	files := testchat.Chat{Messages: 30, PerFile: 10, Text: 10}.Files()
 	s := openSpace(t, t.TempDir(), 0)
 	if err := testchat.Write(s.Dir(), slices.Delete(slices.Clone(files), 1, 2)); err != nil {
@@ -238,6 +243,7 @@ func TestPartial(t *testing.T) {
 // TestPenguinCheckpoint: checkpoints that Penguin keeps apart can be shown and branched
 // from, and are never written.
 func TestPenguinCheckpoint(t *testing.T) {
+	t.Parallel()
 	files := testchat.Chat{Messages: 30, PerFile: 10, Text: 10, Odd: true}.Files()
 	s := openSpace(t, t.TempDir(), 0)
 	if err := testchat.Write(s.Dir(), files[:2]); err != nil {

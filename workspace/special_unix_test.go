@@ -37,6 +37,7 @@ func (s *space) pipe(name string) {
 // TestPipes: a named pipe in the place of any file or folder of a workspace blocks no verb,
 // and doctor reports it.
 func TestPipes(t *testing.T) {
+	t.Parallel()
 	markdown, err := convert.Named("markdown")
 	if err != nil {
 		t.Fatal(err)

@@ -75,6 +75,7 @@ func (s *space) path(name, leaf string) string {
 }
 
 func TestStore(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 3)
 	l, existed, err := s.NewLine(t.Context(), lines.Options{User: "ada", Configs: []byte(`{"model":"m"}`)})
 	if err != nil || existed {
@@ -120,6 +121,7 @@ func TestStore(t *testing.T) {
 
 // TestStoreRefuses: invalid content is refused, and nothing is written.
 func TestStoreRefuses(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root, other := s.new("Bread"), s.new("Soup")
 	s.append(workspace.Append{Session: root, Text: "a"})
@@ -165,6 +167,7 @@ func TestStoreRefuses(t *testing.T) {
 }
 
 func TestAttachment(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
 	for range 2 {
@@ -196,6 +199,7 @@ func TestAttachment(t *testing.T) {
 // TestAttachmentDamaged holds that a damaged attachment is not used: the next message with
 // the attachment replaces it.
 func TestAttachmentDamaged(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
 	file := attachment("a picture")
@@ -223,6 +227,7 @@ func TestAttachmentDamaged(t *testing.T) {
 }
 
 func TestSetMessageMeta(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Bread")
 	ids := s.say("a", "b", "c")
@@ -283,6 +288,7 @@ func TestSetMessageMeta(t *testing.T) {
 // TestContentPath: a callback that makes the content of a message gets the message's
 // own path and no other message.
 func TestContentPath(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
 	ids := s.say("a", "b", "c")
@@ -302,6 +308,7 @@ func TestContentPath(t *testing.T) {
 // TestUndoMeta: undo of a metadata change does not move a head at that message, and the log
 // names the message by its id.
 func TestUndoMeta(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
 	ids := s.say("a", "b")
@@ -332,6 +339,7 @@ func TestUndoMeta(t *testing.T) {
 // TestPurgeAttachments: a purge deletes an attachment together with the last message that
 // refers to it, and not before.
 func TestPurgeAttachments(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	file := filepath.Join(s.Dir(), lines.FilePath(attachment("a picture").SHA256))
 	var ids []string

@@ -25,6 +25,7 @@ func (s *space) forgetTasks() {
 // TestWorked: a new task gets its missing fields, and a message that was tracked twice
 // counts once.
 func TestWorked(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", "m1 m2 m3")
 	ahead := found("three", "m1")
@@ -81,6 +82,7 @@ func TestWorked(t *testing.T) {
 
 // TestTaskLog: the records are those of the file, whatever happens to the file.
 func TestTaskLog(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", "m1 m2 m3 m4 m5")
 	is := func(what, want string) {
@@ -146,6 +148,7 @@ func TestTaskLog(t *testing.T) {
 // TestWorkedConcurrent: several processes that record at once lose no record, and a message
 // that two of them track counts once.
 func TestWorkedConcurrent(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := openSpace(t, dir, 0)
 	var messages []string

@@ -152,6 +152,7 @@ const seedTree = "m1 m2 m3 m4 m5 m6 m7<m2 m8"
 
 // TestPending: messages are pending per path, and are tracked up to a fork.
 func TestPending(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", seedTree)
 	is := func(what, got, want string) {
@@ -195,6 +196,7 @@ func TestPending(t *testing.T) {
 // TestBatchBetween: a batch shows untracked messages between new ones, and does not count
 // them as new.
 func TestBatchBetween(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", "-a -b m1 -c -d -e -f m2 m3 -g")
 	if got, want := s.batch("s", "g", task.Sizes{Max: 9, Before: 2}), "a: [a b] m1 e f m2 m3 | m1 m2 m3 of a b m1 c d e f m2 m3"; got != want {
@@ -215,6 +217,7 @@ func TestBatchBetween(t *testing.T) {
 
 // TestBranchNames: a branch is named by its first message, in any file of the line.
 func TestBranchNames(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	for _, c := range []struct {
 		name  string
@@ -261,6 +264,7 @@ func TestBranchNames(t *testing.T) {
 // TestCopies: messages copied with a branch or a checkpoint keep the tracking of their
 // origin, and are tracked separately from then on.
 func TestCopies(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("home", `"continued_from":[]`, "m1 m2 m3 m4")
 	s.look("home", "m1 m2", found("shared", "m2"))
@@ -303,6 +307,7 @@ func TestCopies(t *testing.T) {
 
 // TestTracked: each message of a path has its status, and its task on that path.
 func TestTracked(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.chat("s", "", "m1 m2 -x m3 m4<m2 m5")
 	first := s.look("s", "m1", found("one", "m1")).Tasks[0]

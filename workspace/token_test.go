@@ -13,6 +13,7 @@ import (
 )
 
 func TestToken(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	const whole = "sk-ac-bough-0123456789012345678901234567890123456789012"
 	for _, c := range []struct {
@@ -90,6 +91,7 @@ func openToken(t *testing.T, dir string) *workspace.Workspace {
 
 // TestTokenLink: a symbolic link in place of the token is refused, wherever it leads.
 func TestTokenLink(t *testing.T) {
+	t.Parallel()
 	for _, to := range []string{"../conversations/x", "/etc/hostname", "../../elsewhere"} {
 		dir := t.TempDir()
 		if err := os.Mkdir(filepath.Join(dir, ".bough"), 0o700); err != nil {
@@ -107,6 +109,7 @@ func TestTokenLink(t *testing.T) {
 
 // TestTokenConcurrent: several processes that create the token at once all get the same one.
 func TestTokenConcurrent(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tokens := make([]string, 8)
 	var all sync.WaitGroup

@@ -191,6 +191,7 @@ func TestUndoAll(t *testing.T) {
 
 // TestUndoRefused: undo is refused, and changes nothing, if it would destroy newer data.
 func TestUndoRefused(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("Bread")
 	s.say("a")
@@ -230,6 +231,7 @@ func TestUndoRefused(t *testing.T) {
 // TestUndoNumber: undo reports its own number in the log, even if the log gets a change of
 // another program before it.
 func TestUndoNumber(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.new("Bread")
 	s.write("conversations/foreign.json", `{"metadata":{"continued_from":[]},"messages":[]}`)
@@ -248,6 +250,7 @@ func TestUndoNumber(t *testing.T) {
 
 // TestUndoTrash: undo of a removal restores the file from the trash.
 func TestUndoTrash(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	if _, err := s.Remove(t.Context(), id, workspace.RemoveOptions{}); err != nil {
@@ -268,6 +271,7 @@ func TestUndoTrash(t *testing.T) {
 // TestUndoPurged: a removal whose file was deleted from the trash is not undone, and no
 // older file takes its place.
 func TestUndoPurged(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	kept := s.new("Kept")
 	s.say("a")
@@ -294,6 +298,7 @@ func TestUndoPurged(t *testing.T) {
 // TestUndoSeveral: -n counts a group once, --to stops after an operation, and both name the
 // undone operations.
 func TestUndoSeveral(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	s.say("a", "b", "c")
@@ -331,6 +336,7 @@ func TestUndoSeveral(t *testing.T) {
 
 // TestUndoHead: undo leaves no head that names a missing message.
 func TestUndoHead(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	said := s.say("a", "b", "c")
@@ -366,6 +372,7 @@ func TestUndoHead(t *testing.T) {
 
 // TestUndoIn undoes the changes of one session, and keeps the changes of others in between.
 func TestUndoIn(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	s.say("a")
@@ -391,6 +398,7 @@ func TestUndoIn(t *testing.T) {
 
 // TestLog: the log has each operation with its actor, and marks undone ones.
 func TestLog(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	bread := s.new("Bread")
 	s.say("a")
@@ -439,6 +447,7 @@ func TestLog(t *testing.T) {
 // TestUndoUnchanged: undo of an operation that changed no byte of a session's file leaves the
 // session unchanged, in the index too.
 func TestUndoUnchanged(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Bread")
 	ids := s.say("a", "b", "c", "d", "e") // three files
@@ -466,6 +475,7 @@ func TestUndoUnchanged(t *testing.T) {
 // TestUndoDuplicateUUID: no two sessions have one UUID: a program may have begun another session
 // under the UUID of a removed one.
 func TestUndoDuplicateUUID(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 2)
 	root := s.new("Bread")
 	s.say("a", "b", "c")

@@ -270,6 +270,7 @@ func checkRefused(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 }
 
 func TestVectorsBroken(t *testing.T) {
+	t.Parallel()
 	broken := func(v *fixtures.Vector) bool { return v.Expect != fixtures.Data }
 	eachVector(t, broken, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 		_, err := w.Show(t.Context(), v.Session, session.ReadOptions{})
@@ -367,6 +368,7 @@ func TestVectorsSnapshot(t *testing.T) {
 // TestVectorsIndex: an unusable index or journal is reported, in one line, and repaired by
 // the next change.
 func TestVectorsIndex(t *testing.T) {
+	t.Parallel()
 	told := func(v *fixtures.Vector) bool { return slices.Contains([]string{"12.6", "12.13", "12.14"}, v.Clause) }
 	eachVector(t, told, func(t *testing.T, v *fixtures.Vector, w *workspace.Workspace) {
 		var notes []string

@@ -258,6 +258,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestIsAndFind(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"bough/.bough", "bough/deep/er", "index/conversations", "session/conversations/sub", "empty/conversations", "other/conversations", "file"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
@@ -287,6 +288,7 @@ func TestIsAndFind(t *testing.T) {
 // TestAbsent: in an absent workspace nothing can be found or changed; verbs that begin
 // something create it, private.
 func TestAbsent(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	s := openSpace(t, dir, 0)
 	_, show := s.Show(t.Context(), "x", session.ReadOptions{})

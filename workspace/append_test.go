@@ -180,7 +180,6 @@ func TestAppendRoles(t *testing.T) {
 // TestAppendTimes: a new time is at least a microsecond after the last one of its line,
 // even if the clock goes back, and has the form of the folder's dialect.
 func TestAppendTimes(t *testing.T) {
-	t.Parallel()
 	at := time.Date(2026, 5, 25, 15, 32, 0, 123456789, time.FixedZone("", 7200))
 	w, err := workspace.Open(t.Context(), t.TempDir(), &workspace.Options{Now: func() time.Time { return at }})
 	if err != nil {

@@ -45,7 +45,7 @@ var layers = [][]string{
 	{"convert/transcript"},
 	{"internal/records", "internal/sessions", "internal/copymerge"},
 	{"session", "convert/content"},
-	{"internal/config", "internal/child"},
+	{"internal/config", "internal/child", "internal/pack"},
 	{"internal/"},
 	{"internal/testsize"},
 }

@@ -1,0 +1,270 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sort"
+
+	"github.com/bough-dev/bough/internal/durable"
+)
+
+// A DamageError reports a part of a pack that is not readable.
+type DamageError struct {
+	Name     string // of the pack
+	Offset   int64  // of the damaged frame, or of the place where a frame is missing
+	From, To int    // the items From to To-1 are affected
+	Problem  string
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("%s is damaged at offset %d: %s", e.Name, e.Offset, e.Problem)
+}
+
+// A Pack is an open pack. It is safe for concurrent use. Frames that are appended later
+// are not part of it.
+type Pack struct {
+	name   string
+	in     io.ReaderAt
+	file   *os.File // nil if the caller has to close in
+	size   int64
+	end    int64
+	items  []Item
+	frames []frame
+	gaps   []gap
+	tail   string // the problem of the bytes after end, "" if there are none
+}
+
+// A gap is a part of the file between whole frames that is not one.
+type gap struct {
+	offset   int64
+	from, to int // the numbers of the lost items
+	problem  string
+}
+
+// Open opens the pack name. It reads the headers and skips the content. It fails if the
+// file cannot be read, not if it is damaged.
+func Open(root *os.Root, name string) (*Pack, error) {
+	f, err := durable.OpenRegular(root, name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	p, err := New(name, f, info.Size())
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	p.file = f
+	return p, nil
+}
+
+// New opens a pack of size bytes, as [Open] does. Errors refer to it as name.
+func New(name string, in io.ReaderAt, size int64) (*Pack, error) {
+	p := &Pack{name: name, in: in, size: size}
+	h := headers{in: in, size: size, guess: 4 << 10, budget: 4*size + headerSize}
+	for p.end < size {
+		found, err := p.add(&h)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			break
+		}
+	}
+	return p, nil
+}
+
+// add adds the next whole frame, and the gap before it. It reports whether there is one.
+func (p *Pack) add(h *headers) (bool, error) {
+	at, gap := p.end, ""
+	for {
+		f, items, problem, err := h.read(at, p.items)
+		if err != nil {
+			return false, err
+		}
+		if problem == "" {
+			problem = p.misplaced(f)
+		}
+		if problem == "" {
+			if at > p.end {
+				items = slices.Clone(items[len(p.items):])
+				p.lose(f.first, gap)
+				items = append(p.items, items...)
+			}
+			p.items, p.frames, p.end = items, append(p.frames, f), f.end()
+			return true, nil
+		}
+		if gap == "" {
+			gap = problem
+		}
+		if at, err = h.search(at + 1); err != nil {
+			return false, err
+		}
+		if at < 0 {
+			p.tail = gap
+			return false, nil
+		}
+	}
+}
+
+// misplaced returns why f cannot be the next frame, "" if it can.
+func (p *Pack) misplaced(f frame) string {
+	lost := f.first - len(p.items)
+	switch {
+	case lost < 0 || int64(lost) > (f.offset-p.end)/itemSize:
+		return "wrong number of the first item"
+	case f.end() > p.size:
+		return "incomplete frame"
+	}
+	return ""
+}
+
+// lose adds a gap before the item number to.
+func (p *Pack) lose(to int, problem string) {
+	p.gaps = append(p.gaps, gap{p.end, len(p.items), to, problem})
+	for len(p.items) < to {
+		p.items = append(p.items, Item{Size: -1})
+	}
+}
+
+// headers reads headers of a file.
+type headers struct {
+	in     io.ReaderAt
+	size   int64
+	buf    []byte
+	guess  int   // number of bytes to read
+	budget int64 // number of bytes of damaged headers that may still be checked
+}
+
+// read reads the header at an offset and appends its items to items. If there is none, it
+// returns the problem.
+func (h *headers) read(at int64, items []Item) (f frame, list []Item, problem string, err error) {
+	data, err := h.bytes(at, h.guess)
+	if err != nil {
+		return f, items, "", err
+	}
+	n := headerLen(data)
+	switch {
+	case n == 0:
+		return f, items, "no header", nil
+	case int64(n) > h.size-at:
+		return f, items, "incomplete header", nil
+	case n > len(data):
+		if !isHeaderOf(data, at) {
+			return f, items, "no header", nil
+		}
+		if data, err = h.bytes(at, n); err != nil {
+			return f, items, "", err
+		}
+	}
+	h.guess = max(n+n/4, 512) // the next one is likely similar
+	f, list, problem = parseHeader(data[:n], at, items)
+	if problem != "" {
+		h.budget -= int64(n)
+	}
+	return f, list, problem, nil
+}
+
+// bytes reads n bytes at an offset, or less at the end. They are valid until the next call.
+func (h *headers) bytes(at int64, n int) ([]byte, error) {
+	n = int(min(int64(n), h.size-at))
+	if n > cap(h.buf) {
+		h.buf = make([]byte, n)
+	}
+	got, err := h.in.ReadAt(h.buf[:n], at)
+	if err == io.EOF && got < n {
+		err = io.ErrUnexpectedEOF // the file became shorter
+	}
+	if got == n {
+		err = nil
+	}
+	return h.buf[:got], err
+}
+
+// search returns the offset of the next header from at, probably a valid one, or -1.
+func (h *headers) search(at int64) (int64, error) {
+	const step = 32 << 10
+	for h.budget >= 0 && at < h.size {
+		data, err := h.bytes(at, step+lineSize)
+		if err != nil {
+			return 0, err
+		}
+		last := int64(len(data)) == h.size-at
+		for i := 0; ; i++ {
+			n := bytes.Index(data[i:], []byte(preamble))
+			if n < 0 || !last && i+n >= step {
+				break
+			}
+			i += n
+			if headerLen(data[i:]) > 0 && isHeaderOf(data[i:], at+int64(i)) {
+				return at + int64(i), nil
+			}
+		}
+		if last {
+			break
+		}
+		at += step
+	}
+	return -1, nil
+}
+
+// Close closes the file.
+func (p *Pack) Close() error {
+	if p.file == nil {
+		return nil
+	}
+	return p.file.Close()
+}
+
+// Len returns the number of items.
+func (p *Pack) Len() int { return len(p.items) }
+
+// Items describes all items. The slice must not be modified.
+func (p *Pack) Items() []Item { return p.items }
+
+// Size returns the size of the file when it was opened, and End the offset after its last
+// whole frame. If they differ, an append was interrupted.
+func (p *Pack) Size() int64 { return p.size }
+
+// End returns the offset after the last whole frame.
+func (p *Pack) End() int64 { return p.end }
+
+// Raw reports whether the pack has raw frames.
+func (p *Pack) Raw() bool {
+	for _, f := range p.frames {
+		if f.raw {
+			return true
+		}
+	}
+	return false
+}
+
+// Next returns where an append begins if only the first used items are in use: the offset
+// at which the file is to be truncated, and the number of the next item. Frames after these
+// items are remains of appends that were not completed; they may be incomplete although
+// their headers are whole. If used is more than [Pack.Len], the last items are lost: the
+// caller adds holes in their place, or restores them, before new items.
+func (p *Pack) Next(used int) (offset int64, first int) {
+	i := sort.Search(len(p.frames), func(i int) bool { return p.frames[i].first >= used })
+	if i == len(p.frames) {
+		return p.end, len(p.items)
+	}
+	return p.frames[i].offset, p.frames[i].first
+}
+
+// lost returns an error on items of a gap.
+func (p *Pack) lost(g gap, from, to int) *DamageError {
+	return &DamageError{p.name, g.offset, from, to, g.problem}
+}
+
+// damage returns an error on the items of f.
+func (p *Pack) damage(f *frame, problem string) *DamageError {
+	return &DamageError{p.name, f.offset, f.first, f.next(), problem}
+}

@@ -2,8 +2,10 @@ package pack_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/pack"
 )
 
@@ -40,25 +42,45 @@ func FuzzOpen(f *testing.F) {
 	f.Add(data[:len(data)-3])
 	f.Add(data[1:])
 	f.Add(bytes.Repeat([]byte("P*M\x18\x10\x00\x00\x00"), 100))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p := open(t, data)
-		wrong := map[int]bool{}
-		for _, d := range p.Verify() {
-			for i := d.From; i < d.To; i++ {
-				wrong[i] = true
-			}
-		}
-		got := readable(p)
-		for i, it := range p.Items() {
-			if !wrong[i] && (it.Lost() || it != (pack.Item{Size: len(got[i]), Hash: pack.HashOf(got[i])})) {
-				t.Fatalf("item %d is %q, and is described as %v", i, got[i], it)
-			}
-		}
-		q := open(t, write(t, data, false, []byte("next")))
-		if q.Len() != p.Len()+1 || string(readable(q)[p.Len()]) != "next" {
-			t.Fatalf("after an append to %d items there are %d", p.Len(), q.Len())
-		}
-		live := func(i int) bool { return !wrong[i] }
-		checkAll(t, open(t, rewrite(t, p, live, nil)), holes(got, live))
+	f.Fuzz(checkOpen)
+}
+
+// FuzzHeader: the law of FuzzOpen, for files with headers whose checksums are right.
+func FuzzHeader(f *testing.F) {
+	f.Add([]byte(`{"first":0,"offset":0,"items":1,"bytes":5,"stored":18,"crc32c":"27e1a748","stored_crc32c":"9c262bec"}`+"\n\x05\x01\x02\x03\x04\x05\x06\x07\x08"),
+		[]byte("\x28\xb5\x2f\xfd\x80\x50\x05\x00\x00\x00\x29\x00\x00,null"))
+	for _, numbers := range []string{`"items":1,"bytes":1073741824,"stored":40000`, `"items":32768,"bytes":0,"stored":12`, `"items":9999999999,"bytes":-1,"stored":1e30`} {
+		f.Add([]byte(`{"first":0,"offset":0,`+numbers+`,"crc32c":"00000000","stored_crc32c":"00000000"}`+"\n"), make([]byte, 40000))
+	}
+	f.Add([]byte(`{"first":281474976710656,"offset":0,"items":1,"bytes":1,"stored":1,"crc32c":"00000000","stored_crc32c":"00000000"}`+"\n\x01abcdefgh"), []byte("a"))
+	f.Fuzz(func(t *testing.T, header, frame []byte) {
+		data := []byte("P*M\x18")
+		data = binary.LittleEndian.AppendUint32(data, uint32(len(header)+4))
+		data = append(data, header...)
+		data = binary.LittleEndian.AppendUint32(data, crc32c.Of(header))
+		checkOpen(t, append(data, frame...))
 	})
+}
+
+// checkOpen checks the law of FuzzOpen.
+func checkOpen(t *testing.T, data []byte) {
+	p := open(t, data)
+	wrong := map[int]bool{}
+	for _, d := range p.Verify() {
+		for i := d.From; i < d.To; i++ {
+			wrong[i] = true
+		}
+	}
+	got := readable(p)
+	for i, it := range p.Items() {
+		if !wrong[i] && (it.Lost() || it != (pack.Item{Size: len(got[i]), Hash: pack.HashOf(got[i])})) {
+			t.Fatalf("item %d is %q, and is described as %v", i, got[i], it)
+		}
+	}
+	q := open(t, write(t, data, false, []byte("next")))
+	if q.Len() != p.Len()+1 || string(readable(q)[p.Len()]) != "next" {
+		t.Fatalf("after an append to %d items there are %d", p.Len(), q.Len())
+	}
+	live := func(i int) bool { return !wrong[i] }
+	checkAll(t, open(t, rewrite(t, p, live, nil)), holes(got, live))
 }

@@ -34,10 +34,10 @@ type batch struct {
 	frame
 	list    []Item
 	content []byte
-	encoded []byte
+	encoded []byte   // content, compressed
+	pieces  [][]byte // of the Zstandard frame, nil before it is encoded
 	head    []byte
 	err     error
-	ready   bool // it is encoded
 }
 
 // NewWriter returns a writer of frames to w. The first one is at an offset of the pack and
@@ -80,8 +80,8 @@ func (w *Writer) reuse(f frame, list []Item, stored []byte) error {
 	if len(b.list) > 0 {
 		b = w.swap()
 	}
-	b.frame, b.ready = f, true
-	b.list, b.encoded = append(b.list, list...), append(b.encoded[:0], stored...)
+	b.frame, b.list, b.encoded = f, append(b.list, list...), append(b.encoded[:0], stored...)
+	b.pieces = [][]byte{b.encoded}
 	w.count += len(list)
 	w.swap()
 	return w.err
@@ -93,7 +93,7 @@ func (w *Writer) swap() *batch {
 	b.first, w.turn = w.first, done
 	w.first += len(b.list)
 	go func() {
-		if !b.ready {
+		if b.pieces == nil {
 			b.encode(w.raw)
 		}
 		<-before
@@ -131,9 +131,12 @@ func (w *Writer) Len() int { return w.count }
 func (w *Writer) Bytes() int64 { return w.out.written }
 
 func (b *batch) reset() {
-	b.list, b.content, b.ready = b.list[:0], b.content[:0], false
+	b.list, b.content, b.pieces = b.list[:0], b.content[:0], nil
 	if cap(b.content) > 4*frameSize {
 		b.content, b.encoded = nil, nil
+	}
+	if b.content == nil {
+		b.content = make([]byte, 0, frameSize)
 	}
 }
 
@@ -145,13 +148,17 @@ func (b *batch) encode(raw bool) {
 		it.Hash = HashOf(rest[:it.Size])
 		rest = rest[it.Size:]
 	}
+	b.raw, b.items, b.bytes = raw, len(b.list), len(b.content)
+	var sum, storedSum crc32c.Sum
 	if raw {
-		b.encoded = appendRaw(b.encoded[:0], b.content)
+		b.pieces, sum, storedSum = rawFrame(b.content)
 	} else {
 		b.encoded = compress(b.encoded[:0], b.content)
+		b.pieces = [][]byte{b.encoded}
+		sum.Add(b.content)
+		storedSum.Add(b.encoded)
 	}
-	b.raw, b.items, b.bytes, b.stored = raw, len(b.list), len(b.content), len(b.encoded)
-	b.sum, b.storedSum = crc32c.Of(b.content), crc32c.Of(b.encoded)
+	b.stored, b.sum, b.storedSum = storedSum.N, sum.CRC, storedSum.CRC
 }
 
 // write writes an encoded frame, unless an earlier one failed.
@@ -161,14 +168,18 @@ func (o *output) write(b *batch) error {
 	}
 	b.offset = o.offset
 	b.head = appendHeader(b.head[:0], b.frame, b.list)
-	for _, data := range [][]byte{b.head, b.encoded} {
+	o.put(b.head)
+	for _, data := range b.pieces {
+		o.put(data)
+	}
+	o.offset += int64(len(b.head) + b.stored)
+	return o.err
+}
+
+func (o *output) put(data []byte) {
+	if o.err == nil {
 		var n int
 		n, o.err = o.w.Write(data)
 		o.written += int64(n)
-		if o.err != nil {
-			return o.err
-		}
 	}
-	o.offset += int64(len(b.head) + len(b.encoded))
-	return nil
 }

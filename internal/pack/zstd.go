@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/bough-dev/bough/internal/crc32c"
 )
 
 const blockSize = 128 << 10 // maximum size of a Zstandard block
@@ -59,11 +61,11 @@ func decompress(content, stored []byte) error {
 	return err
 }
 
-// appendRaw appends content as a Zstandard frame of uncompressed blocks to dst.
-func appendRaw(dst, content []byte) []byte {
+// rawFrame returns content as a Zstandard frame of uncompressed blocks, in pieces that share
+// its memory, and the checksums of content and frame.
+func rawFrame(content []byte) (pieces [][]byte, sum, frameSum crc32c.Sum) {
 	// A content size of four bytes, no checksum, and a window of 1 MiB.
-	dst = append(dst, "\x28\xb5\x2f\xfd\x80\x50"...)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(content)))
+	begin := binary.LittleEndian.AppendUint32([]byte("\x28\xb5\x2f\xfd\x80\x50"), uint32(len(content)))
 	for {
 		block := content[:min(len(content), blockSize)]
 		content = content[len(block):]
@@ -71,10 +73,15 @@ func appendRaw(dst, content []byte) []byte {
 		if len(content) == 0 {
 			header |= 1 // the last block
 		}
-		dst = append(dst, byte(header), byte(header>>8), byte(header>>16))
-		dst = append(dst, block...)
+		begin = append(begin, byte(header), byte(header>>8), byte(header>>16))
+		blockSum := crc32c.Sum{CRC: crc32c.Of(block), N: len(block)}
+		sum.Join(blockSum)
+		frameSum.Add(begin)
+		frameSum.Join(blockSum)
+		pieces = append(pieces, begin, block)
 		if len(content) == 0 {
-			return dst
+			return pieces, sum, frameSum
 		}
+		begin = nil
 	}
 }

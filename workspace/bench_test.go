@@ -103,6 +103,59 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
+// BenchmarkInPlace measures Workspace.Branch at message 5,000 and Workspace.Append at the end
+// of a line of 12 files with 1,000 in-place branches. The metric x-plain is the ratio to the
+// same line without branches. The branches are in the last file.
+func BenchmarkInPlace(b *testing.B) {
+	files := chat.Files()
+	all := testchat.All(files)
+	branched := slices.Clone(files)
+	last := &branched[len(branched)-1]
+	last.Data = withBranches(b, last.Data, all, 1000)
+	for _, verb := range []string{"branch", "append"} {
+		b.Run(verb, func(b *testing.B) {
+			plain, many := benchSpace(b, files), benchSpace(b, branched)
+			run := func(s *space) (id string) {
+				if verb == "append" {
+					return s.append(workspace.Append{Session: last.ID, Parent: all[len(all)-1].ID, Text: "One more."}).Session
+				}
+				return s.branch(files[0].ID + "@" + all[4999].ID).ID
+			}
+			times := map[*space][]time.Duration{}
+			for _, s := range []*space{plain, many} {
+				run(s)
+			}
+			for b.Loop() {
+				for _, s := range []*space{plain, many} {
+					var id string
+					times[s] = append(times[s], timed(func() { id = run(s) }))
+					if verb == "branch" {
+						s.remove(id)
+					}
+				}
+			}
+			if leaves := len(many.branches(last.ID).Leaves); leaves < 1001 {
+				b.Fatalf("%d leaves, want 1,001", leaves)
+			}
+			b.ReportMetric(ratio(times[many], times[plain]), "x-plain")
+		})
+	}
+}
+
+// withBranches adds n messages to a session file, each below another message of the line.
+func withBranches(b *testing.B, data []byte, line []testchat.Message, n int) []byte {
+	at := bytes.LastIndex(data, []byte("\n  ],\n  \"llm_request_lifecycles\""))
+	if at < 0 {
+		b.Fatal("the file has no end of messages")
+	}
+	var added bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&added, ",\n"+`    {"role": "user", "content": "Another way %d.", "category": "DIALOG", "id": "branch-%[1]d", `+
+			`"timestamp": "2026-05-25T16:00:00", "metadata": {"parent_id": %[2]q, "kind": "user"}}`, i, line[len(line)/n*i].ID)
+	}
+	return slices.Concat(data[:at], added.Bytes(), data[at:])
+}
+
 // BenchmarkLoad measures Workspace.Show of all messages. Raw reads the bytes.
 func BenchmarkLoad(b *testing.B) {
 	files := chat.Files()

@@ -51,8 +51,12 @@ func (f Folder) cache(o *session.Outline, encoded []byte) {
 	if encoded == nil || o.Stat.Changed <= 0 {
 		return
 	}
-	if durable.Cache(f.root, session.CacheDir, outlineFile(o.ID), encoded, encodeStat(o.Stat, encoded)) == nil {
-		f.memory.cached.Store(o.ID, o.Stat)
+	if durable.Cache(f.root, session.CacheDir, outlineFile(o.ID), encoded, encodeStat(o.Stat, encoded)) != nil {
+		return
+	}
+	f.memory.cached.Store(o.ID, o.Stat)
+	if info, err := f.root.Lstat(outlineFile(o.ID)); err == nil && o.Bytes() == nil {
+		f.memory.keep(durable.Identify(info), o)
 	}
 }
 
@@ -97,18 +101,19 @@ func worthCaching(o *session.Outline) bool { return o.Size() >= minCachedSize }
 
 // Forget removes the cached outline of a session that no longer exists.
 func (f Folder) Forget(id string) {
-	f.memory.cached.Delete(id)
+	f.memory.forget(id)
 	_ = f.root.Remove(outlineFile(id))
 }
 
-// recall returns the cached outline of the file st, or nil.
+// recall returns the cached outline of the file st, or nil. The outline must not be
+// modified.
 func (f Folder) recall(st session.Stat) *session.Outline {
 	if !sessionid.Valid(st.ID) || st.Size < minCachedSize {
 		return nil
 	}
 	o := f.readCache(st)
 	if o == nil {
-		f.memory.cached.Delete(st.ID)
+		f.memory.forget(st.ID)
 		return nil
 	}
 	f.memory.cached.Store(st.ID, st)
@@ -116,17 +121,30 @@ func (f Folder) recall(st session.Stat) *session.Outline {
 }
 
 func (f Folder) readCache(st session.Stat) *session.Outline {
+	info, err := f.root.Lstat(outlineFile(st.ID))
+	if err != nil {
+		return nil
+	}
+	if o := f.memory.kept(durable.Identify(info), st); o != nil {
+		return o
+	}
 	in, err := durable.OpenCache(f.root, outlineFile(st.ID), 2*st.Size+1<<16)
 	if err != nil {
 		return nil
 	}
 	defer in.Close()
+	if info, err = in.Stat(); err != nil {
+		return nil
+	}
 	buffer := f.memory.buffer()
 	defer f.memory.buffers.Put(buffer)
 	if err := readAll(in, buffer); err != nil {
 		return nil
 	}
 	if o := decodeCached(*buffer); o != nil && o.Stat == st {
+		if file := durable.Identify(info); durable.Settled(file.Changed, time.Now()) {
+			f.memory.keep(file, o)
+		}
 		return o
 	}
 	return nil

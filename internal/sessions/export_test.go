@@ -1,6 +1,9 @@
 package sessions
 
-import "github.com/bough-dev/bough/session"
+import (
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/session"
+)
 
 // MinCachedSize is the size from which a file's outline is cached.
 const MinCachedSize = minCachedSize
@@ -12,4 +15,14 @@ func Remembered(f Folder, o *session.Outline) bool { return f.memory.isCached(o.
 func Cached(o *session.Outline) []byte {
 	data := Encode(o)
 	return append(data, encodeStat(o.Stat, data)...)
+}
+
+// MaxDecoded is the maximum size of the cache files whose outlines are kept in memory.
+const MaxDecoded = maxDecoded
+
+// Keep keeps an outline in memory as that of a cache file of so many bytes, and returns the
+// number of outlines that are kept and the size of their cache files.
+func Keep(m *Memory, id string, size int64) (n int, total int64) {
+	m.keep(durable.Identity{Size: size}, &session.Outline{ID: id})
+	return len(m.decoded), m.size
 }

@@ -5,15 +5,62 @@ import (
 	"os"
 	"sync"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/session"
 )
 
 // A Memory pools buffers for reading files, because allocating new ones takes
-// longer than reading. It also records which outlines are in the cache. The
-// zero Memory is ready to use. It is safe for concurrent use.
+// longer than reading. It also records which outlines are in the cache, and keeps
+// those that were decoded. The zero Memory is ready to use. It is safe for
+// concurrent use.
 type Memory struct {
 	buffers sync.Pool // of *[]byte
 	cached  sync.Map  // from ids to the Stats of the files whose outlines are in the cache
+
+	mu      sync.Mutex
+	decoded map[string]decoded // by id
+	size    int64              // of their cache files in bytes
+}
+
+// A decoded is an outline of the cache. It must not be modified.
+type decoded struct {
+	file    durable.Identity // of its cache file
+	outline *session.Outline
+}
+
+// maxDecoded is the maximum size in bytes of the cache files whose outlines are
+// kept.
+const maxDecoded = 16 << 20
+
+// keep keeps the outline of a cache file. If there are too many, it forgets the
+// others.
+func (m *Memory) keep(file durable.Identity, o *session.Outline) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.size += file.Size - m.decoded[o.ID].file.Size
+	if m.decoded == nil || m.size > maxDecoded {
+		m.decoded, m.size = map[string]decoded{}, file.Size
+	}
+	m.decoded[o.ID] = decoded{file, o}
+}
+
+// kept returns the outline of a cache file for the session file st, or nil.
+func (m *Memory) kept(file durable.Identity, st session.Stat) *session.Outline {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if d := m.decoded[st.ID]; d.outline != nil && d.file == file && d.outline.Stat == st {
+		return d.outline
+	}
+	return nil
+}
+
+// forget forgets what is known about the cache of a session.
+func (m *Memory) forget(id string) {
+	m.cached.Delete(id)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.size -= m.decoded[id].file.Size
+	delete(m.decoded, id)
 }
 
 func (m *Memory) buffer() *[]byte {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"sync"
 
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/session"
@@ -15,6 +16,31 @@ type Line struct {
 	view   *View
 	Named  int   // index of the requested file
 	Broken error // the error of a continuation that cannot be read, nil if there is none
+}
+
+// A lastTree keeps the tree that was built last, because building it takes longer than
+// opening the outlines of an unchanged line, which [sessions.Memory] keeps.
+type lastTree struct {
+	mu   sync.Mutex
+	tree *session.Tree
+}
+
+// of returns the tree of the line with these files; see [session.NewTree].
+func (last *lastTree) of(parts []*session.Outline, open func(*session.Outline) (*session.Session, error)) (*session.Tree, error) {
+	last.mu.Lock()
+	t := last.tree
+	last.mu.Unlock()
+	if t != nil && slices.Equal(t.Parts, parts) {
+		return t, nil
+	}
+	t, err := session.NewTree(parts, open)
+	if err != nil {
+		return nil, err
+	}
+	last.mu.Lock()
+	last.tree = t
+	last.mu.Unlock()
+	return t, nil
 }
 
 // SessionID returns the id of the requested session.
@@ -42,7 +68,7 @@ func (v *View) Line(id string, partial bool) (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := session.NewTree(parts, v.Reopen)
+	t, err := v.Store.tree.of(parts, v.Reopen)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type Store struct {
 	Memory *sessions.Memory
 	uuids  *uuids
 	tasks  *taskLog
+	tree   *lastTree
 	Live   *live
 	Spool  int64         // how many bytes of a conversation an import keeps in memory
 	turn   chan struct{} // is full while a goroutine writes
@@ -73,7 +74,7 @@ func New(dir string, o Options, completeForget func(*Tx) error) *Store {
 		o.Note = func(string) {}
 	}
 	return &Store{
-		Dir: dir, Opts: o, Memory: &sessions.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, Live: &live{},
+		Dir: dir, Opts: o, Memory: &sessions.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, tree: &lastTree{}, Live: &live{},
 		Spool: 8 << 20,
 		turn:  make(chan struct{}, 1), completeForget: completeForget,
 	}

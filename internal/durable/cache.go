@@ -32,6 +32,9 @@ func Cache(root *os.Root, dir, name string, pieces ...[]byte) error {
 		err = fill(f, f, Bytes(pieces...))
 	}
 	if err == nil {
+		// Without a file of this name: if a rename replaces one, some file systems write
+		// the new one to the disk at once.
+		_ = unlink(root, name)
 		_, err = rename(root, f, temp, name)
 	}
 	if err != nil {

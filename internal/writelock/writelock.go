@@ -8,6 +8,7 @@
 package writelock
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,10 +89,24 @@ func Lock(ctx context.Context, root *os.Root, dir string, h Holder, wait time.Du
 	if info, err := root.Lstat(dir + "/" + holderName); err == nil && !info.Mode().IsRegular() {
 		return func() { lock.Unlock() }, nil // opening a named pipe would block
 	}
-	if err := root.WriteFile(dir+"/"+holderName, append(word, '\n'), 0o600); err != nil {
+	if err := overwrite(root, dir+"/"+holderName, append(word, '\n')); err != nil {
 		root.Remove(dir + "/" + holderName) // a missing description is better than a wrong one
 	}
 	return func() { lock.Unlock() }, nil
+}
+
+// overwrite writes data to a file, in place: if the file were truncated first, some file
+// systems would allocate and write a block each time.
+func overwrite(root *os.Root, name string, data []byte) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if info, statErr := f.Stat(); err == nil && statErr == nil && info.Size() != int64(len(data)) {
+		err = f.Truncate(int64(len(data)))
+	}
+	return cmp.Or(err, f.Close())
 }
 
 // Held reports whether a process holds the lock in the folder dir of root. It

@@ -124,6 +124,22 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
+// TestHolderShorter: the description of a holder replaces a longer one completely.
+func TestHolderShorter(t *testing.T) {
+	dir := t.TempDir()
+	for _, verb := range []string{"checkpoint", strings.Repeat("long", 50), "ls"} {
+		unlock, err := take(context.Background(), dir, writelock.Holder{PID: 1, Verb: verb}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var held *writelock.HeldError
+		if _, err := take(context.Background(), dir, writelock.Holder{PID: 2}, 0); !errors.As(err, &held) || held.Holder.Verb != verb {
+			t.Errorf("the error is %v, want the holder %s", err, verb)
+		}
+		unlock()
+	}
+}
+
 func TestHeldHere(t *testing.T) {
 	dir := t.TempDir()
 	since := time.Date(2026, 11, 20, 7, 29, 4, 0, time.UTC)

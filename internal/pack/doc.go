@@ -1,7 +1,8 @@
 // Package pack stores items, which are byte strings such as messages, compressed in
-// one file. Items are numbered from 0 without gaps and keep their numbers. A pack is
-// appended to, or replaced as a whole by the result of [Pack.Rewrite]. The package
-// opens packs and encodes frames; the caller locks, writes, fsyncs and renames.
+// one file. Items are numbered from 0 without gaps and keep their numbers; objects are
+// items that are found by their SHA-256. A pack is appended to, or replaced as a whole by
+// the result of [Pack.Rewrite]. The package opens packs and encodes frames; the caller
+// locks, writes, fsyncs and renames.
 //
 // # The file
 //
@@ -28,7 +29,10 @@
 //	crc32c         CRC-32C of the content, eight hexadecimal digits
 //	stored_crc32c  CRC-32C of the Zstandard frame
 //	raw            true if the Zstandard frame has only uncompressed blocks and no checksum;
-//	               else absent
+//	               else absent, as the following members
+//	hash           "sha256" if the items are objects
+//	part           number of the part, from 1, if the item is a part of an object
+//	object         SHA-256 of the object, if the item is its last part
 //
 // Raw frames are written at the speed of a copy. [Pack.Rewrite] compresses them.
 //
@@ -39,6 +43,16 @@
 // checkpoints are, this prints all of them as an array, with null for each hole:
 //
 //	(printf '[null'; zstd -dc FILE; printf ']') | jq '.[1:]'
+//
+// # Objects
+//
+// An item of a pack of objects, such as files, is found by its SHA-256, which the table has
+// in place of the XXH64: 32 bytes. All frames of a pack are of one kind. An object larger
+// than 1 MiB has several parts. Each is a frame with one item, and they follow each other
+// with the numbers 1, 2, 3 and so on; the last one has the hash of the object. Parts without
+// a last one belong to no object: they remain if the source of the object failed. An
+// [Index] of several packs is made from their headers alone. A pack of objects is rewritten
+// without what was removed, and has no holes.
 //
 // # Damage
 //

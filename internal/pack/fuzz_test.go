@@ -2,7 +2,9 @@ package pack_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"testing"
 
 	"github.com/bough-dev/bough/internal/crc32c"
@@ -53,6 +55,9 @@ func FuzzHeader(f *testing.F) {
 		f.Add([]byte(`{"first":0,"offset":0,`+numbers+`,"crc32c":"00000000","stored_crc32c":"00000000"}`+"\n"), make([]byte, 40000))
 	}
 	f.Add([]byte(`{"first":281474976710656,"offset":0,"items":1,"bytes":1,"stored":1,"crc32c":"00000000","stored_crc32c":"00000000"}`+"\n\x01abcdefgh"), []byte("a"))
+	object := sha256.Sum256([]byte(",null"))
+	f.Add(append([]byte(`{"first":0,"offset":0,"items":1,"bytes":5,"stored":18,"crc32c":"27e1a748","stored_crc32c":"9c262bec","hash":"sha256","part":1,"object":"`+
+		hex.EncodeToString(object[:])+"\"}\n\x05"), object[:]...), []byte("\x28\xb5\x2f\xfd\x80\x50\x05\x00\x00\x00\x29\x00\x00,null"))
 	f.Fuzz(func(t *testing.T, header, frame []byte) {
 		data := []byte("P*M\x18")
 		data = binary.LittleEndian.AppendUint32(data, uint32(len(header)+4))
@@ -72,6 +77,10 @@ func checkOpen(t *testing.T, data []byte) {
 		}
 	}
 	got := readable(p)
+	if p.HasObjects() {
+		checkObjects(t, p)
+		return
+	}
 	for i, it := range p.Items() {
 		if !wrong[i] && (it.Lost() || it != (pack.Item{Size: len(got[i]), Hash: pack.HashOf(got[i])})) {
 			t.Fatalf("item %d is %q, and is described as %v", i, got[i], it)

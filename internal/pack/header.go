@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 
@@ -34,7 +35,7 @@ const (
 // An Item describes an item without its content.
 type Item struct {
 	Size int    // -1 if the header that described the item is damaged
-	Hash uint64 // see HashOf
+	Hash uint64 // see HashOf; of an object the begin of its ID
 }
 
 // HashOf returns the hash of an item, its XXH64. It detects accidental changes and equal
@@ -52,31 +53,53 @@ type frame struct {
 	offset    int64 // of the header
 	header    int   // size of the header
 	first     int   // number of the first item
-	items     int
-	bytes     int // size of the content
-	stored    int // size of the Zstandard frame
+	count     int   // of items
+	bytes     int   // size of the content
+	stored    int   // size of the Zstandard frame
 	sum       uint32
 	storedSum uint32
 	raw       bool
+	objects   bool // the hashes of the table are SHA-256
+	part      int  // number of the part of an object, from 1; 0 if the frame has whole items
+	object    ID   // of which this is the last part; else zero
+}
+
+// entries are the items of a pack.
+type entries struct {
+	items []Item
+	ids   []ID // of the items, if they are objects or parts of some
 }
 
 func (f *frame) storedAt() int64 { return f.offset + int64(f.header) }
 func (f *frame) end() int64      { return f.storedAt() + int64(f.stored) }
-func (f *frame) next() int       { return f.first + f.items }
+func (f *frame) next() int       { return f.first + f.count }
 
-// appendHeader appends the header of f, which describes items, to dst.
-func appendHeader(dst []byte, f frame, items []Item) []byte {
+// appendHeader appends the header of f, which describes the items of e, to dst.
+func appendHeader(dst []byte, f frame, e entries) []byte {
 	begin := len(dst)
 	dst = append(dst, preamble+"\x00\x00\x00\x00"...)
 	dst = fmt.Appendf(dst, lineBegin+`%d,"offset":%d,"items":%d,"bytes":%d,"stored":%d,"crc32c":"%08x","stored_crc32c":"%08x"`,
-		f.first, f.offset, len(items), f.bytes, f.stored, f.sum, f.storedSum)
+		f.first, f.offset, len(e.items), f.bytes, f.stored, f.sum, f.storedSum)
 	if f.raw {
 		dst = append(dst, `,"raw":true`...)
 	}
+	if f.objects {
+		dst = append(dst, `,"hash":"sha256"`...)
+	}
+	if f.part > 0 {
+		dst = fmt.Appendf(dst, `,"part":%d`, f.part)
+	}
+	if f.object != (ID{}) {
+		dst = fmt.Appendf(dst, `,"object":"%v"`, f.object)
+	}
 	dst = append(dst, "}\n"...)
-	for _, it := range items {
+	for i, it := range e.items {
 		dst = binary.AppendUvarint(dst, uint64(it.Size))
-		dst = binary.LittleEndian.AppendUint64(dst, it.Hash)
+		if f.objects {
+			dst = append(dst, e.ids[i][:]...)
+		} else {
+			dst = binary.LittleEndian.AppendUint64(dst, it.Hash)
+		}
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, crc32c.Of(dst[begin+preambleSize:]))
 	binary.LittleEndian.PutUint32(dst[begin+4:], uint32(len(dst)-begin-preambleSize))
@@ -108,31 +131,31 @@ func isHeaderOf(data []byte, offset int64) bool {
 	return ok && string(number) == strconv.FormatInt(offset, 10)
 }
 
-// parseHeader parses a header, which was read at an offset, and appends its items to
-// items. If the header is damaged, it returns the problem.
-func parseHeader(data []byte, offset int64, items []Item) (f frame, list []Item, problem string) {
+// parseHeader parses a header, which was read at an offset, and appends its items to e. If
+// the header is damaged, it returns the problem.
+func parseHeader(data []byte, offset int64, e entries) (f frame, all entries, problem string) {
 	if len(data) < preambleSize+sumSize {
-		return f, items, "header too short"
+		return f, e, "header too short"
 	}
 	body, sum := data[preambleSize:len(data)-sumSize], data[len(data)-sumSize:]
 	if crc32c.Of(body) != binary.LittleEndian.Uint32(sum) {
-		return f, items, "wrong checksum of the header"
+		return f, e, "wrong checksum of the header"
 	}
 	line, table, ok := bytes.Cut(body, []byte("\n"))
 	if !ok || !isHeaderOf(data, offset) {
-		return f, items, "header of another place"
+		return f, e, "header of another place"
 	}
 	f, problem = parseLine(line)
 	f.offset, f.header = offset, len(data)
 	if problem == "" {
-		items, problem = parseTable(table, f, items)
+		e, problem = parseTable(table, f, e)
 	}
-	return f, items, problem
+	return f, e, problem
 }
 
 // parseLine parses the JSON line of a header and checks the limits of its numbers.
 func parseLine(line []byte) (f frame, problem string) {
-	var first, count, size, stored int64
+	var first, count, size, stored, part int64
 	sums := true
 	gjson.ParseBytes(line).ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
@@ -150,6 +173,13 @@ func parseLine(line []byte) (f frame, problem string) {
 			f.storedSum, sums = parseSum(value.Str, sums)
 		case "raw":
 			f.raw = value.Bool()
+		case "hash":
+			f.objects = value.Str == "sha256"
+			sums = sums && f.objects
+		case "part":
+			part = value.Int()
+		case "object":
+			f.object, sums = parseID(value.Str, sums)
 		}
 		return true
 	})
@@ -159,10 +189,13 @@ func parseLine(line []byte) (f frame, problem string) {
 		count < 1 || count > frameItems,
 		size < 0 || size > MaxItem || count > 1 && size > frameSize,
 		stored < 1 || stored > maxStored(size),
-		size > maxContent(stored):
+		size > maxContent(stored),
+		part < 0 || part > 1<<31,
+		part > 0 && (!f.objects || count > 1),
+		part == 0 && f.object != (ID{}):
 		return f, "invalid header"
 	}
-	f.first, f.items, f.bytes, f.stored = int(first), int(count), int(size), int(stored)
+	f.first, f.count, f.bytes, f.stored, f.part = int(first), int(count), int(size), int(stored), int(part)
 	return f, ""
 }
 
@@ -171,21 +204,34 @@ func parseSum(text string, ok bool) (uint32, bool) {
 	return uint32(sum), ok && err == nil && len(text) == 8
 }
 
-// parseTable appends the items of a table to items. It keeps the table of f's items and
-// bytes only.
-func parseTable(table []byte, f frame, items []Item) ([]Item, string) {
-	before, rest := len(items), f.bytes
-	for range f.items {
+func parseID(text string, ok bool) (id ID, valid bool) {
+	n, err := hex.Decode(id[:], []byte(text[:min(len(text), 2*len(id))]))
+	return id, ok && err == nil && n == len(id) && len(text) == 2*n
+}
+
+// parseTable appends the items of a table to e.
+func parseTable(table []byte, f frame, e entries) (all entries, problem string) {
+	const wrong = "invalid table of items"
+	width := 8
+	if f.objects {
+		width = len(ID{})
+	}
+	all, rest := e, f.bytes
+	for range f.count {
 		size, n := binary.Uvarint(table)
-		if n <= 0 || size > uint64(rest) || len(table) < n+8 {
-			return items[:before], "invalid table of items"
+		if n <= 0 || size > uint64(rest) || len(table) < n+width {
+			return e, wrong
 		}
-		items = append(items, Item{int(size), binary.LittleEndian.Uint64(table[n:])})
+		hash := table[n : n+width]
+		all.items = append(all.items, Item{int(size), binary.LittleEndian.Uint64(hash)})
+		if f.objects {
+			all.ids = append(all.ids, ID(hash))
+		}
 		rest -= int(size)
-		table = table[n+8:]
+		table = table[n+width:]
 	}
 	if rest != 0 || len(table) != 0 {
-		return items[:before], "invalid table of items"
+		return e, wrong
 	}
-	return items, ""
+	return all, ""
 }

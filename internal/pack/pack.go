@@ -31,10 +31,10 @@ type Pack struct {
 	file   *os.File // nil if the caller has to close in
 	size   int64
 	end    int64
-	items  []Item
 	frames []frame
 	gaps   []gap
 	tail   string // the problem of the bytes after end, "" if there are none
+	entries
 }
 
 // A gap is a part of the file between whole frames that is not one.
@@ -85,7 +85,7 @@ func New(name string, in io.ReaderAt, size int64) (*Pack, error) {
 func (p *Pack) add(h *headers) (bool, error) {
 	at, gap := p.end, ""
 	for {
-		f, items, problem, err := h.read(at, p.items)
+		f, all, problem, err := h.read(at, p.entries)
 		if err != nil {
 			return false, err
 		}
@@ -94,11 +94,11 @@ func (p *Pack) add(h *headers) (bool, error) {
 		}
 		if problem == "" {
 			if at > p.end {
-				items = slices.Clone(items[len(p.items):])
-				p.lose(f.first, gap)
-				items = append(p.items, items...)
+				items, ids := slices.Clone(all.items[len(p.items):]), slices.Clone(all.ids[len(p.ids):])
+				p.lose(f, gap)
+				all = entries{append(p.items, items...), append(p.ids, ids...)}
 			}
-			p.items, p.frames, p.end = items, append(p.frames, f), f.end()
+			p.entries, p.frames, p.end = all, append(p.frames, f), f.end()
 			return true, nil
 		}
 		if gap == "" {
@@ -120,17 +120,22 @@ func (p *Pack) misplaced(f frame) string {
 	switch {
 	case lost < 0 || int64(lost) > (f.offset-p.end)/itemSize:
 		return "wrong number of the first item"
+	case len(p.frames) > 0 && f.objects != p.frames[0].objects:
+		return "frame of another kind"
 	case f.end() > p.size:
 		return "incomplete frame"
 	}
 	return ""
 }
 
-// lose adds a gap before the item number to.
-func (p *Pack) lose(to int, problem string) {
-	p.gaps = append(p.gaps, gap{p.end, len(p.items), to, problem})
-	for len(p.items) < to {
+// lose adds a gap before f.
+func (p *Pack) lose(f frame, problem string) {
+	p.gaps = append(p.gaps, gap{p.end, len(p.items), f.first, problem})
+	for len(p.items) < f.first {
 		p.items = append(p.items, Item{Size: -1})
+		if f.objects {
+			p.ids = append(p.ids, ID{})
+		}
 	}
 }
 
@@ -143,33 +148,33 @@ type headers struct {
 	budget int64 // number of bytes of damaged headers that may still be checked
 }
 
-// read reads the header at an offset and appends its items to items. If there is none, it
-// returns the problem.
-func (h *headers) read(at int64, items []Item) (f frame, list []Item, problem string, err error) {
+// read reads the header at an offset and appends its items to e. If there is none, it returns
+// the problem.
+func (h *headers) read(at int64, e entries) (f frame, all entries, problem string, err error) {
 	data, err := h.bytes(at, h.guess)
 	if err != nil {
-		return f, items, "", err
+		return f, e, "", err
 	}
 	n := headerLen(data)
 	switch {
 	case n == 0:
-		return f, items, "no header", nil
+		return f, e, "no header", nil
 	case int64(n) > h.size-at:
-		return f, items, "incomplete header", nil
+		return f, e, "incomplete header", nil
 	case n > len(data):
 		if !isHeaderOf(data, at) {
-			return f, items, "no header", nil
+			return f, e, "no header", nil
 		}
 		if data, err = h.bytes(at, n); err != nil {
-			return f, items, "", err
+			return f, e, "", err
 		}
 	}
 	h.guess = max(n+n/4, 512) // the next one is likely similar
-	f, list, problem = parseHeader(data[:n], at, items)
+	f, all, problem = parseHeader(data[:n], at, e)
 	if problem != "" {
 		h.budget -= int64(n)
 	}
-	return f, list, problem, nil
+	return f, all, problem, nil
 }
 
 // bytes reads n bytes at an offset, or less at the end. They are valid until the next call.
@@ -228,6 +233,9 @@ func (p *Pack) Len() int { return len(p.items) }
 
 // Items describes all items. The slice must not be modified.
 func (p *Pack) Items() []Item { return p.items }
+
+// HasObjects reports whether the items are objects: see [NewIndex].
+func (p *Pack) HasObjects() bool { return len(p.frames) > 0 && p.frames[0].objects }
 
 // Size returns the size of the file when it was opened, and End the offset after its last
 // whole frame. If they differ, an append was interrupted.

@@ -3,6 +3,7 @@ package pack
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -12,13 +13,16 @@ import (
 
 // Rewrite writes the pack anew to w, from offset 0: items for which live returns false
 // become holes, raw frames are compressed, and small ones merged. All items keep their
-// numbers. If live is nil, all items are live.
+// numbers. If live is nil, all items are live. For packs of objects see [Index.Rewrite].
 //
 // If a live item is damaged, Rewrite calls heal, if not nil, and writes the item that it
 // returns. If that is nil, or not the item that the header describes, Rewrite returns a
 // *[DamageError]. Nothing describes a lost item, see [Item.Lost], so heal must return the
 // right one or nil.
 func (p *Pack) Rewrite(w io.Writer, live func(i int) bool, heal func(i int) []byte) error {
+	if p.HasObjects() {
+		return fmt.Errorf("%s is a pack of objects", p.name)
+	}
 	if live == nil {
 		live = func(int) bool { return true }
 	}
@@ -166,11 +170,15 @@ func (p *Pack) verify(f *frame, buf *buffer) error {
 		return p.damage(f, "wrong checksum of the Zstandard frame")
 	}
 	return p.slices(part{f, f.first, f.next()}, buf.content, func(i int, item []byte) error {
-		if HashOf(item) != p.items[i].Hash {
-			return p.damage(f, "wrong hash of item "+strconv.Itoa(i))
-		}
-		return nil
+		return p.verifyHash(f, i, item)
 	})
+}
+
+func (p *Pack) verifyHash(f *frame, i int, item []byte) error {
+	if f.objects && IDOf(item) != p.ids[i] || !f.objects && HashOf(item) != p.items[i].Hash {
+		return p.damage(f, "wrong hash of item "+strconv.Itoa(i))
+	}
+	return nil
 }
 
 // readVerified reads the Zstandard frame of f into buf and verifies its checksum.

@@ -12,8 +12,10 @@ import (
 // time, so [Writer.Flush] must be called in the end, after an error too.
 type Writer struct {
 	raw     bool
-	first   int // number of the next item
-	count   int // number of items added
+	objects bool // items are objects
+	fast    bool // of two levels of compression the faster one
+	first   int  // number of the next item
+	count   int  // number of items added
 	current *batch
 	free    chan *batch
 	turn    chan struct{} // closed when the frames so far are written
@@ -32,7 +34,7 @@ type output struct {
 // A batch is a frame that is being filled, encoded or written. Its buffers are reused.
 type batch struct {
 	frame
-	list    []Item
+	entries
 	content []byte
 	encoded []byte   // content, compressed
 	pieces  [][]byte // of the Zstandard frame, nil before it is encoded
@@ -60,27 +62,33 @@ func (w *Writer) Add(item []byte) error {
 	if len(item) > MaxItem {
 		return fmt.Errorf("an item of %d bytes is too large for a pack; at most %d are possible", len(item), MaxItem)
 	}
+	_, err := w.add(item)
+	return err
+}
+
+// add adds an item and returns the batch that it is in.
+func (w *Writer) add(item []byte) (*batch, error) {
 	b := w.current
-	if len(b.list) > 0 && len(b.content)+len(item) > frameSize || len(b.list) == frameItems {
+	if len(b.items) > 0 && len(b.content)+len(item) > frameSize || len(b.items) == frameItems {
 		b = w.swap()
 	}
 	if w.err != nil {
-		return w.err
+		return b, w.err
 	}
 	b.content = append(b.content, item...)
-	b.list = append(b.list, Item{Size: len(item)})
+	b.items = append(b.items, Item{Size: len(item)})
 	w.count++
-	return nil
+	return b, nil
 }
 
 // reuse adds the items of another pack's frame, list, with its Zstandard frame. Both are
 // copied.
 func (w *Writer) reuse(f frame, list []Item, stored []byte) error {
 	b := w.current
-	if len(b.list) > 0 {
+	if len(b.items) > 0 {
 		b = w.swap()
 	}
-	b.frame, b.list, b.encoded = f, append(b.list, list...), append(b.encoded[:0], stored...)
+	b.frame, b.items, b.encoded = f, append(b.items, list...), append(b.encoded[:0], stored...)
 	b.pieces = [][]byte{b.encoded}
 	w.count += len(list)
 	w.swap()
@@ -91,10 +99,10 @@ func (w *Writer) reuse(f frame, list []Item, stored []byte) error {
 func (w *Writer) swap() *batch {
 	b, before, done := w.current, w.turn, make(chan struct{})
 	b.first, w.turn = w.first, done
-	w.first += len(b.list)
+	w.first += len(b.items)
 	go func() {
 		if b.pieces == nil {
-			b.encode(w.raw)
+			b.encode(w)
 		}
 		<-before
 		b.err = w.out.write(b)
@@ -111,10 +119,10 @@ func (w *Writer) swap() *batch {
 
 // Flush writes the last frame, and waits until all frames are written.
 func (w *Writer) Flush() error {
-	if b := w.current; len(b.list) > 0 {
+	if b := w.current; len(b.items) > 0 {
 		b.first = w.first
-		w.first += len(b.list)
-		b.encode(w.raw)
+		w.first += len(b.items)
+		b.encode(w)
 		<-w.turn
 		w.out.write(b)
 		b.reset()
@@ -131,7 +139,8 @@ func (w *Writer) Len() int { return w.count }
 func (w *Writer) Bytes() int64 { return w.out.written }
 
 func (b *batch) reset() {
-	b.list, b.content, b.pieces = b.list[:0], b.content[:0], nil
+	b.frame, b.entries = frame{}, entries{b.items[:0], b.ids[:0]}
+	b.content, b.pieces = b.content[:0], nil
 	if cap(b.content) > 4*frameSize {
 		b.content, b.encoded = nil, nil
 	}
@@ -140,20 +149,25 @@ func (b *batch) reset() {
 	}
 }
 
-// encode encodes the content, and computes hashes and checksums.
-func (b *batch) encode(raw bool) {
+// encode encodes the content for w, and computes hashes and checksums.
+func (b *batch) encode(w *Writer) {
 	rest := b.content
-	for i := range b.list {
-		it := &b.list[i]
-		it.Hash = HashOf(rest[:it.Size])
+	for i := range b.items {
+		it := &b.items[i]
+		switch {
+		case !w.objects:
+			it.Hash = HashOf(rest[:it.Size])
+		case b.part > 0:
+			b.ids[i] = IDOf(rest[:it.Size])
+		}
 		rest = rest[it.Size:]
 	}
-	b.raw, b.items, b.bytes = raw, len(b.list), len(b.content)
+	b.count, b.bytes, b.raw, b.objects = len(b.items), len(b.content), w.raw, w.objects
 	var sum, storedSum crc32c.Sum
-	if raw {
+	if w.raw {
 		b.pieces, sum, storedSum = rawFrame(b.content)
 	} else {
-		b.encoded = compress(b.encoded[:0], b.content)
+		b.encoded = compress(b.encoded[:0], b.content, w.fast)
 		b.pieces = [][]byte{b.encoded}
 		sum.Add(b.content)
 		storedSum.Add(b.encoded)
@@ -167,7 +181,7 @@ func (o *output) write(b *batch) error {
 		return o.err
 	}
 	b.offset = o.offset
-	b.head = appendHeader(b.head[:0], b.frame, b.list)
+	b.head = appendHeader(b.head[:0], b.frame, b.entries)
 	o.put(b.head)
 	for _, data := range b.pieces {
 		o.put(data)

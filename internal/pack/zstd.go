@@ -22,9 +22,9 @@ func maxContent(stored int64) int64 { return (stored/4 + 1) * blockSize }
 
 // coders are created at the first use: their tables take a megabyte.
 var coders struct {
-	encoder, decoder sync.Once
-	enc              *zstd.Encoder
-	dec              *zstd.Decoder
+	small, fast, decoder sync.Once
+	encSmall, encFast    *zstd.Encoder
+	dec                  *zstd.Decoder
 }
 
 func must(err error) {
@@ -33,15 +33,20 @@ func must(err error) {
 	}
 }
 
-// compress appends content as a Zstandard frame to dst. It is safe for concurrent use.
-func compress(dst, content []byte) []byte {
-	coders.encoder.Do(func() {
+// compress appends content as a Zstandard frame to dst: as fast as possible, or smaller. It
+// is safe for concurrent use.
+func compress(dst, content []byte, fast bool) []byte {
+	once, enc, level := &coders.small, &coders.encSmall, zstd.SpeedDefault
+	if fast {
+		once, enc, level = &coders.fast, &coders.encFast, zstd.SpeedFastest
+	}
+	once.Do(func() {
 		var err error
-		coders.enc, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault),
+		*enc, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(level),
 			zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)), zstd.WithZeroFrames(true))
 		must(err)
 	})
-	return coders.enc.EncodeAll(content, dst)
+	return (*enc).EncodeAll(content, dst)
 }
 
 // decompress decodes the Zstandard frame into content, all of which it must fill. It is

@@ -75,7 +75,7 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 				looked = time.Now()
 				took = looked.Sub(start)
 			}
-			for e, err := range r.next(ctx, w.store.Live.Take(heard)) {
+			for e, err := range r.next(ctx, func() []store.LivePiece { return w.store.Live.Take(heard) }) {
 				if ctx.Err() != nil {
 					return
 				}
@@ -145,7 +145,8 @@ type eventReader struct {
 	last events.Seq // the last operation returned, or the last before the reader began
 	at   int64      // offset in the log of the next operation, or of the last one that was read
 	read *operation.Operation
-	full operation.Filler // for the operations that were returned
+	held []store.LivePiece // that follow an operation that was not read yet
+	full operation.Filler  // for the operations that were returned
 }
 
 // complete returns an operation of log with the contents of its small files.
@@ -192,14 +193,25 @@ func (r *eventReader) begin(ctx context.Context) error {
 	return nil
 }
 
-// next returns the events of new operations and, before them, those of pieces.
-func (r *eventReader) next(ctx context.Context, pieces []store.LivePiece) iter.Seq2[events.Event, error] {
+// next returns the events of new operations and, between them, the pieces that take
+// returns. It reads the operations first: then take returns every piece that comes before
+// one of them. Pieces after an operation that was not read yet are held until then.
+func (r *eventReader) next(ctx context.Context, take func() []store.LivePiece) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		done, err := r.operations(ctx)
 		var list []events.Event
 		for _, o := range done {
 			list = append(list, eventsOf(o)...)
 		}
+		pieces := append(r.held, take()...)
+		r.held = nil
+		pieces = slices.DeleteFunc(pieces, func(p store.LivePiece) bool {
+			early := p.After > r.last
+			if early {
+				r.held = append(r.held, p)
+			}
+			return early
+		})
 		list = store.Merge(list, pieces)
 		for i, e := range list {
 			e.Behind = len(list) - 1 - i

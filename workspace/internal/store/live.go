@@ -26,7 +26,7 @@ type liveReader struct {
 // A LivePiece is an event to be delivered after an operation.
 type LivePiece struct {
 	events.Event
-	after operation.Seq
+	After operation.Seq
 }
 
 // Content sends a chunk of text to all readers, and returns the event.
@@ -79,7 +79,7 @@ func Merge(logged []events.Event, pieces []LivePiece) []events.Event {
 	}
 	all := make([]events.Event, 0, len(logged)+len(pieces))
 	for _, e := range logged {
-		n := slices.IndexFunc(pieces, func(p LivePiece) bool { return p.after >= e.Seq })
+		n := slices.IndexFunc(pieces, func(p LivePiece) bool { return p.After >= e.Seq })
 		if n < 0 {
 			n = len(pieces)
 		}

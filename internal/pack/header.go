@@ -23,6 +23,7 @@ const (
 	frameSize  = 1 << 20 // maximum size of the content of a frame with several items
 	frameItems = 1 << 15 // maximum number of items in a frame
 	headerSize = 1 << 20 // maximum size of a header
+	maxItems   = 1 << 30 // maximum number of an item
 
 	preambleSize = 8           // magic number and size
 	sumSize      = 4           // checksum at the end of a header
@@ -185,12 +186,12 @@ func parseLine(line []byte) (f frame, problem string) {
 	})
 	switch {
 	case !sums,
-		first < 0 || first > 1<<48,
+		first < 0 || first > maxItems,
 		count < 1 || count > frameItems,
 		size < 0 || size > MaxItem || count > 1 && size > frameSize,
 		stored < 1 || stored > maxStored(size),
 		size > maxContent(stored),
-		part < 0 || part > 1<<31,
+		part < 0 || part > maxItems,
 		part > 0 && (!f.objects || count > 1),
 		part == 0 && f.object != (ID{}):
 		return f, "invalid header"

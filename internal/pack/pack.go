@@ -234,6 +234,9 @@ func (p *Pack) Len() int { return len(p.items) }
 // Items describes all items. The slice must not be modified.
 func (p *Pack) Items() []Item { return p.items }
 
+// Frames returns the number of whole frames. [Pack.Rewrite] merges small ones.
+func (p *Pack) Frames() int { return len(p.frames) }
+
 // HasObjects reports whether the items are objects: see [NewIndex].
 func (p *Pack) HasObjects() bool { return len(p.frames) > 0 && p.frames[0].objects }
 

@@ -237,6 +237,49 @@ func TestFlips(t *testing.T) {
 	}
 }
 
+// TestResync: after a damaged header the search finds the next frame, not a header in the
+// content of another pack that is an item.
+func TestResync(t *testing.T) {
+	inner := write(t, nil, false, messages(100, 100)...)
+	var items [][]byte
+	for i := range 4 {
+		noise := make([]byte, 700<<10+i)
+		random := rand.New(rand.NewPCG(uint64(i), 1))
+		for k := range noise {
+			noise[k] = byte(random.Uint32())
+		}
+		items = append(items, slices.Concat(noise[:300<<10], inner, bytes.Repeat([]byte("P*M\x18"), 1000), noise[300<<10:]))
+	}
+	data := write(t, nil, true, items...)
+	damaged := 0
+	for at := 0; at < len(data); at++ {
+		n := bytes.Index(data[at:], []byte(`{"first":`))
+		if n < 0 {
+			break
+		}
+		at += n
+		flipped := slices.Clone(data)
+		flipped[at] ^= 1
+		got := readable(open(t, flipped))
+		missing := 0
+		for i, want := range items {
+			switch {
+			case i >= len(got) || got[i] == nil:
+				missing++
+			case !bytes.Equal(got[i], want):
+				t.Fatalf("with byte %d changed, item %d is another one", at, i)
+			}
+		}
+		if missing != 1 {
+			t.Errorf("with byte %d changed, %d items are missing", at, missing)
+		}
+		damaged++
+	}
+	if damaged < 8 {
+		t.Errorf("only %d headers were found", damaged)
+	}
+}
+
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)

@@ -3,7 +3,6 @@ package pack
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"sort"
 	"sync"
 
@@ -122,7 +121,7 @@ func ahead(n int, do func(i int, buf *buffer) error, use func(i int, buf *buffer
 		buf := newBuffer()
 		return result{buf, do(i, buf)}
 	}
-	parallel := min(n, runtime.GOMAXPROCS(0)+1)
+	parallel := min(n, cores()+1)
 	results := make([]chan result, parallel) // in turn
 	for i := range results {
 		results[i] = make(chan result, 1)

@@ -3,7 +3,6 @@ package pack
 import (
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/bough-dev/bough/internal/crc32c"
 )
@@ -46,9 +45,8 @@ type batch struct {
 // begins with the item first: as returned by [Pack.Next], or 0 and 0 in a new pack. If raw,
 // frames are not compressed.
 func NewWriter(w io.Writer, offset int64, first int, raw bool) *Writer {
-	parallel := runtime.GOMAXPROCS(0)
-	free := make(chan *batch, parallel)
-	for range parallel {
+	free := make(chan *batch, cores())
+	for range cap(free) {
 		free <- new(batch)
 	}
 	turn := make(chan struct{})

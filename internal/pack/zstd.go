@@ -27,6 +27,10 @@ var coders struct {
 	dec                  *zstd.Decoder
 }
 
+// cores returns the number of frames that are encoded or decoded at a time. Each takes some
+// megabytes.
+func cores() int { return min(runtime.GOMAXPROCS(0), 8) }
+
 func must(err error) {
 	if err != nil {
 		panic(err) // an invalid option
@@ -43,7 +47,7 @@ func compress(dst, content []byte, fast bool) []byte {
 	once.Do(func() {
 		var err error
 		*enc, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(level),
-			zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)), zstd.WithZeroFrames(true))
+			zstd.WithEncoderConcurrency(cores()), zstd.WithZeroFrames(true))
 		must(err)
 	})
 	return (*enc).EncodeAll(content, dst)
@@ -55,7 +59,7 @@ func compress(dst, content []byte, fast bool) []byte {
 func decompress(content, stored []byte) error {
 	coders.decoder.Do(func() {
 		var err error
-		coders.dec, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(MaxItem),
+		coders.dec, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(cores()), zstd.WithDecoderMaxMemory(MaxItem),
 			zstd.WithDecodeAllCapLimit(true), zstd.IgnoreChecksum(true))
 		must(err)
 	})

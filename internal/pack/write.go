@@ -35,8 +35,8 @@ type batch struct {
 	frame
 	entries
 	content []byte
-	encoded []byte   // content, compressed
-	pieces  [][]byte // of the Zstandard frame, nil before it is encoded
+	encoded []byte // the Zstandard frame
+	ready   bool   // it is encoded
 	head    []byte
 	err     error
 }
@@ -87,7 +87,7 @@ func (w *Writer) reuse(f frame, list []Item, stored []byte) error {
 		b = w.swap()
 	}
 	b.frame, b.items, b.encoded = f, append(b.items, list...), append(b.encoded[:0], stored...)
-	b.pieces = [][]byte{b.encoded}
+	b.ready = true
 	w.count += len(list)
 	w.swap()
 	return w.err
@@ -99,7 +99,7 @@ func (w *Writer) swap() *batch {
 	b.first, w.turn = w.first, done
 	w.first += len(b.items)
 	go func() {
-		if b.pieces == nil {
+		if !b.ready {
 			b.encode(w)
 		}
 		<-before
@@ -138,7 +138,7 @@ func (w *Writer) Bytes() int64 { return w.out.written }
 
 func (b *batch) reset() {
 	b.frame, b.entries = frame{}, entries{b.items[:0], b.ids[:0]}
-	b.content, b.pieces = b.content[:0], nil
+	b.content, b.ready = b.content[:0], false
 	if cap(b.content) > 4*frameSize {
 		b.content, b.encoded = nil, nil
 	}
@@ -163,10 +163,9 @@ func (b *batch) encode(w *Writer) {
 	b.count, b.bytes, b.raw, b.objects = len(b.items), len(b.content), w.raw, w.objects
 	var sum, storedSum crc32c.Sum
 	if w.raw {
-		b.pieces, sum, storedSum = rawFrame(b.content)
+		b.encoded, sum, storedSum = appendRaw(b.encoded[:0], b.content)
 	} else {
 		b.encoded = compress(b.encoded[:0], b.content, w.fast)
-		b.pieces = [][]byte{b.encoded}
 		sum.Add(b.content)
 		storedSum.Add(b.encoded)
 	}
@@ -181,9 +180,7 @@ func (o *output) write(b *batch) error {
 	b.offset = o.offset
 	b.head = appendHeader(b.head[:0], b.frame, b.entries)
 	o.put(b.head)
-	for _, data := range b.pieces {
-		o.put(data)
-	}
+	o.put(b.encoded)
 	o.offset += int64(len(b.head) + b.stored)
 	return o.err
 }

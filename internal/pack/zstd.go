@@ -3,6 +3,7 @@ package pack
 import (
 	"encoding/binary"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -70,11 +71,14 @@ func decompress(content, stored []byte) error {
 	return err
 }
 
-// rawFrame returns content as a Zstandard frame of uncompressed blocks, in pieces that share
-// its memory, and the checksums of content and frame.
-func rawFrame(content []byte) (pieces [][]byte, sum, frameSum crc32c.Sum) {
+// appendRaw appends content as a Zstandard frame of uncompressed blocks to dst, and returns
+// the checksums of content and frame.
+func appendRaw(dst, content []byte) (all []byte, sum, frameSum crc32c.Sum) {
 	// A content size of four bytes, no checksum, and a window of 1 MiB.
-	begin := binary.LittleEndian.AppendUint32([]byte("\x28\xb5\x2f\xfd\x80\x50"), uint32(len(content)))
+	begin := len(dst)
+	dst = slices.Grow(dst, int(maxStored(int64(len(content)))))
+	dst = append(dst, "\x28\xb5\x2f\xfd\x80\x50"...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(content)))
 	for {
 		block := content[:min(len(content), blockSize)]
 		content = content[len(block):]
@@ -82,15 +86,15 @@ func rawFrame(content []byte) (pieces [][]byte, sum, frameSum crc32c.Sum) {
 		if len(content) == 0 {
 			header |= 1 // the last block
 		}
-		begin = append(begin, byte(header), byte(header>>8), byte(header>>16))
+		dst = append(dst, byte(header), byte(header>>8), byte(header>>16))
+		frameSum.Add(dst[begin:])
+		dst = append(dst, block...)
+		begin = len(dst)
 		blockSum := crc32c.Sum{CRC: crc32c.Of(block), N: len(block)}
 		sum.Join(blockSum)
-		frameSum.Add(begin)
 		frameSum.Join(blockSum)
-		pieces = append(pieces, begin, block)
 		if len(content) == 0 {
-			return pieces, sum, frameSum
+			return dst, sum, frameSum
 		}
-		begin = nil
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"os/exec"
 	"slices"
 	"testing"
 	"testing/iotest"
@@ -210,5 +211,19 @@ func TestFlippedObjects(t *testing.T) {
 		if bad := p.Verify(); len(bad) != 1 {
 			t.Fatalf("with byte %d changed, Verify returns %v", at, bad)
 		}
+	}
+}
+
+// TestObjectsProgram: zstd accepts a pack of objects and prints them.
+func TestObjectsProgram(t *testing.T) {
+	if _, err := exec.LookPath("zstd"); err != nil {
+		t.Skip("the program zstd is not installed")
+	}
+	_, list := objects()
+	cmd := exec.Command("zstd", "-q", "-dc")
+	cmd.Stdin = bytes.NewReader(writeObjects(t, nil, list...))
+	got, err := cmd.Output()
+	if err != nil || !bytes.Equal(got, bytes.Join(list, nil)) {
+		t.Errorf("zstd prints %d bytes: %v", len(got), err)
 	}
 }

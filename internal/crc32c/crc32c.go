@@ -28,6 +28,12 @@ func (s *Sum) Join(next Sum) {
 	s.N += next.N
 }
 
+// Without returns the sum of the bytes of s after those at its start whose sum is first.
+func (s Sum) Without(first Sum) Sum {
+	n := s.N - first.N
+	return Sum{s.CRC ^ shift(first.CRC, n), n}
+}
+
 // shift returns the CRC after n zero bytes: as a polynomial over the field of two
 // elements, crc times x to the power of 8n.
 func shift(crc uint32, n int) uint32 {

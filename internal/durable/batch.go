@@ -44,6 +44,8 @@ type Batch struct {
 	ops     int  // number of operations with a change
 	sameOp  bool // the next change belongs to the last operation
 	log     *logLines
+
+	extensions []*extension
 }
 
 // NewBatch returns an empty batch for files in root.
@@ -238,6 +240,15 @@ func (b *Batch) Discard() {
 	b.changes, b.ops, b.sameOp = nil, 0, false
 	b.log.close(false)
 	b.log = nil
+	b.release(false)
+}
+
+// release closes the extended files, and removes what was added unless keep is true.
+func (b *Batch) release(keep bool) {
+	for _, e := range b.extensions {
+		e.close(b, keep)
+	}
+	b.extensions = nil
 }
 
 // Commit makes the changes. If err is nil, the first change of each operation is
@@ -272,6 +283,7 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	log := b.log
 	b.log = nil
 	defer log.close(true)
+	b.release(true)
 	if failed != nil {
 		r.later = log.cut(r.made)
 		failed = &PartialError{r.made, failed}
@@ -352,6 +364,9 @@ func (b *Batch) sync() error {
 	waits := make([]func() error, 0, len(b.changes)+1)
 	if b.log != nil {
 		waits = append(waits, b.log.sync)
+	}
+	for _, e := range b.extensions {
+		waits = append(waits, e.sync)
 	}
 	for _, c := range b.changes {
 		if c.file != nil {

@@ -9,10 +9,10 @@ import (
 )
 
 // outlineMagic is the start of an encoded outline. It changes with the format.
-const outlineMagic = "bough outline 3\n"
+const outlineMagic = "bough outline 4\n"
 
-// MarshalBinary encodes o without its Stat: integers as varints, strings
-// prefixed with their length. It returns an error if o lacks the ids of its
+// MarshalBinary encodes o without its Stat: integers as varints, hashes in eight
+// bytes, strings prefixed with their length. It returns an error if o lacks the ids of its
 // messages or its first words, as the outline of a file that was just written
 // may.
 func (o *Outline) MarshalBinary() ([]byte, error) {
@@ -23,7 +23,7 @@ func (o *Outline) MarshalBinary() ([]byte, error) {
 }
 
 func (o *Outline) encode() []byte {
-	e := &encoder{make([]byte, 0, 512+len(o.ids)+8*len(o.marks)+len(o.metadata))}
+	e := &encoder{make([]byte, 0, 512+len(o.ids)+16*len(o.marks)+len(o.metadata))}
 	e.b = append(e.b, outlineMagic...)
 	e.text(o.ID)
 	e.text(o.OwnID)
@@ -45,7 +45,8 @@ func (o *Outline) encode() []byte {
 	e.count(len(o.marks))
 	at := 0
 	for i, m := range o.marks {
-		e.count(int(m.start)-at, int(m.end-m.start), int(m.parent-m.id), len(o.parentID(i)), int(m.edge)|bit(m.late)<<2|bit(m.stored)<<3|bit(m.tied)<<4)
+		e.count(int(m.start)-at, int(m.end-m.start), int(m.parent-m.id), len(o.parentID(i)), int(m.edge)|bit(m.late)<<2|bit(m.stored)<<3|bit(m.tied)<<4|bit(m.spaced)<<5)
+		e.b = binary.LittleEndian.AppendUint64(e.b, m.hash)
 		at = int(m.end)
 	}
 	e.count(len(o.tools))
@@ -156,11 +157,12 @@ func (d *outlineDecoder) messages(o *Outline) {
 		parent := id + d.count()
 		end := parent + d.count()
 		flags := d.count()
+		hash := d.fixed()
 		if d.bad || int64(at) > MaxFile || end > len(o.ids) {
 			d.bad = true
 			return
 		}
-		o.marks[i] = mark{uint32(start), uint32(at), uint32(id), uint32(parent), edge(flags & 3), flags&4 != 0, flags&8 != 0, flags&16 != 0}
+		o.marks[i] = mark{uint32(start), uint32(at), uint32(id), uint32(parent), edge(flags & 3), flags&4 != 0, flags&8 != 0, flags&16 != 0, flags&32 != 0, hash}
 		id = end
 	}
 	d.bad = d.bad || id != len(o.ids)
@@ -219,6 +221,16 @@ func (d *outlineDecoder) count() int {
 	}
 	d.at += size
 	return int(n)
+}
+
+// fixed reads eight bytes.
+func (d *outlineDecoder) fixed() uint64 {
+	if d.left() < 8 {
+		d.spoil()
+		return 0
+	}
+	d.at += 8
+	return binary.LittleEndian.Uint64(d.b[d.at-8:])
 }
 
 func (d *outlineDecoder) text() string {

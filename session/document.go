@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
@@ -26,6 +28,26 @@ func (r Run) Len() int {
 	return r.To - r.From
 }
 
+// Separator separates the messages of a file, as in Penguin's files.
+const Separator = ",\n    "
+
+// Item returns the item of message i of the run, which has a Part: the message with the bytes
+// before it. at is its offset in the file of Part, size its size. The first item of a run
+// begins with the [Separator] instead of the bytes in the file, and at is the offset of its
+// message. hash is the xxhash64 of the item; it is known if the item begins with the
+// Separator.
+func (r Run) Item(i int) (at, size int, hash uint64, known bool) {
+	m := r.Part.marks[r.From+i]
+	if i == 0 {
+		return int(m.start), len(Separator) + int(m.end-m.start), m.hash, true
+	}
+	at = int(r.Part.marks[r.From+i-1].end)
+	if !m.spaced {
+		return at, int(m.end) - at, 0, false
+	}
+	return at, int(m.end) - at, m.hash, true
+}
+
 // A Document is a new session file. If its metadata has a seal, the seal's checksum
 // is filled in when the messages are written.
 type Document struct {
@@ -36,6 +58,18 @@ type Document struct {
 	Messages   []Run
 	Header     int // number of initial messages that repeat messages of the line
 	Records    Records
+}
+
+// MessageBytes returns the size of the messages that are in other files, with the bytes
+// between them.
+func (d *Document) MessageBytes() (n int) {
+	for _, r := range d.Messages {
+		if r.Part != nil {
+			s := r.Part.span(r.From, r.To)
+			n += s.End - s.Start
+		}
+	}
+	return n
 }
 
 // Len returns the number of messages of the file.
@@ -62,6 +96,49 @@ type Record struct {
 // Call returns the id of the tool call to which a single record belongs, "" if it has
 // none.
 func (r Record) Call() string { return idText(gjson.GetBytes(r.Raw, "call_id")) }
+
+// Parts returns the files that the bytes of the document are in, each once.
+func (d *Document) Parts() (parts []*Outline) {
+	add := func(part *Outline) {
+		if part != nil && !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	for _, run := range d.Messages {
+		if len(parts) == 0 || run.Part != parts[len(parts)-1] {
+			add(run.Part)
+		}
+	}
+	for i := range recordKeys {
+		for _, r := range d.Records.list(i) {
+			add(r.Part)
+		}
+	}
+	return parts
+}
+
+// Outline returns the outline of the file without what depends on the text of its
+// messages: the checksums and the times.
+func (d *Document) Outline() *Outline { return d.layout().outline }
+
+// Frame returns the content of the file with an empty array of messages, in the form of
+// the complete file otherwise. crc is the CRC-32C of the messages with the bytes between
+// them, for the seal. It calls open for the parts that have records.
+func (d *Document) Frame(crc uint32, open func(*Outline) (*Session, error)) ([]byte, error) {
+	empty := *d
+	empty.Messages = nil
+	l := empty.layout()
+	if l.err != nil {
+		return nil, l.err
+	}
+	digits := l.sealDigits
+	l.sealDigits = 0
+	data, err := l.bytes(open)
+	if err == nil && digits > 0 {
+		copy(data[digits:], hexSum(crc))
+	}
+	return data, err
+}
 
 // Bytes returns the content of the file. It calls open for the parts.
 func (d *Document) Bytes(open func(*Outline) (*Session, error)) ([]byte, error) {

@@ -162,20 +162,17 @@ func (e *Edit) splices() []splice {
 	return list
 }
 
-// separator separates messages, as in Penguin's files.
-const separator = ",\n    "
-
 // appended returns the splice that inserts the new messages, with separators.
 func (e *Edit) appended() splice {
 	array, _ := rawjson.Find(e.o.members, keyMessages)
-	at, glue, end := array.Start+1, separator[1:], "\n"+rawjson.Indent
+	at, glue, end := array.Start+1, Separator[1:], "\n"+rawjson.Indent
 	if n := e.o.Len(); n > 0 {
-		at, glue, end = e.o.span(n-1, n).End, separator, ""
+		at, glue, end = e.o.span(n-1, n).End, Separator, ""
 	}
 	var with []byte
 	for _, message := range e.messages {
 		with = append(append(with, glue...), message...)
-		glue = separator
+		glue = Separator
 	}
 	return splice{rawjson.Span{Start: at, End: at}, append(with, end...), appending}
 }
@@ -238,7 +235,7 @@ func (e *Edit) outline(splices []splice, appended int) *Outline {
 	for _, s := range was.stamps {
 		times[int(s.at)] = s.text
 	}
-	glue := len(separator)
+	glue := len(Separator)
 	if was.Len() == 0 {
 		glue--
 	}
@@ -249,7 +246,7 @@ func (e *Edit) outline(splices []splice, appended int) *Outline {
 		time := all.addRaw(m, appended+glue)
 		times[len(all.marks)-1] = time
 		appended += glue + len(m)
-		glue = len(separator)
+		glue = len(Separator)
 	}
 	all.into(o)
 	o.Header = was.Header

@@ -196,10 +196,10 @@ func (l *layout) array(key, end string, n int, each func(i int)) rawjson.Span {
 	l.pieces = slices.Grow(l.pieces, 2*n)
 	for i := range n {
 		if i == 0 {
-			l.raw([]byte(separator[1:]))
+			l.raw([]byte(Separator[1:]))
 			span.Start = l.at
 		} else {
-			l.raw([]byte(separator))
+			l.raw([]byte(Separator))
 		}
 		each(i)
 		span.End = l.at

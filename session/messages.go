@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
@@ -71,7 +73,23 @@ func (c *messages) add(w *rawjson.Walker, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	end, _ := w.Start()
-	return c.addFields(f, uint32(start), uint32(end)), nil
+	id := c.addFields(f, uint32(start), uint32(end))
+	c.sum(data, start, end)
+	return id, nil
+}
+
+// sum sets the hash of the last message, which is data[start:end].
+func (c *messages) sum(data []byte, start, end int) {
+	m := &c.marks[len(c.marks)-1]
+	if m.spaced = bytes.HasSuffix(data[:start], []byte(Separator)); m.spaced {
+		m.hash = xxhash.Sum64(data[start-len(Separator) : end])
+		return
+	}
+	var h xxhash.Digest
+	h.Reset()
+	h.WriteString(Separator)
+	h.Write(data[start:end])
+	m.hash = h.Sum64()
 }
 
 // addRaw adds a valid message that will begin at the offset start, and returns its
@@ -85,7 +103,7 @@ func (c *messages) addRaw(raw []byte, start int) string {
 		panic("session: " + err.Error())
 	}
 	m := &c.marks[len(c.marks)-1]
-	m.start, m.end = m.start+uint32(start), m.end+uint32(start)
+	m.start, m.end, m.spaced = m.start+uint32(start), m.end+uint32(start), true
 	return text(gjson.ParseBytes(c.time))
 }
 
@@ -151,7 +169,7 @@ func (c *messages) addOwn(m *mark, at int, own gjson.Result) {
 }
 
 // copy adds the messages from up to but not including to of o. The first of them
-// will begin at the offset start.
+// will begin at the offset start, after the separator.
 func (c *messages) copy(o *Outline, from, to int, start uint32) {
 	if from == to {
 		return
@@ -163,6 +181,7 @@ func (c *messages) copy(o *Outline, from, to int, start uint32) {
 		m.id, m.parent = m.id-first.id+ids, m.parent-first.id+ids
 		c.marks = append(c.marks, m)
 	}
+	c.marks[at].spaced = true
 	end := len(o.ids)
 	if to < len(o.marks) {
 		end = int(o.marks[to].id)
@@ -185,6 +204,9 @@ func (c *messages) idOf(i int) []byte { return c.ids[c.marks[i].id:c.marks[i].pa
 // set.
 func (c *messages) into(o *Outline) {
 	o.marks, o.ids = slices.Clone(c.marks), string(c.ids)
+	if len(o.marks) > 0 {
+		o.marks[0].spaced = false
+	}
 	o.tools, o.ties = slices.Clone(c.tools), slices.Clone(c.ties)
 	if previous := o.continues(); previous != "" {
 		for _, m := range c.markers {

@@ -50,9 +50,11 @@ type mark struct {
 	start, end uint32
 	id, parent uint32 // offsets in ids of its id and its parent's id
 	edge       edge
-	late       bool // added after the file had been continued
-	stored     bool // see Outline.Stored
-	tied       bool // has a tie
+	late       bool   // added after the file had been continued
+	stored     bool   // see Outline.Stored
+	tied       bool   // has a tie
+	spaced     bool   // it is not the first message, and the separator is before it
+	hash       uint64 // see Run.Item
 }
 
 // A toolUse lists the calls that the message at makes and answers.

@@ -23,8 +23,9 @@ type Entry struct {
 	MessageCount int
 	HeaderCount  int // number of initial messages that repeat messages of the line
 	Setting      session.Setting
-	Opening      string // the first words of the first user message, "" if there are none
-	Err          error  // why the file cannot be used, such as damage or missing permission; nil if it can
+	Opening      string  // the first words of the first user message, "" if there are none
+	Packed       *Packed // of a packed checkpoint, else nil
+	Err          error   // why the file cannot be used, such as damage or missing permission; nil if it can
 
 	file  durable.Identity // the file that the entry describes; only size and time if read from an index file
 	raw   []byte           // the entry in the index, nil if not in it
@@ -38,8 +39,14 @@ type Entry struct {
 // DisplayTitle is the title of the session, or a default derived from its id.
 func (e *Entry) DisplayTitle() string { return cmp.Or(e.Title, sessionid.DefaultTitle(e.ID)) }
 
-// Size is the size of the session's file in bytes.
-func (e *Entry) Size() int64 { return e.file.Size }
+// Size is the size of the session's file in bytes, of a packed checkpoint that of its
+// plain file.
+func (e *Entry) Size() int64 {
+	if e.Packed != nil {
+		return e.Packed.Bytes
+	}
+	return e.file.Size
+}
 
 // The members of an entry that come from its file: those computed from it, those
 // that Penguin copies from the metadata, in its order, and those that bough copies

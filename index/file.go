@@ -159,11 +159,12 @@ func (x *Index) encode() []byte {
 	return append(rawjson.AppendObject(make([]byte, 0, size), pairs, 0), '\n')
 }
 
-// byPlace returns all entries in the order of the index.
+// byPlace returns the entries of the index file in its order: all but those of packed
+// checkpoints.
 func (x *Index) byPlace() []*Entry {
 	list := make([]*Entry, 0, len(x.entries))
 	for _, e := range x.entries {
-		if e != nil {
+		if e != nil && e.Packed == nil {
 			list = append(list, e)
 		}
 	}

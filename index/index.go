@@ -54,12 +54,13 @@ type Index struct {
 	count    count
 	places   int // next free position among the members of the index
 
-	changed map[string]bool // sessions whose entry in the index is outdated or missing; true if added or removed
-	rewrite bool            // the index must be written completely
-	absent  bool            // the index does not exist
-	found   string          // Trouble at the time when every session was examined
-	claimed bool            // an entry has a link that only another session's file records
-	newest  int64           // newest modification time of the session files, in nanoseconds since 1970
+	packed  map[string]*Entry // packed checkpoints that were put, nil for one that was removed
+	changed map[string]bool   // sessions whose entry in the index is outdated or missing; true if added or removed
+	rewrite bool              // the index must be written completely
+	absent  bool              // the index does not exist
+	found   string            // Trouble at the time when every session was examined
+	claimed bool              // an entry has a link that only another session's file records
+	newest  int64             // newest modification time of the session files, in nanoseconds since 1970
 
 	files  files
 	folder watch
@@ -85,6 +86,9 @@ type count struct {
 }
 
 func (c *count) add(e *Entry, sign int64) {
+	if e.Packed != nil {
+		return // not in the index file
+	}
 	c.Sessions += sign
 	c.Bytes += sign * int64(e.size)
 	if e.ListLinks {
@@ -378,12 +382,13 @@ func (x *Index) Written(st session.Stat) {
 
 func (x *Index) put(s session.Summary, file durable.Identity) {
 	e := &Entry{ID: s.ID, file: file, place: x.places}
-	if old := x.entry(s.ID); old != nil {
+	if old := x.entry(s.ID); old != nil && old.Packed == nil {
 		e.keep(old)
 	} else {
 		x.places++
 	}
 	e.fill(s)
+	delete(x.packed, s.ID)
 	x.set(s.ID, e)
 	x.changed[s.ID] = true
 	x.newest = max(x.newest, file.ModTime)
@@ -416,11 +421,19 @@ func (x *Index) Matches(s session.Summary) bool {
 
 // Correct updates the entry of a session with its summary if the two differ for the
 // same file.
-func (x *Index) Correct(s session.Summary) { x.put(s, x.entry(s.ID).file) }
+func (x *Index) Correct(s session.Summary) {
+	if e := x.entry(s.ID); e.Packed == nil {
+		x.put(s, e.file)
+	}
+}
 
 // Remove removes a session.
 func (x *Index) Remove(id string) {
-	x.entry(id) // loads it, so that it is counted
+	e := x.entry(id) // loads it, so that it is counted
+	if e != nil && e.Packed != nil {
+		x.setPacked(id, nil)
+		return
+	}
 	x.set(id, nil)
 	x.changed[id] = true
 }

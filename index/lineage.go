@@ -149,9 +149,10 @@ func (x *Index) Continuations(id string) []string {
 	return x.children([]name{{continues, id}}, func(e *Entry) bool { return e.from() == id && e.Kind() == session.Continuation })
 }
 
-// ContinuedTo returns the sessions whose continued_from names id, oldest first.
+// ContinuedTo returns the sessions whose continued_from names id, oldest first. Packed
+// checkpoints are not among them, as other programs do not know these.
 func (x *Index) ContinuedTo(id string) []string {
-	return x.children([]name{{continues, id}, {copies, id}}, func(e *Entry) bool { return e.from() == id })
+	return x.children([]name{{continues, id}, {copies, id}}, func(e *Entry) bool { return e.from() == id && e.Packed == nil })
 }
 
 // Children returns the sessions that come from id, oldest first: its continuations,

@@ -62,7 +62,7 @@ func (x *Index) load() error {
 	pending := map[string]*Entry{}
 	for id, own := range x.changed {
 		if own {
-			pending[id] = x.entries[id]
+			pending[id] = x.listed(id)
 		}
 	}
 	x.reset()
@@ -95,6 +95,9 @@ func (x *Index) load() error {
 		return listErr
 	}
 	x.compare(stored, list, pending)
+	if err := x.addPacked(); err != nil {
+		return err
+	}
 	x.settle()
 	x.found = x.Trouble
 	return nil

@@ -140,6 +140,10 @@ func (x *Index) open() bool {
 	x.Trouble, x.Torn, x.Old, x.rewrite = l.trouble, l.torn, l.old, l.stale
 	x.count, x.files = l.count, l.files
 	x.folder = watch{seen: l.folder, safe: true}
+	if x.addPacked() != nil || len(x.Temporary) > 0 {
+		x.Close()
+		return false
+	}
 	return true
 }
 

@@ -121,7 +121,7 @@ func (x *Index) journaled(ends []lineEnd) {
 	for _, end := range ends {
 		r := recent{at: at + int64(start), size: uint64(end.at - start)}
 		start = end.at
-		if e := x.entries[end.id]; e != nil {
+		if e := x.listed(end.id); e != nil {
 			r.file, r.names = e.file, e.names()
 		} else {
 			r.size = 0

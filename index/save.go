@@ -86,7 +86,7 @@ func (x *Index) write() error {
 func (x *Index) lines() (data []byte, ends []lineEnd) {
 	var list []*Entry
 	for _, id := range slices.Sorted(maps.Keys(x.changed)) {
-		if e := x.entries[id]; e != nil {
+		if e := x.listed(id); e != nil {
 			list = append(list, e)
 			continue
 		}

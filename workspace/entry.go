@@ -24,14 +24,16 @@ type Entry struct {
 	BranchPoint   session.ID   `json:"branch_point"`   // the last message that it copied
 	Lineage       []string     `json:"lineage"`        // from the root to the session itself
 	Head          bool         `json:"head,omitempty"` // the head is in it; set in lists and trees only
+	Packed        bool         `json:"packed,omitempty"`
 	session.Setting
 }
 
 // A Snapshot is a new checkpoint or branch: its entry and its file.
 type Snapshot struct {
 	Entry
-	Path  string `json:"path"`  // absolute
-	Bytes int64  `json:"bytes"` // size of the file
+	Path   string `json:"path"`             // absolute; of a packed checkpoint that of its recipe
+	Bytes  int64  `json:"bytes"`            // size of the file, of a packed checkpoint that of its plain file
+	Stored int64  `json:"stored,omitempty"` // bytes that a new packed checkpoint takes on the disk
 	checkpoint.Adjustment
 }
 
@@ -75,7 +77,7 @@ func entryOf(v *store.View, id string) Entry {
 		branched = cp.Session
 	}
 	entry.BranchedFrom, entry.BranchPoint = session.ID(branched), session.ID(e.BranchPoint)
-	entry.HeaderCount = e.HeaderCount
+	entry.HeaderCount, entry.Packed = e.HeaderCount, e.Packed != nil
 	entry.ContinuedFrom, entry.ContinuedTo = store.List(e.ContinuedFrom), store.List(v.Index.ContinuedTo(id))
 	return entry
 }

@@ -46,10 +46,10 @@ const (
 // week ago. It keeps named checkpoints, those that others depend on, and
 // Penguin's.
 func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*PruneResult, error) {
-	return prune(ctx, w.store, o, false)
+	return prune(ctx, w.store, o, packedTo{})
 }
 
-func prune(ctx context.Context, w *store.Store, o PruneOptions, auto bool) (*PruneResult, error) {
+func prune(ctx context.Context, w *store.Store, o PruneOptions, after packedTo) (*PruneResult, error) {
 	decide := func(v *store.View) (*PruneResult, error) {
 		list, err := judge(v, w.Opts.Retention)
 		return &PruneResult{list}, err
@@ -57,7 +57,7 @@ func prune(ctx context.Context, w *store.Store, o PruneOptions, auto bool) (*Pru
 	if o.DryRun {
 		return store.Read(ctx, w, decide)
 	}
-	return store.Update(ctx, w, operation.Operation{Verb: "prune", Auto: auto}, func(tx *store.Tx) (*PruneResult, error) {
+	return store.Update(ctx, w, operation.Operation{Verb: "prune", Auto: after.auto}, func(tx *store.Tx) (*PruneResult, error) {
 		p, err := decide(tx.View)
 		if err != nil {
 			return p, err
@@ -72,7 +72,11 @@ func prune(ctx context.Context, w *store.Store, o PruneOptions, auto bool) (*Pru
 			}
 		}
 		before := tx.View.Store.Opts.Now().Add(-prunedAge)
-		return p, eraser.Purge(tx, func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
+		purged, err := eraser.Purge(tx, func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
+		if err == nil && (!after.auto || purged > 0 || !after.raw && tx.HasRawPack(after.line)) {
+			err = tx.TidyPacks(store.Sparingly)
+		}
+		return p, err
 	})
 }
 

@@ -18,6 +18,8 @@ type SnapshotOptions struct {
 	// [Options.Retention] says. If any checkpoint of this path exists, it is
 	// returned instead. Branch ignores Auto.
 	Auto bool
+	// Packed packs the checkpoint, whatever [Options.Packing] is. Branch ignores it.
+	Packed bool
 	// KeepHead keeps Branch from moving the head.
 	KeepHead bool
 	// ID is the id of the branch. If a branch of this path with the id exists, it is
@@ -45,6 +47,7 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 	type snapshot struct {
 		*Snapshot
 		existed bool
+		packed  packedTo
 	}
 	op := operation.Operation{Verb: "checkpoint", Args: store.Args{"ref": ref, "name": o.Name}, Auto: o.Auto}
 	snap, err := store.Update(ctx, w.store, op, func(tx *store.Tx) (snap snapshot, err error) {
@@ -54,18 +57,18 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 		}
 		if o.Auto {
 			if existing, err := taken(tx.View, p); existing != nil || err != nil {
-				return snapshot{existing, true}, err
+				return snapshot{existing, true, packedTo{}}, err
 			}
 		}
-		made, err := takeSnapshot(tx, p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto})
+		made, packed, err := takeCheckpoint(tx, p, o)
 		if err != nil {
 			return snap, err
 		}
 		made.Adjustment = cut
-		return snapshot{made, false}, nil
+		return snapshot{made, false, packed}, nil
 	})
 	if err == nil && o.Auto && !snap.existed {
-		if _, err := prune(ctx, w.store, PruneOptions{}, true); err != nil {
+		if _, err := prune(ctx, w.store, PruneOptions{}, snap.packed); err != nil {
 			w.store.Opts.Note("old automatic checkpoints are not pruned: " + err.Error())
 		}
 	}
@@ -155,7 +158,51 @@ func takeSnapshot(tx *store.Tx, p *store.Place, spec checkpoint.Spec) (*Snapshot
 	return snapshotOf(tx.View, d.ID), nil
 }
 
+// packedFrom is the size of the messages in bytes from which an automatic checkpoint is
+// packed.
+const packedFrom = 128 << 10
+
+// A packedTo is the result of a checkpoint that matters to the upkeep after it.
+type packedTo struct {
+	auto bool
+	line string // whose pack got its messages, "" if it is not packed
+	raw  bool   // these are not compressed
+}
+
+// takeCheckpoint stages a checkpoint of the path to p.
+func takeCheckpoint(tx *store.Tx, p *store.Place, o SnapshotOptions) (made *Snapshot, to packedTo, err error) {
+	to.auto = o.Auto
+	d, err := tx.View.Document(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto})
+	if err != nil {
+		return nil, to, err
+	}
+	packed := o.Packed
+	switch tx.View.Store.Opts.Packing {
+	case checkpoint.PackNone:
+	case checkpoint.PackAll:
+		packed = packed || tx.View.Index.Dialect() == session.Bough
+	default:
+		packed = packed || o.Auto && d.MessageBytes() >= packedFrom
+	}
+	if !packed {
+		if err := tx.Create(d); err != nil {
+			return nil, to, err
+		}
+		return snapshotOf(tx.View, d.ID), to, nil
+	}
+	to.line = p.Parts[0].ID
+	lineage, _ := tx.View.Lineage(p.Source().ID)
+	stored, raw, err := tx.CreatePacked(d, to.line, lineage)
+	if err != nil {
+		return nil, to, err
+	}
+	to.raw = raw
+	made = snapshotOf(tx.View, d.ID)
+	made.Stored = stored
+	return made, to, nil
+}
+
 // snapshotOf returns the entry and the file of a snapshot.
 func snapshotOf(v *store.View, id string) *Snapshot {
-	return &Snapshot{Entry: entryOf(v, id), Path: v.Path(session.FileName(id)), Bytes: v.Index.Entry(id).Size()}
+	return &Snapshot{Entry: entryOf(v, id), Path: v.Path(v.File(id)), Bytes: v.Index.Entry(id).Size()}
 }

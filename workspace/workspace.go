@@ -82,6 +82,9 @@ type Options struct {
 	// default.
 	Retention checkpoint.Retention
 
+	// Packing is which checkpoints are packed. Empty means [checkpoint.PackAuto].
+	Packing checkpoint.Packing
+
 	// UserConfig is the path of the user's settings, which the workspace's
 	// config.json overrides. Empty means none.
 	UserConfig string

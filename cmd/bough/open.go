@@ -43,8 +43,9 @@ func (p *program) options(dir string) (*workspace.Options, error) {
 	}
 	var wait, keepAll, maxAge config.Time
 	var keep checkpoint.Retention
+	var pack checkpoint.Packing
 	err = errors.Join(
-		l.Decode("wait", &wait),
+		l.Decode("wait", &wait), l.Decode("pack", &pack),
 		l.Decode("retention.keep_all", &keepAll), l.Decode("retention.every", &keep.EveryNth),
 		l.Decode("retention.max_age", &maxAge), l.Decode("retention.limit", &keep.Limit))
 	if err != nil {
@@ -58,6 +59,7 @@ func (p *program) options(dir string) (*workspace.Options, error) {
 		Settle:     p.settle,
 		Wait:       cmp.Or(p.wait, -1), // the library takes zero for its default
 		Retention:  keep,
+		Packing:    pack,
 		UserConfig: l.User.Path,
 		Existing:   true,
 	}, nil

@@ -29,14 +29,18 @@ func snapshotFlags() []cli.Flag {
 }
 
 func snapshotOptions(c *cli.Context) workspace.SnapshotOptions {
-	return workspace.SnapshotOptions{Name: c.String("name"), CutOptions: cutOptions(c)}
+	return workspace.SnapshotOptions{Name: c.String("name"), Packed: c.Bool("packed"), CutOptions: cutOptions(c)}
 }
 
 func (p *program) checkpointVerb() verb {
 	return p.snapshotVerb(verb{
 		name:    "checkpoint",
 		aliases: []string{"save"},
-		short:   "freeze a conversation, up to any message",
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "packed", DisableDefaultText: true, Usage: "pack it: store only messages that no packed checkpoint of the conversation has"},
+		},
+		args:  "[--packed] ",
+		short: "freeze a conversation, up to any message",
 		long: `Creates a read-only copy of the path to REF, that message included, in one self-contained file:
 later changes to the conversation do not affect it. Appending to a checkpoint creates a branch of
 it. Prints the checkpoint's id.`,
@@ -58,7 +62,7 @@ bough append "What if we take the train?"`,
 
 // snapshotVerb returns v as a verb that copies a path to a new session.
 func (p *program) snapshotVerb(v verb, did string, take func(*workspace.Workspace, context.Context, string, workspace.SnapshotOptions) (*workspace.Snapshot, error)) verb {
-	v.args, v.flags, v.choices, v.max, v.changes = "[REF] [--name N] [--strict] [--partial]", snapshotFlags(), []choice{chooseSession}, 1, true
+	v.args, v.flags, v.choices, v.max, v.changes = "[REF] [--name N] "+v.args+"[--strict] [--partial]", append(v.flags, snapshotFlags()...), []choice{chooseSession}, 1, true
 	v.action = func(c *cli.Context, w *workspace.Workspace) error {
 		s, err := take(w, c.Context, refOrHead(c), snapshotOptions(c))
 		if err != nil {
@@ -81,7 +85,11 @@ func (p *program) snapshot(did string, s *workspace.Snapshot) error {
 		return p.printJSON(s)
 	}
 	p.steppedBack(s.Adjustment, string(s.BranchPoint))
-	fmt.Fprintf(p.stderr, "%s %q: %s, %s\n", did, clean(s.Title), count(s.MessageCount, "message"), size(s.Bytes))
+	stored := ""
+	if s.Stored > 0 {
+		stored = ", stored in " + size(s.Stored)
+	}
+	fmt.Fprintf(p.stderr, "%s %q: %s, %s%s\n", did, clean(s.Title), count(s.MessageCount, "message"), size(s.Bytes), stored)
 	fmt.Fprintln(p.stdout, clean(s.ID))
 	return nil
 }

@@ -35,6 +35,7 @@ func phrases() map[fault.Action]string {
 		fault.NameBranch:          "omit --tree and give the last message of a branch; 'bough branches' lists these",
 		fault.NameSession:         "give a SESSION, or create one with 'bough new'",
 		fault.OpenClarifications:  "--kind clarification_opened opens one",
+		fault.PackNew:             "'bough checkpoint --packed' packs a new checkpoint",
 		fault.ReadPartial:         "--partial uses the messages that can be read",
 		fault.RemoveAgent:         "'bough agent rm %s' removes the agent and keeps the tree",
 		fault.RemoveAnyway:        "--force removes it anyway",

@@ -29,7 +29,7 @@ func (p *program) verbs() []verb {
 		p.exploreVerb(), p.learningsVerb(),
 		p.logVerb(), p.undoVerb(), p.redoVerb(),
 		p.importVerb(), p.exportVerb(), p.resumeVerb(), p.inspectVerb(),
-		p.watchVerb(), p.duVerb(), p.pruneVerb(), p.trashVerb(), p.configVerb(), p.serveVerb(),
+		p.watchVerb(), p.duVerb(), p.pruneVerb(), p.packVerb(), p.unpackVerb(), p.trashVerb(), p.configVerb(), p.serveVerb(),
 		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
 	}
 }

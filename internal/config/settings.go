@@ -31,6 +31,7 @@ const (
 	Duration Kind = "duration" // as "30s", "1h30m" or "7d"
 	Flag     Kind = "flag"     // true or false
 	Map      Kind = "map"      // of strings, by name
+	Packing  Kind = "packing"  // auto, all or none
 )
 
 // Settings returns all settings, in the order in which they are listed.
@@ -40,6 +41,7 @@ func Settings() []Setting {
 		{"trust", Texts, `[]`, true, "workspace folders of other users that bough may open when it finds one above the current folder"},
 		{"wait", Duration, `"30s"`, false, "how long to wait for another process that writes"},
 		{"import.skip", Texts, `[]`, false, "patterns of files and folders whose conversations are not imported"},
+		{"pack", Packing, `"auto"`, false, "which new checkpoints are packed: \"auto\" for automatic ones from 128 KiB on, \"all\" or \"none\""},
 		{"retention.keep_all", Duration, `"24h"`, false, "keep all automatic checkpoints up to this age"},
 		{"retention.every", Number, `10`, false, "keep one of this many older automatic checkpoints"},
 		{"retention.max_age", Duration, `"720h"`, false, "remove automatic checkpoints above this age; \"forever\" keeps them"},
@@ -87,6 +89,11 @@ func (s Setting) Check(value []byte) error {
 		var v string
 		if err = json.Unmarshal(value, &v); err != nil {
 			return wrong("a text")
+		}
+	case Packing:
+		var v string
+		if err = json.Unmarshal(value, &v); err != nil || !slices.Contains([]string{"auto", "all", "none"}, v) {
+			return wrong(`"auto", "all" or "none"`)
 		}
 	case Texts:
 		var v []string

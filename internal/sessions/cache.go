@@ -96,8 +96,11 @@ func settled(st session.Stat, now time.Time) bool {
 }
 
 // worthCaching reports whether parsing the file takes longer than reading its
-// cached outline.
-func worthCaching(o *session.Outline) bool { return o.Size() >= minCachedSize }
+// cached outline. Those of packed checkpoints are not cached: together they would be
+// larger than the packs.
+func worthCaching(o *session.Outline) bool {
+	return o.Size() >= minCachedSize && int64(o.Size()) == o.Stat.Size
+}
 
 // Forget removes the cached outline of a session that no longer exists.
 func (f Folder) Forget(id string) {
@@ -138,7 +141,7 @@ func (f Folder) readCache(st session.Stat) *session.Outline {
 	}
 	buffer := f.memory.buffer()
 	defer f.memory.buffers.Put(buffer)
-	if err := readAll(in, buffer); err != nil {
+	if err := readAll(in, info.Size(), buffer); err != nil {
 		return nil
 	}
 	if o := decodeCached(*buffer); o != nil && o.Stat == st {

@@ -157,20 +157,20 @@ func (f Folder) Read(id string) (*session.Session, error) {
 // Errors are those of [Folder.Read] and of use. If wanted returns false, the file
 // is not validated.
 func (f Folder) Look(id string, wanted func(data []byte) bool, use func(*session.Session) error) error {
-	in, info, err := f.open(id)
+	in, err := f.open(id)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if err := checkSize(id, info); err != nil {
+	if err := in.checkSize(); err != nil {
 		return err
 	}
 	buffer := f.memory.buffer()
 	defer f.memory.buffers.Put(buffer)
-	if err := readAll(in, buffer); err != nil || !wanted(*buffer) {
+	if err := readAll(in, in.size, buffer); err != nil || !wanted(*buffer) {
 		return err
 	}
-	o, err := f.outlineOf(StatOf(id, info), *buffer)
+	o, err := f.outlineOf(in.stat, *buffer)
 	if err != nil {
 		return err
 	}
@@ -202,13 +202,21 @@ func decode(id string, data []byte) (*session.Outline, error) {
 	return o, nil
 }
 
+// A source is the content of a session file, packed or not.
+type source struct {
+	io.ReadCloser
+	stat session.Stat
+	size int64    // of the content in bytes
+	file *os.File // nil if it is packed
+}
+
 // checkSize returns an error if a file is too large for a session.
-func checkSize(id string, info fs.FileInfo) error {
+func (s *source) checkSize() error {
 	limit := session.MaxFile
-	if info.Size() <= limit {
+	if s.size <= limit {
 		return nil
 	}
-	return &session.DamageError{Path: session.FileName(id), Offset: int(limit), Problem: "larger than 4 GiB"}
+	return &session.DamageError{Path: session.FileName(s.stat.ID), Offset: int(limit), Problem: "larger than 4 GiB"}
 }
 
 // Outline returns the outline of the session id, from the cache if the file is
@@ -242,54 +250,60 @@ func (f Folder) Open(o *session.Outline) (*session.Session, error) {
 // openPart opens the file of an outline. The error is [session.ErrChanged] if
 // the file no longer exists.
 func (f Folder) openPart(id string) (io.ReadCloser, error) {
-	in, _, err := f.open(id)
+	in, err := f.open(id)
 	if errors.Is(err, session.ErrNotFound) {
 		return nil, fmt.Errorf("%s %w", session.FileName(id), session.ErrChanged)
 	}
-	return in, err
+	if err != nil {
+		return nil, err
+	}
+	return in, nil
 }
 
 // decode reads and validates the file of a session into *data.
 func (f Folder) decode(id string, data *[]byte) (*session.Outline, error) {
-	in, info, err := f.open(id)
+	in, err := f.open(id)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	if err := checkSize(id, info); err != nil {
+	if err := in.checkSize(); err != nil {
 		return nil, err
 	}
-	if err := readAll(in, data); err != nil {
+	if err := readAll(in, in.size, data); err != nil {
 		return nil, err
 	}
 	o, err := decode(id, *data)
 	if err != nil {
 		return nil, err
 	}
-	o.Stat = StatOf(id, info)
-	if now, err := in.Stat(); err != nil || StatOf(id, now) != o.Stat {
+	if o.Stat = in.stat; in.file == nil {
+		return o, nil
+	}
+	if now, err := in.file.Stat(); err != nil || StatOf(id, now) != o.Stat {
 		o.Stat.Changed = -1 // the file changed during the read
 	}
 	return o, nil
 }
 
 // open opens the file of a session for reading.
-func (f Folder) open(id string) (*os.File, fs.FileInfo, error) {
+func (f Folder) open(id string) (*source, error) {
 	if !sessionid.Valid(id) {
-		return nil, nil, session.ErrNotFound
+		return nil, session.ErrNotFound
 	}
 	in, err := durable.OpenRegular(f.root, session.FileName(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, session.ErrNotFound
+		return f.openPacked(id)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	info, err := in.Stat()
 	if err != nil {
 		in.Close()
+		return nil, err
 	}
-	return in, info, err
+	return &source{in, StatOf(id, info), info.Size(), in}, nil
 }
 
 // Create stages a new session file in a batch and returns its outline. The error is
@@ -326,9 +340,14 @@ func (f Folder) stage(id string, put func(string, func(*durable.Writer) error) (
 	return o, nil
 }
 
-// Stat returns the Stat of the file of a session.
+// Stat returns the Stat of the file of a session, or of its recipe if it is packed.
 func (f Folder) Stat(id string) (session.Stat, error) {
 	info, err := f.root.Stat(session.FileName(id))
+	if errors.Is(err, fs.ErrNotExist) && sessionid.Valid(id) {
+		if recipe, missing := f.root.Stat(RecipeFile(id)); missing == nil {
+			return StatOf(id, recipe), nil
+		}
+	}
 	return StatOf(id, info), err
 }
 

@@ -2,7 +2,7 @@ package sessions
 
 import (
 	"bytes"
-	"os"
+	"io"
 	"sync"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -76,17 +76,14 @@ func (m *Memory) isCached(st session.Stat) bool {
 	return ok && was == st
 }
 
-// readAll reads all of a file into *buffer, whose memory it reuses.
-func readAll(in *os.File, buffer *[]byte) error {
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	if need := info.Size() + bytes.MinRead; int64(cap(*buffer)) < need {
+// readAll reads the rest of in, of about size bytes, into *buffer, whose memory it
+// reuses.
+func readAll(in io.Reader, size int64, buffer *[]byte) error {
+	if need := size + bytes.MinRead; int64(cap(*buffer)) < need {
 		*buffer = make([]byte, 0, need+need/8)
 	}
 	b := bytes.NewBuffer((*buffer)[:0])
-	_, err = b.ReadFrom(in)
+	_, err := b.ReadFrom(in)
 	*buffer = b.Bytes()
 	return err
 }

@@ -62,13 +62,20 @@ func (f Folder) bytes(o *session.Outline, start, end int) ([]byte, error) {
 	if start == end {
 		return nil, nil
 	}
-	in, _, err := f.open(o.ID)
+	in, err := f.open(o.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
+	if in.file == nil {
+		s, err := o.Read(in)
+		if err != nil {
+			return nil, err
+		}
+		return s.Bytes()[start:end], nil
+	}
 	data := make([]byte, end-start)
-	if _, err := in.ReadAt(data, int64(start)); err == io.EOF {
+	if _, err := in.file.ReadAt(data, int64(start)); err == io.EOF {
 		return nil, fmt.Errorf("%s %w", session.FileName(o.ID), session.ErrChanged)
 	} else if err != nil {
 		return nil, err

@@ -41,6 +41,7 @@ const (
 	NameBranch          Action = "name_branch"
 	NameSession         Action = "name_session"
 	OpenClarifications  Action = "open_clarifications"
+	PackNew             Action = "pack_new"
 	ReadPartial         Action = "read_partial"
 	RemoveAgent         Action = "remove_agent"
 	RemoveAnyway        Action = "remove_anyway"

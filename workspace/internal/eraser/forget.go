@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/internal/importer"
@@ -81,6 +82,7 @@ func CompleteForget(tx *store.Tx) error {
 				return line
 			})
 		},
+		func() error { return tx.TidyPacks(store.Completely) },
 		func() error { return removeThere(tx.View.Root, store.HandoverDir) },
 		func() error { return removeThere(tx.View.Root, session.CacheDir) },
 		func() error {
@@ -147,7 +149,7 @@ func keepSourcesOut(tx *store.Tx, plan *store.ForgetPlan) error {
 func removeForgotten(tx *store.Tx, plan *store.ForgetPlan, e *erasure) error {
 	var names []string
 	for _, id := range plan.Sessions {
-		names = append(names, session.FileName(id), session.FileName(id)+store.BackupSuffix)
+		names = append(names, session.FileName(id), session.FileName(id)+store.BackupSuffix, sessions.RecipeFile(id))
 	}
 	if h, ok := tx.View.Head(); ok && e.sessions[h.Session] {
 		names = append(names, store.HeadFile)

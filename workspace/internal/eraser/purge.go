@@ -42,7 +42,10 @@ func PurgeTrash(ctx context.Context, w *store.Store, o trash.PurgeOptions) (*tra
 		if err := erase(tx, newErasure(ids, nil, titles)); err != nil {
 			return nil, err
 		}
-		if err := Purge(tx, func(_ string, at time.Time) bool { return !store.Instant(at).After(before) }); err != nil {
+		if _, err := Purge(tx, func(_ string, at time.Time) bool { return !store.Instant(at).After(before) }); err != nil {
+			return nil, err
+		}
+		if err := tx.TidyPacks(store.Completely); err != nil {
 			return nil, err
 		}
 		gone, err := purgeAttachments(tx, sums)
@@ -116,11 +119,12 @@ func keepNamed(v *store.View, sums map[string]bool, name string) error {
 	return v.Ctx.Err()
 }
 
-// Purge deletes the folders of the trash that match by name and time.
-func Purge(tx *store.Tx, match func(name string, at time.Time) bool) error {
+// Purge deletes the folders of the trash that match by name and time, and returns their
+// number.
+func Purge(tx *store.Tx, match func(name string, at time.Time) bool) (n int, err error) {
 	entries, err := durable.ReadDir(tx.View.Root, store.TrashDir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return 0, nil
 	}
 	for _, e := range entries {
 		if err != nil {
@@ -128,7 +132,8 @@ func Purge(tx *store.Tx, match func(name string, at time.Time) bool) error {
 		}
 		if at, ok := store.StampTime(e.Name()); ok && e.IsDir() && match(e.Name(), at) {
 			err = durable.RemoveAll(tx.View.Root, store.TrashDir+"/"+e.Name())
+			n++
 		}
 	}
-	return err
+	return n, err
 }

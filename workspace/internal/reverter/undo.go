@@ -209,8 +209,10 @@ func revertOne(tx *store.Tx, c operation.Change, alone bool, op *operation.Opera
 		return nil // the copy was moved with its session
 	case c.Is == nil:
 		return revertMove(tx, c, op)
-	case id == "":
+	case id == "" || store.RecipeOf(c.File) != "" && c.Was != nil:
 		return revertSmall(tx, c, alone, op)
+	case store.RecipeOf(c.File) != "":
+		return revertPacked(tx, c, op)
 	}
 	if c.Kept != "" {
 		return revertWhole(tx, c, op)
@@ -282,6 +284,28 @@ func revertMade(tx *store.Tx, o *session.Outline) error {
 		return err
 	}
 	return tx.Remove(o.ID)
+}
+
+// revertPacked moves the recipe of a created or restored packed checkpoint to the trash.
+func revertPacked(tx *store.Tx, c operation.Change, op *operation.Operation) error {
+	is, err := tx.View.StateNow(c.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newer(op, "%s does not exist", c.File)
+	}
+	if err != nil {
+		return err
+	}
+	if !is.Same(c.Is) {
+		return newer(op, "%s was changed since", c.File)
+	}
+	id := store.RecipeOf(c.File)
+	if !tx.View.IsPacked(id) {
+		return tx.Discard(c.File) // its plain file is restored
+	}
+	if err := tx.View.MayRemove([]string{id}, tx.Op.Verb == operation.Redo); err != nil {
+		return err
+	}
+	return tx.Remove(id)
 }
 
 // revertMove restores a file from the trash.

@@ -73,6 +73,9 @@ func (tx *Tx) Replace(edit *session.Edit) error { return tx.Edit(edit, false) }
 // Edit stages a change of a session file and updates the index. link reports
 // that the change only adds a link that follows from other files.
 func (tx *Tx) Edit(edit *session.Edit, link bool) error {
+	if tx.View.IsPacked(edit.Of().ID) {
+		return tx.editPacked(edit)
+	}
 	splices, err := tx.View.Folder.Splices(edit)
 	if err != nil {
 		return err

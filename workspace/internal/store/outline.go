@@ -48,6 +48,25 @@ func (v *View) Reopen(o *session.Outline) (*session.Session, error) {
 	return s, err
 }
 
+// ReopenAll returns the sessions of outlines by id, with their content. It reads files
+// concurrently.
+func (v *View) ReopenAll(list []*session.Outline) (map[string]*session.Session, error) {
+	opened, errs := make([]*session.Session, len(list)), make([]error, len(list))
+	parallel.Do(len(list), func(i int) {
+		if opened[i] = v.Opened[list[i].ID]; opened[i] == nil {
+			opened[i], errs[i] = v.Folder.Open(list[i])
+		}
+	})
+	all := make(map[string]*session.Session, len(list))
+	for i, s := range opened {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		v.Opened[s.ID], all[s.ID] = s, s
+	}
+	return all, nil
+}
+
 // Outline returns the outline of a session, or of one of Penguin's checkpoints.
 func (v *View) Outline(id string) (*session.Outline, error) {
 	list, err := v.OutlineAll([]string{id})

@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/task"
 )
@@ -256,6 +257,9 @@ func (tx *Tx) sweep(interrupted bool, happened []operation.Line) error {
 		}
 	}
 	names = append(append(names, tx.View.tempsIn(agent.Dir)...), tx.View.tempsIn(ExplorationsDir)...)
+	if interrupted {
+		names = append(names, tx.View.tempsIn(sessions.PackedDir)...)
+	}
 	tx.View.Folder.SweepCache()
 	if len(names) == 0 {
 		return nil

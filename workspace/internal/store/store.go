@@ -17,6 +17,7 @@ type Options struct {
 	Settle         time.Duration
 	Existing       bool
 	Retention      checkpoint.Retention
+	Packing        checkpoint.Packing
 	UserConfig     string
 	UndoAge        time.Duration
 	UndoOperations int

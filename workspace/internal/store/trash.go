@@ -26,6 +26,13 @@ const BackupSuffix = ".bak"
 // Remove stages the move of a session to the trash, with Penguin's older copy
 // of it, and removes it from the index.
 func (tx *Tx) Remove(id string) error {
+	if tx.View.IsPacked(id) {
+		if err := tx.Discard(sessions.RecipeFile(id)); err != nil {
+			return err
+		}
+		tx.Forget(id)
+		return nil
+	}
 	if err := tx.Discard(session.FileName(id)); err != nil {
 		return err
 	}
@@ -62,16 +69,19 @@ func (tx *Tx) Discard(name string) error {
 	}
 	was := &operation.State{Size: info.Size(), MTime: mtimeOf(info.ModTime())}
 	id := SessionOf(name)
-	if o := tx.View.Outlines[id]; o != nil {
+	if o := tx.View.Outlines[id]; o != nil && !isRecipe(name) {
 		was = StateOf(o)
 	}
 	tx.Changes(id, operation.Change{File: name, Was: was, Moved: to})
 	return nil
 }
 
-// SessionOf returns the id of the session whose file name is, "" if it is not
-// the file of a session.
+// SessionOf returns the id of the session whose file name is, plain or packed, "" if it is
+// not the file of a session.
 func SessionOf(name string) string {
+	if id := RecipeOf(name); id != "" {
+		return id
+	}
 	id, ok := strings.CutSuffix(strings.TrimPrefix(name, session.Dir+"/"), ".json")
 	if !ok || session.FileName(id) != name || !sessionid.Valid(id) {
 		return ""
@@ -163,8 +173,10 @@ func (v *View) titleIn(name string) string {
 	if err != nil {
 		return ""
 	}
-	if title := gjson.GetBytes(begin, "metadata.title"); title.Type == gjson.String && title.Str != "" {
-		return title.Str
+	for _, at := range []string{"metadata.title", "session.metadata.title", "packed.opening"} {
+		if title := gjson.GetBytes(begin, at); title.Type == gjson.String && title.Str != "" {
+			return title.Str
+		}
 	}
 	for _, raw := range gjson.GetBytes(begin, "messages").Array() {
 		m := session.Message{Raw: []byte(raw.Raw)}
@@ -209,6 +221,12 @@ func (tx *Tx) BringBack(c operation.Change) error {
 	info, err := tx.View.Root.Stat(held)
 	if err != nil {
 		return err
+	}
+	if isRecipe(c.File) {
+		if r, err := sessions.DecodeRecipe(id, data); err == nil {
+			tx.putPacked(r, info)
+		}
+		return nil
 	}
 	s, err := session.Decode(id, data)
 	if err != nil {

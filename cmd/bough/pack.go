@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) packVerb() verb {
+	return verb{
+		name:  "pack",
+		args:  "[SESSION | --all]",
+		short: "pack checkpoints, so that they share their messages",
+		long: `Packs the checkpoints of a session, or of all sessions: a packed checkpoint is a small recipe, and
+its messages are compressed in a file that the checkpoints of a conversation share. All verbs take
+packed checkpoints; other programs do not see them. The plain files stay in the trash for a week.
+Automatic checkpoints from 128 KiB on are packed when they are taken, see 'bough config pack'.`,
+		example: `bough pack "Plan the trip"
+bough pack --all`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "the checkpoints of all sessions"},
+		},
+		choices: []choice{chooseSession}, max: 1, changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			name := refOrHead(c)
+			if c.Bool("all") {
+				if c.NArg() > 0 {
+					return usageError("--all and a SESSION exclude each other")
+				}
+				name = ""
+			}
+			packed, err := w.Pack(c.Context, name)
+			if packed == nil || err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(packed)
+			}
+			var bytes, stored int64
+			for _, s := range packed.Checkpoints {
+				bytes, stored = bytes+s.Bytes, stored+s.Stored
+			}
+			if len(packed.Checkpoints) == 0 {
+				fmt.Fprintln(p.stderr, "There is no checkpoint to pack.")
+				return nil
+			}
+			fmt.Fprintf(p.stderr, "Packed %s: %s are now %s; the files are in the trash\n", count(len(packed.Checkpoints), "checkpoint"), size(bytes), size(stored))
+			return nil
+		},
+	}
+}
+
+func (p *program) unpackVerb() verb {
+	return verb{
+		name:  "unpack",
+		args:  "CHECKPOINT",
+		short: "turn a packed checkpoint into a plain session file",
+		long: `Writes the session file that the packed checkpoint stands for, byte for byte, so that other programs
+see it. The recipe is moved to the trash. Prints the checkpoint's id.`,
+		example: `bough unpack "Before the budget"`,
+		choices: []choice{chooseSession}, min: 1, max: 1, changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			s, err := w.Unpack(c.Context, c.Args().First())
+			if err != nil {
+				return err
+			}
+			return p.snapshot("Unpacked", s)
+		},
+	}
+}

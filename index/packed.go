@@ -1,0 +1,96 @@
+package index
+
+import (
+	"errors"
+
+	"github.com/bough-dev/bough/internal/parallel"
+	"github.com/bough-dev/bough/internal/sessions"
+	"github.com/bough-dev/bough/session"
+)
+
+// A Packed describes how a packed checkpoint is stored.
+type Packed struct {
+	Bytes int64          // size of its plain file
+	Items map[string]int // for each line whose pack it uses, the number of items of that up to the last one that it uses
+}
+
+// addPacked adds the packed checkpoints. They are not in the index file: their recipes are
+// read each time. A session file hides a recipe with the same id.
+func (x *Index) addPacked() error {
+	folder := sessions.New(x.root, nil)
+	list, temporary, err := folder.ListPacked()
+	if err != nil {
+		return err
+	}
+	x.Temporary = append(x.Temporary, temporary...)
+	read := make([]*Entry, len(list))
+	parallel.Do(len(list), func(i int) {
+		if _, known := x.packed[list[i].ID]; !known && folder.IsPacked(list[i].ID) {
+			read[i] = readPacked(folder, list[i])
+		}
+	})
+	for _, e := range read {
+		if e != nil && x.entries[e.ID] == nil {
+			x.entries[e.ID] = e
+		}
+	}
+	for id, e := range x.packed {
+		x.entries[id] = e
+	}
+	return nil
+}
+
+// readPacked returns the entry of a packed checkpoint, nil if it no longer exists.
+func readPacked(folder sessions.Folder, st session.Stat) *Entry {
+	e := &Entry{ID: st.ID, file: sessions.Identity(st), Packed: &Packed{}}
+	r, st, err := folder.Recipe(e.ID)
+	switch {
+	case errors.Is(err, session.ErrNotFound):
+		return nil
+	case err != nil:
+		e.Snapshot = true
+		e.markUnusable(err)
+		return e
+	}
+	e.Packed, e.file = &Packed{r.Bytes, r.Items()}, sessions.Identity(st)
+	e.fill(r.Summary())
+	return e
+}
+
+// listed returns the entry of a session in the index file, nil if it has none.
+func (x *Index) listed(id string) *Entry {
+	if e := x.entries[id]; e != nil && e.Packed == nil {
+		return e
+	}
+	return nil
+}
+
+// PutPacked adds a packed checkpoint that was written, or will be written, to the file
+// that st describes.
+func (x *Index) PutPacked(s session.Summary, p Packed, st session.Stat) {
+	x.entry(s.ID) // loads it, so that it is counted
+	e := &Entry{ID: s.ID, file: sessions.Identity(st), Packed: &p}
+	e.fill(s)
+	x.setPacked(s.ID, e)
+}
+
+// setPacked sets the entry of a packed checkpoint; nil removes it. A load keeps that until
+// x is closed, as the file may not have been renamed yet.
+func (x *Index) setPacked(id string, e *Entry) {
+	if x.packed == nil {
+		x.packed = map[string]*Entry{}
+	}
+	x.packed[id] = e
+	x.set(id, e)
+}
+
+// Used returns the number of items that packed checkpoints use of the pack of a line: no
+// item with this number or a higher one is known to be durable.
+func (x *Index) Used(line string) (items int) {
+	for _, e := range x.entries {
+		if e != nil && e.Packed != nil {
+			items = max(items, e.Packed.Items[line])
+		}
+	}
+	return items
+}

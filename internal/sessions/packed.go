@@ -1,0 +1,208 @@
+package sessions
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/pack"
+	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/session"
+)
+
+// maxRecipe is the maximum size of a recipe in bytes. It may have the records of a session.
+const maxRecipe = 1 << 30
+
+// ListPacked returns the Stat of the recipe of every packed checkpoint, and the paths of
+// temporary files beside them. A recipe that cannot be examined has only an ID.
+func (f Folder) ListPacked() (list []session.Stat, temporary []string, err error) {
+	entries, err := durable.ReadDir(f.root, PackedDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasSuffix(name, durable.TempSuffix) {
+			temporary = append(temporary, PackedDir+"/"+name)
+		}
+		id, ok := strings.CutSuffix(name, ext)
+		if !ok || !sessionid.Valid(id) || e.IsDir() {
+			continue
+		}
+		st := session.Stat{ID: id}
+		if info, err := f.root.Stat(RecipeFile(id)); err == nil {
+			st = StatOf(id, info)
+		}
+		list = append(list, st)
+	}
+	return list, temporary, err
+}
+
+// Recipe reads the recipe of a packed checkpoint, and the Stat of its file. The error is
+// [session.ErrNotFound] if there is none, and a *[session.DamageError] with its path if it
+// is not valid.
+func (f Folder) Recipe(id string) (*Recipe, session.Stat, error) {
+	if !sessionid.Valid(id) {
+		return nil, session.Stat{}, session.ErrNotFound
+	}
+	in, err := durable.OpenRegular(f.root, RecipeFile(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, session.Stat{}, session.ErrNotFound
+	}
+	if err != nil {
+		return nil, session.Stat{}, err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return nil, session.Stat{}, err
+	}
+	if info.Size() > maxRecipe {
+		return nil, session.Stat{}, &session.DamageError{Path: RecipeFile(id), Problem: "larger than 1 GiB"}
+	}
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return nil, session.Stat{}, err
+	}
+	r, err := decodeRecipe(id, data)
+	return r, StatOf(id, info), err
+}
+
+// plain returns a reader of the plain file of a packed checkpoint, which it decompresses.
+// Its error is a *[session.DamageError] with the path of a pack if messages are missing.
+func (f Folder) plain(r *Recipe) io.ReadCloser {
+	in, out := io.Pipe()
+	go func() {
+		w := bufio.NewWriterSize(out, 256<<10)
+		err := f.writePlain(w, r)
+		if err == nil {
+			err = w.Flush()
+		}
+		out.CloseWithError(err)
+	}()
+	return in
+}
+
+// writePlain writes the plain file of a packed checkpoint.
+func (f Folder) writePlain(w io.Writer, r *Recipe) error {
+	if _, err := w.Write(r.frame[:r.array]); err != nil {
+		return err
+	}
+	size := int64(0)
+	for _, run := range r.Runs {
+		err := f.items(run, func(item []byte) error {
+			size += int64(len(item))
+			if size == int64(len(item)) {
+				item = bytes.TrimPrefix(item, []byte(","))
+			}
+			_, err := w.Write(item)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if plainSize(len(r.frame), size) != r.Bytes {
+		return &session.DamageError{Path: RecipeFile(r.outline.ID), Problem: "its pack has messages of another size"}
+	}
+	if size > 0 {
+		if _, err := io.WriteString(w, afterMessages); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(r.frame[r.array:])
+	return err
+}
+
+// items calls each for the items of a run.
+func (f Folder) items(run PackRun, each func(item []byte) error) error {
+	p, err := pack.Open(f.root, PackFile(run.Line))
+	if errors.Is(err, fs.ErrNotExist) {
+		return &session.DamageError{Path: PackFile(run.Line), Problem: "the file does not exist"}
+	}
+	if err != nil {
+		return damagedPack(run.Line, err)
+	}
+	defer p.Close()
+	if run.To > p.Len() {
+		return &session.DamageError{Path: PackFile(run.Line), Problem: fmt.Sprintf("it has %d messages, not %d", p.Len(), run.To)}
+	}
+	var stopped error
+	err = p.Read(run.From, run.To, func(_ int, item []byte) error {
+		stopped = each(item)
+		return stopped
+	})
+	if err == nil || err == stopped {
+		return err
+	}
+	return damagedPack(run.Line, err)
+}
+
+// damagedPack converts the error of a damaged pack.
+func damagedPack(line string, err error) error {
+	var damage *pack.DamageError
+	if errors.As(err, &damage) {
+		return &session.DamageError{Path: PackFile(line), Offset: int(damage.Offset), Problem: damage.Problem}
+	}
+	return err
+}
+
+// IsPacked reports whether the session id is a packed checkpoint: it has a recipe, and no
+// session file.
+func (f Folder) IsPacked(id string) bool {
+	if !sessionid.Valid(id) {
+		return false
+	}
+	if _, err := f.root.Lstat(session.FileName(id)); err == nil {
+		return false
+	}
+	_, err := f.root.Lstat(RecipeFile(id))
+	return err == nil
+}
+
+// File returns the path of the file of a session: of its recipe, if it is packed.
+func (f Folder) File(id string) string {
+	if f.IsPacked(id) {
+		return RecipeFile(id)
+	}
+	return session.FileName(id)
+}
+
+// openPacked opens a packed checkpoint.
+func (f Folder) openPacked(id string) (*source, error) {
+	r, st, err := f.Recipe(id)
+	if err != nil {
+		return nil, err
+	}
+	return &source{f.plain(r), st, r.Bytes, nil}, nil
+}
+
+// WritePlain stages the plain file of a packed checkpoint in a batch and returns its
+// FileInfo.
+func (f Folder) WritePlain(b *durable.Batch, r *Recipe) (fs.FileInfo, error) {
+	if err := durable.MakeDir(f.root, session.Dir); err != nil {
+		return nil, err
+	}
+	return b.Create(session.FileName(r.outline.ID), func(w *durable.Writer) error { return f.writePlain(w, r) })
+}
+
+// Plain returns the content of the plain file of the packed checkpoint whose recipe has
+// the content data.
+func (f Folder) Plain(id string, data []byte) ([]byte, error) {
+	r, err := decodeRecipe(id, data)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = f.writePlain(&b, r)
+	return b.Bytes(), err
+}
+
+// DecodeRecipe decodes the content of the file of a recipe. The error is a
+// *[session.DamageError] with its path.
+func DecodeRecipe(id string, data []byte) (*Recipe, error) { return decodeRecipe(id, data) }

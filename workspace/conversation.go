@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -18,14 +19,20 @@ func (c *Conversation) Since(t time.Time) int {
 	return len(c.Messages)
 }
 
-// CutBefore removes the first i messages, also from Document, whose other bytes
-// do not change. If i is not positive, CutBefore does nothing.
+// CutBefore removes the first i messages, also from [Conversation.Document], whose
+// other bytes do not change. If i is not positive, CutBefore does nothing.
 func (c *Conversation) CutBefore(i int) {
 	if i <= 0 {
 		return
 	}
 	c.Messages, c.Refs, c.Joined = c.Messages[i:], c.Refs[i:], c.Joined[i:]
-	list := gjson.GetBytes(c.Document, "messages")
+	whole := c.document
+	c.document = sync.OnceValue(func() []byte { return cutBefore(slices.Clone(whole()), i) })
+}
+
+// cutBefore removes the first i messages of a document.
+func cutBefore(document []byte, i int) []byte {
+	list := gjson.GetBytes(document, "messages")
 	start, end := list.Index+1, list.Index+len(list.Raw)-1
 	n := 0
 	list.ForEach(func(_, m gjson.Result) bool {
@@ -35,5 +42,5 @@ func (c *Conversation) CutBefore(i int) {
 		n++
 		return n <= i
 	})
-	c.Document = slices.Delete(c.Document, start, end)
+	return slices.Delete(document, start, end)
 }

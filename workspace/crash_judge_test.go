@@ -101,7 +101,7 @@ func (c *crash) look(base, aside string) (v view, err error) {
 		}
 		var b strings.Builder
 		b.Write(text)
-		b.WriteString(gjson.GetBytes(conversation.Document, "metadata.bough").Raw)
+		b.WriteString(gjson.GetBytes(conversation.Document(), "metadata.bough").Raw)
 		for _, m := range conversation.Messages {
 			b.WriteByte('\n')
 			b.Write(m.Raw)

@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/lookup"
@@ -76,18 +77,27 @@ type Conversation struct {
 	Messages []session.Message
 	Refs     []string // the shortest REF to each of Messages
 	Joined   []bool   // whether each of Messages is joined to the previous one, see [session.Tree.Joined]
-	// Document is the path as a JSON document in the format of a session file: with
-	// its eight keys, the session's id and metadata, and the messages in their
-	// stored form.
-	Document []byte
+
+	document func() []byte // see Document
 }
 
-// JSON returns c.Document on one line. It may contain NaN and Infinity, which
-// are not valid JSON.
-func (c *Conversation) JSON() []byte { return rawjson.Dense(c.Document) }
+// Document returns the path as a JSON document in the format of a session file:
+// with its eight keys, the session's id and metadata, and the messages in their
+// stored form. The first call makes it. It is nil for a Conversation that is not
+// from [Workspace.Show].
+func (c *Conversation) Document() []byte {
+	if c.document == nil {
+		return nil
+	}
+	return c.document()
+}
 
-// MarshalJSON returns c.Document on one line, with null in place of NaN and
-// Infinity.
+// JSON returns [Conversation.Document] on one line. It may contain NaN and
+// Infinity, which are not valid JSON.
+func (c *Conversation) JSON() []byte { return rawjson.Dense(c.Document()) }
+
+// MarshalJSON returns [Conversation.Document] on one line, with null in place of
+// NaN and Infinity.
 func (c *Conversation) MarshalJSON() ([]byte, error) { return rawjson.Strict(c.JSON()), nil }
 
 // Show returns the path to ref across the sessions that it was copied from or
@@ -105,9 +115,17 @@ func (w *Workspace) Show(ctx context.Context, ref string, o session.ReadOptions)
 			return nil, err
 		}
 		d.CreatedAt, d.LastActive = session.Bough.Time(c.Entry.CreatedAt), session.Bough.Time(c.Entry.LastActive)
-		if c.Document, err = d.Bytes(v.Reopen); err != nil {
+		opened, err := v.ReopenAll(d.Parts())
+		if err != nil {
 			return nil, err
 		}
+		c.document = sync.OnceValue(func() []byte {
+			data, err := d.Bytes(func(o *session.Outline) (*session.Session, error) { return opened[o.ID], nil })
+			if err != nil {
+				panic("workspace: " + err.Error()) // all of its parts are in memory
+			}
+			return data
+		})
 		path := p.Path(p.Node)
 		names := v.Naming(asked.ID, p.Line)
 		for _, n := range path {

@@ -142,7 +142,7 @@ func TestVectorsData(t *testing.T) {
 			for _, content := range v.Files {
 				stored = stored || bytes.Contains(content, m.Raw)
 			}
-			if !stored || !bytes.Contains(conv.Document, m.Raw) {
+			if !stored || !bytes.Contains(conv.Document(), m.Raw) {
 				t.Errorf("message %s is not in its file and in the document as %s", m.ID, m.Raw)
 			}
 		}

@@ -66,9 +66,11 @@ func (x *Index) listed(id string) *Entry {
 }
 
 // PutPacked adds a packed checkpoint that was written, or will be written, to the file
-// that st describes.
+// that st describes. It replaces a plain one, which the index file then no longer has.
 func (x *Index) PutPacked(s session.Summary, p Packed, st session.Stat) {
-	x.entry(s.ID) // loads it, so that it is counted
+	if old := x.entry(s.ID); old != nil && old.Packed == nil { // entry loads it, so that it is counted
+		x.changed[s.ID] = true
+	}
 	e := &Entry{ID: s.ID, file: sessions.Identity(st), Packed: &p}
 	e.fill(s)
 	x.setPacked(s.ID, e)

@@ -127,3 +127,50 @@ func TestPackedVerbs(t *testing.T) {
 	}
 	s.healthy("undone")
 }
+
+// TestPackUndo: undo and redo of pack and unpack restore the recipe and the plain file, and
+// leave an index that agrees with them.
+func TestPackUndo(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	root := s.new("A trip")
+	s.say("Hello", "Where to?")
+	cp := s.packed(root)
+	plain := func(want bool, after string) {
+		t.Helper()
+		if _, err := os.Stat(filepath.Join(s.Dir(), session.FileName(cp.ID))); (err == nil) != want {
+			t.Errorf("%s: the plain file: %v", after, err)
+		}
+		if _, err := os.Stat(filepath.Join(s.Dir(), "packed", cp.ID+".json")); (err == nil) == want {
+			t.Errorf("%s: the recipe: %v", after, err)
+		}
+		if strings.Contains(s.read(session.IndexPath), cp.ID) != want {
+			t.Errorf("%s: the index is %s", after, s.read(session.IndexPath))
+		}
+		if got := s.texts(cp.ID); got != "Hello Where to?" {
+			t.Errorf("%s: it is %q", after, got)
+		}
+		s.healthy(after)
+	}
+	for _, verb := range []string{"unpack", "pack"} {
+		var err error
+		if verb == "pack" {
+			_, err = s.Pack(t.Context(), cp.ID)
+		} else {
+			_, err = s.Unpack(t.Context(), cp.ID)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain(verb == "unpack", verb)
+		for range 2 {
+			if _, err := s.Undo(t.Context(), history.UndoOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			plain(verb == "pack", "undo of "+verb)
+			if _, err := s.Redo(t.Context(), history.UndoOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			plain(verb == "unpack", "redo of "+verb)
+		}
+	}
+}

@@ -280,6 +280,9 @@ func revertWhole(tx *store.Tx, c operation.Change, op *operation.Operation) erro
 // other sessions were copied from it, except that a repeated removal may leave
 // snapshots, as the first one did.
 func revertMade(tx *store.Tx, o *session.Outline) error {
+	if tx.View.IsPacked(o.ID) {
+		return tx.RemovePlain(o.ID) // its recipe is restored
+	}
 	if err := tx.View.MayRemove([]string{o.ID}, tx.Op.Verb == operation.Redo); err != nil {
 		return err
 	}

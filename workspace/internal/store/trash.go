@@ -33,6 +33,27 @@ func (tx *Tx) Remove(id string) error {
 		tx.Forget(id)
 		return nil
 	}
+	if err := tx.discardPlain(id); err != nil {
+		return err
+	}
+	tx.Forget(id)
+	return nil
+}
+
+// RemovePlain stages the move of the plain file of a checkpoint to the trash. Its recipe,
+// which the index has already, remains.
+func (tx *Tx) RemovePlain(id string) error {
+	if err := tx.discardPlain(id); err != nil {
+		return err
+	}
+	delete(tx.View.Opened, id)
+	delete(tx.View.Outlines, id)
+	tx.gone = append(tx.gone, id)
+	return nil
+}
+
+// discardPlain stages the move of a session file, with Penguin's older copy of it.
+func (tx *Tx) discardPlain(id string) error {
 	if err := tx.Discard(session.FileName(id)); err != nil {
 		return err
 	}
@@ -41,7 +62,6 @@ func (tx *Tx) Remove(id string) error {
 			return err
 		}
 	}
-	tx.Forget(id)
 	return nil
 }
 

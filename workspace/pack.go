@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/events"
@@ -59,14 +60,33 @@ func (w *Workspace) Pack(ctx context.Context, name string) (*PackResult, error) 
 	return result, nil
 }
 
+// CheckPacking returns an error if [Options.Packing] must not be p in this workspace:
+// in Penguin's dialect not all checkpoints are packed, since Penguin does not see packed
+// ones.
+func (w *Workspace) CheckPacking(ctx context.Context, p checkpoint.Packing) error {
+	if p != checkpoint.PackAll {
+		return nil
+	}
+	_, err := store.Read(ctx, w.store, func(v *store.View) (struct{}, error) { return struct{}{}, packsAny(v) })
+	return err
+}
+
+// packsAny returns an error if the workspace is in Penguin's dialect.
+func packsAny(v *store.View) error {
+	if v.Index.Dialect() != session.Penguin {
+		return nil
+	}
+	return &fault.Error{
+		Code:    fault.Refused,
+		Message: "this workspace is in the dialect of Penguin, which does not see packed checkpoints",
+		Next:    fault.Do(fault.PackNew),
+	}
+}
+
 // packable returns the plain checkpoints that Pack packs.
 func packable(v *store.View, name string) ([]string, error) {
-	if v.Index.Dialect() == session.Penguin {
-		return nil, &fault.Error{
-			Code:    fault.Refused,
-			Message: "this workspace is in the dialect of Penguin, which does not see packed checkpoints",
-			Next:    fault.Do(fault.PackNew),
-		}
+	if err := packsAny(v); err != nil {
+		return nil, err
 	}
 	if err := v.Whole(); err != nil {
 		return nil, err
@@ -101,23 +121,35 @@ func packable(v *store.View, name string) ([]string, error) {
 }
 
 // Unpack replaces a packed checkpoint with its plain file, byte for byte the file that the
-// plain checkpoint would have been. It is not an error if the checkpoint is plain already.
+// plain checkpoint would have been. If the checkpoint is plain already, Unpack changes
+// nothing, with a note.
 func (w *Workspace) Unpack(ctx context.Context, name string) (*Snapshot, error) {
-	return store.Update(ctx, w.store, operation.Operation{Verb: "unpack", Args: store.Args{"session": name}}, func(tx *store.Tx) (*Snapshot, error) {
+	type result struct {
+		*Snapshot
+		plain bool
+	}
+	op := operation.Operation{Verb: "unpack", Args: store.Args{"session": name}}
+	r, err := store.Update(ctx, w.store, op, func(tx *store.Tx) (r result, err error) {
 		p, err := tx.View.Place(name, false)
 		if err != nil {
-			return nil, err
+			return r, err
 		}
 		id := p.SessionID()
 		switch {
 		case tx.View.IsPacked(id):
-			err = tx.Unpack(id)
+			if err := tx.Unpack(id); err != nil {
+				return r, err
+			}
 		case tx.View.Kind(id) != session.Checkpoint || tx.View.IsPenguin(id):
-			err = &fault.Error{Code: fault.Refused, Message: id + " is not a checkpoint of bough"}
+			return r, &fault.Error{Code: fault.Refused, Message: id + " is not a packed checkpoint"}
+		default:
+			r.plain = true
 		}
-		if err != nil {
-			return nil, err
-		}
-		return snapshotOf(tx.View, id), nil
+		r.Snapshot = snapshotOf(tx.View, id)
+		return r, nil
 	})
+	if err == nil && r.plain {
+		w.store.Opts.Note(r.ID + " is not packed; nothing was changed")
+	}
+	return r.Snapshot, err
 }

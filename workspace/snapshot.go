@@ -18,7 +18,8 @@ type SnapshotOptions struct {
 	// [Options.Retention] says. If any checkpoint of this path exists, it is
 	// returned instead. Branch ignores Auto.
 	Auto bool
-	// Packed packs the checkpoint, whatever [Options.Packing] is. Branch ignores it.
+	// Packed packs the checkpoint, whatever [Options.Packing] is. In Penguin's dialect
+	// a note says that Penguin does not see it. Branch ignores Packed.
 	Packed bool
 	// KeepHead keeps Branch from moving the head.
 	KeepHead bool
@@ -67,6 +68,9 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 		made.Adjustment = cut
 		return snapshot{made, false, packed}, nil
 	})
+	if err == nil && snap.packed.hidden {
+		w.store.Opts.Note("Penguin does not see this checkpoint, because it is packed")
+	}
 	if err == nil && o.Auto && !snap.existed {
 		if _, err := prune(ctx, w.store, PruneOptions{}, snap.packed); err != nil {
 			w.store.Opts.Note("old automatic checkpoints are not pruned: " + err.Error())
@@ -164,9 +168,10 @@ const packedFrom = 128 << 10
 
 // A packedTo is the result of a checkpoint that matters to the upkeep after it.
 type packedTo struct {
-	auto bool
-	line string // whose pack got its messages, "" if it is not packed
-	raw  bool   // these are not compressed
+	auto   bool
+	line   string // whose pack got its messages, "" if it is not packed
+	raw    bool   // these are not compressed
+	hidden bool   // it was to be packed, and Penguin, whose dialect the workspace is in, does not see it
 }
 
 // takeCheckpoint stages a checkpoint of the path to p.
@@ -196,7 +201,7 @@ func takeCheckpoint(tx *store.Tx, p *store.Place, o SnapshotOptions) (made *Snap
 	if err != nil {
 		return nil, to, err
 	}
-	to.raw = raw
+	to.raw, to.hidden = raw, o.Packed && tx.View.Index.Dialect() == session.Penguin
 	made = snapshotOf(tx.View, d.ID)
 	made.Stored = stored
 	return made, to, nil

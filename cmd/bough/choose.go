@@ -23,6 +23,7 @@ type choice string
 const (
 	chooseSession    choice = "session"
 	chooseCheckpoint choice = "checkpoint"
+	choosePacked     choice = "packed checkpoint"
 	chooseMessage    choice = "message" // of the conversation at the head; if there is no head, of one that is chosen first
 )
 
@@ -87,6 +88,8 @@ func (p *program) chooseMissing(ctx context.Context, w *workspace.Workspace, mis
 			}
 		case chooseCheckpoint:
 			ref, err = p.chooseSession(ctx, w, session.Checkpoint, "", "Which checkpoint?")
+		case choosePacked:
+			ref, err = p.chooseAmong(ctx, w, session.Checkpoint, func(e workspace.Entry) bool { return e.Packed }, "", "Which packed checkpoint?")
 		default:
 			ref, err = p.chooseSession(ctx, w, "", "", "Which session?")
 		}
@@ -109,10 +112,16 @@ func (p *program) headOrChosen(ctx context.Context, w *workspace.Workspace) (str
 
 // chooseSession lets the user choose a session and returns its id.
 func (p *program) chooseSession(ctx context.Context, w *workspace.Workspace, kind session.Kind, query, prompt string) (string, error) {
+	return p.chooseAmong(ctx, w, kind, func(workspace.Entry) bool { return true }, query, prompt)
+}
+
+// chooseAmong is chooseSession with only the sessions that fit.
+func (p *program) chooseAmong(ctx context.Context, w *workspace.Workspace, kind session.Kind, fits func(workspace.Entry) bool, query, prompt string) (string, error) {
 	l, err := w.Sessions(ctx, workspace.ListOptions{Kind: kind})
 	if err != nil {
 		return "", err
 	}
+	l.Sessions = slices.DeleteFunc(l.Sessions, func(e workspace.Entry) bool { return !fits(e) })
 	if len(l.Sessions) == 0 {
 		return "", &fault.Error{Code: fault.NotFound, Message: "no sessions to choose from", Hint: "'bough import' imports the conversations of other assistants"}
 	}

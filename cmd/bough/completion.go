@@ -130,11 +130,7 @@ func (p *program) references(ctx context.Context, v verb, last string) []candida
 		return nil
 	}
 	isREF := strings.Contains(v.args, "REF")
-	kind := session.Kind("")
-	if strings.HasPrefix(v.args, "CHECKPOINT") {
-		kind = session.Checkpoint
-	}
-	found := sessionNames(ctx, w, kind, last != "")
+	found := sessionNames(ctx, w, v, last != "")
 	if isREF {
 		found = append(found, bookmarkLabels(ctx, w)...)
 	}
@@ -288,26 +284,40 @@ func takesSession(v verb) bool {
 	})
 }
 
-// sessionNames returns the short ids of the sessions of a kind, "" for all, with their
-// titles as descriptions; if titles is set, also the titles. It returns nil if the sessions
-// cannot be read.
-func sessionNames(ctx context.Context, w *workspace.Workspace, kind session.Kind, titles bool) (list []candidate) {
-	listing, err := w.List(ctx, kind)
+// sessionNames returns the short ids of the sessions that a verb takes, with their titles as
+// descriptions; if titles is set, also the titles. It returns nil if the sessions cannot be
+// read.
+func sessionNames(ctx context.Context, w *workspace.Workspace, v verb, titles bool) (list []candidate) {
+	listing, err := w.List(ctx, "")
 	if err != nil {
 		return nil
 	}
 	short := shortIDs(listing.Sessions)
-	for _, e := range listing.Sessions {
+	fitting := slices.DeleteFunc(slices.Clone(listing.Sessions), func(e workspace.Entry) bool { return !takes(v, e, listing.Sessions) })
+	for _, e := range fitting {
 		if clean(e.ID) == e.ID {
 			list = append(list, candidate{short(e.ID), line(e.Title)})
 		}
 	}
-	for _, e := range listing.Sessions {
+	for _, e := range fitting {
 		if titles && !strings.HasPrefix(e.Title, "-") {
 			list = append(list, candidate{e.Title, string(e.Kind) + ", " + age(e.LastActive)})
 		}
 	}
 	return list
+}
+
+// takes reports whether a verb that takes sessions takes this one of all.
+func takes(v verb, e workspace.Entry, all []workspace.Entry) bool {
+	switch {
+	case v.name == "unpack":
+		return e.Packed
+	case v.name == "pack": // a plain checkpoint, or a session with one
+		return slices.ContainsFunc(all, func(c workspace.Entry) bool {
+			return c.Kind == session.Checkpoint && !c.Packed && (c.ID == e.ID || string(c.BranchedFrom) == e.ID)
+		})
+	}
+	return e.Kind == session.Checkpoint || !strings.HasPrefix(v.args, "CHECKPOINT")
 }
 
 // bookmarkLabels returns the labels of bookmarks, nil if they cannot be read.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -229,8 +230,13 @@ func (p *program) changeSetting(c *cli.Context, s config.Setting, words []string
 		if value, err = s.Parse(words); err != nil {
 			return usageError("%s", err)
 		}
-		if s.Key == "import.skip" {
+		switch {
+		case s.Key == "import.skip":
 			if err := workspace.CheckSkip(words); err != nil {
+				return err
+			}
+		case s.Key == "pack" && !c.Bool("user"):
+			if err := p.checkPacking(c.Context, words); err != nil {
 				return err
 			}
 		}
@@ -251,6 +257,16 @@ func (p *program) changeSetting(c *cli.Context, s config.Setting, words []string
 	}
 	fmt.Fprintf(p.stdout, "Set %s to %s in %s\n", s.Key, clean(readable(value, ", ")), clean(file.Path))
 	return nil
+}
+
+// checkPacking returns an error if the workspace of the command line must not have a value of
+// the setting pack.
+func (p *program) checkPacking(ctx context.Context, words []string) error {
+	w, err := p.open(ctx, checkpoint.Retention{})
+	if err != nil {
+		return err
+	}
+	return w.CheckPacking(ctx, checkpoint.Packing(strings.Join(words, " ")))
 }
 
 // settingsFile returns the file in which s is to be changed.

@@ -12,10 +12,13 @@ func (p *program) packVerb() verb {
 		name:  "pack",
 		args:  "[SESSION | --all]",
 		short: "pack checkpoints, so that they share their messages",
-		long: `Packs the checkpoints of a session, or of all sessions: a packed checkpoint is a small recipe, and
-its messages are compressed in a file that the checkpoints of a conversation share. All verbs take
-packed checkpoints; other programs do not see them. The plain files stay in the trash for a week.
-Automatic checkpoints from 128 KiB on are packed when they are taken, see 'bough config pack'.`,
+		long: `Packs the checkpoints of SESSION, by default that of the head, or of all sessions: each becomes a
+small recipe in packed/, and its messages are stored once for all packed checkpoints of the
+conversation, compressed. So a packed checkpoint costs only the messages that are new since the one
+before. All verbs take packed checkpoints, and nothing changes but their files; other programs do
+not see them until 'bough unpack' restores the plain files. These stay in the trash for a week.
+New automatic checkpoints from 128 KiB on are packed anyway; 'bough config pack all' packs every new
+checkpoint, 'bough config pack none' only those of 'bough checkpoint --packed'.`,
 		example: `bough pack "Plan the trip"
 bough pack --all`,
 		flags: []cli.Flag{
@@ -42,10 +45,10 @@ bough pack --all`,
 				bytes, stored = bytes+s.Bytes, stored+s.Stored
 			}
 			if len(packed.Checkpoints) == 0 {
-				fmt.Fprintln(p.stderr, "There is no checkpoint to pack.")
+				fmt.Fprintln(p.stderr, "No checkpoint to pack.")
 				return nil
 			}
-			fmt.Fprintf(p.stderr, "Packed %s: %s are now %s; the files are in the trash\n", count(len(packed.Checkpoints), "checkpoint"), size(bytes), size(stored))
+			fmt.Fprintf(p.stderr, "Packed %s: %s became %s; the plain files are in the trash\n", count(len(packed.Checkpoints), "checkpoint"), size(bytes), size(stored))
 			return nil
 		},
 	}
@@ -56,10 +59,11 @@ func (p *program) unpackVerb() verb {
 		name:  "unpack",
 		args:  "CHECKPOINT",
 		short: "turn a packed checkpoint into a plain session file",
-		long: `Writes the session file that the packed checkpoint stands for, byte for byte, so that other programs
-see it. The recipe is moved to the trash. Prints the checkpoint's id.`,
+		long: `Writes the session file of a packed checkpoint to conversations/, byte for byte the file that
+'bough checkpoint' without --packed would have written, so that other programs see it. The recipe
+is moved to the trash. Prints the checkpoint's id.`,
 		example: `bough unpack "Before the budget"`,
-		choices: []choice{chooseSession}, min: 1, max: 1, changes: true,
+		choices: []choice{choosePacked}, min: 1, max: 1, changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			s, err := w.Unpack(c.Context, c.Args().First())
 			if err != nil {

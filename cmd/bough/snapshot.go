@@ -37,13 +37,14 @@ func (p *program) checkpointVerb() verb {
 		name:    "checkpoint",
 		aliases: []string{"save"},
 		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "packed", DisableDefaultText: true, Usage: "pack it: store only messages that no packed checkpoint of the conversation has"},
+			&cli.BoolFlag{Name: "packed", DisableDefaultText: true, Usage: "store only the messages that no other packed checkpoint of the conversation has; see 'bough help pack'"},
 		},
 		args:  "[--packed] ",
 		short: "freeze a conversation, up to any message",
-		long: `Creates a read-only copy of the path to REF, that message included, in one self-contained file:
-later changes to the conversation do not affect it. Appending to a checkpoint creates a branch of
-it. Prints the checkpoint's id.`,
+		long: `Creates a read-only copy of the path to REF, that message included, in one self-contained file or,
+with --packed, in files that the packed checkpoints of the conversation share: later changes to the
+conversation do not affect it. Appending to a checkpoint creates a branch of it. Prints the
+checkpoint's id.`,
 		example: `bough checkpoint "Plan the trip" --name "Before the budget"
 bough checkpoint "Plan the trip@msg_2b0c3457"`,
 	}, "Saved", (*workspace.Workspace).Checkpoint)

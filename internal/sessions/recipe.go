@@ -119,7 +119,8 @@ func (r *Recipe) Edited(e *session.Edit) (*Recipe, error) {
 
 // Encode returns the content of the file of the recipe.
 func (r *Recipe) Encode() []byte {
-	head := rawjson.Compact(recipeHead{r.Runs, r.Messages, r.Bytes, r.Opening})
+	runs := append([]PackRun{}, r.Runs...) // [] if there are none
+	head := rawjson.Compact(recipeHead{runs, r.Messages, r.Bytes, r.Opening})
 	data := append([]byte(`{"packed": `), head...)
 	data = append(append(data, ",\n\"session\": "...), r.frame...)
 	return append(data, "}\n"...)

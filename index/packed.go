@@ -1,7 +1,9 @@
 package index
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/internal/sessions"
@@ -10,8 +12,8 @@ import (
 
 // A Packed describes how a packed checkpoint is stored.
 type Packed struct {
-	Bytes int64          // size of its plain file
-	Items map[string]int // for each line whose pack it uses, the number of items of that up to the last one that it uses
+	Bytes int64               // size of its plain file
+	Items map[string][][2]int // the items that it uses of the pack of each line: the first of each run, and the end of the run
 }
 
 // addPacked adds the packed checkpoints. They are not in the index file: their recipes are
@@ -86,13 +88,23 @@ func (x *Index) setPacked(id string, e *Entry) {
 	x.set(id, e)
 }
 
-// Used returns the number of items that packed checkpoints use of the pack of a line: no
-// item with this number or a higher one is known to be durable.
-func (x *Index) Used(line string) (items int) {
+// InUse returns the items of the pack of a line that packed checkpoints use, as the first
+// of each run and the end of the run, in increasing order and without overlaps: these are
+// durable. Others may be remains of an interrupted append.
+func (x *Index) InUse(line string) (runs [][2]int) {
 	for _, e := range x.entries {
 		if e != nil && e.Packed != nil {
-			items = max(items, e.Packed.Items[line])
+			runs = append(runs, e.Packed.Items[line]...)
 		}
 	}
-	return items
+	slices.SortFunc(runs, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
+	merged := runs[:0]
+	for _, run := range runs {
+		if n := len(merged); n > 0 && run[0] <= merged[n-1][1] {
+			merged[n-1][1] = max(merged[n-1][1], run[1])
+		} else {
+			merged = append(merged, run)
+		}
+	}
+	return merged
 }

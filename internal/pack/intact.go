@@ -1,19 +1,25 @@
 package pack
 
-import "sort"
-
-// Intact returns the number of items before the first damaged frame, of those frames that
-// have items from number used on. It reads only these frames. The others are durable: after
-// a power failure, the header of a frame that was being appended may be whole while its
-// content is not.
-func (p *Pack) Intact(used int) (items int) {
+// Intact returns the items, [Item.Lost] in place of those that are not readable. It reads
+// only frames for which used returns false of their items, from and up to but not including
+// to: after a power failure, the header of a frame that was being appended may be whole
+// while its content is not. A frame with an item in use is durable. The result must not be
+// modified.
+func (p *Pack) Intact(used func(from, to int) bool) []Item {
 	buf := newBuffer()
 	defer buf.release()
-	i := sort.Search(len(p.frames), func(i int) bool { return p.frames[i].next() > used })
-	for ; i < len(p.frames); i++ {
-		if err := p.readVerified(&p.frames[i], buf); err != nil {
-			return p.frames[i].first
+	items, own := p.items, false
+	for i := range p.frames {
+		f := &p.frames[i]
+		if used(f.first, f.next()) || p.readVerified(f, buf) == nil {
+			continue
+		}
+		if !own {
+			items, own = append([]Item(nil), items...), true
+		}
+		for n := f.first; n < f.next(); n++ {
+			items[n] = Item{Size: -1}
 		}
 	}
-	return len(p.items)
+	return items
 }

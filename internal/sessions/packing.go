@@ -23,8 +23,8 @@ const rawFrom = 1 << 20
 
 // A PackedLine is a line whose pack may have messages of a packed checkpoint.
 type PackedLine struct {
-	ID   string // its first session
-	Used int    // number of the items of the pack that are known to be durable
+	ID    string   // its first session
+	InUse [][2]int // the runs of items of the pack that recipes name, which are durable: the first item of each, and the end
 }
 
 // Pack stages a new packed checkpoint in a batch. Its messages that none of the packs of
@@ -151,15 +151,15 @@ type packing struct {
 	fresh  []int // the items that are added to packs[0]
 	added  int64 // bytes
 	raw    bool
-	joined crc32c.Sum // of the added items
+	joined map[int]crc32c.Sum // of the added items of a run, by the number of the first one
 }
 
 // A linePack is the pack of a line.
 type linePack struct {
 	line  string
 	pack  *pack.Pack     // nil if there is none
-	items []pack.Item    // that are durable or intact
-	count int            // number of all items
+	items []pack.Item    // lost ones in place of those that are neither durable nor intact
+	count int            // number of items
 	at    map[uint64]int // numbers of the items by hash, nil until needed
 }
 
@@ -193,7 +193,9 @@ func (p *packing) open(lines []PackedLine) error {
 		case err != nil:
 			return damagedPack(line.ID, err)
 		}
-		known := opened.Items()[:opened.Intact(line.Used)]
+		known := opened.Intact(func(from, to int) bool {
+			return slices.ContainsFunc(line.InUse, func(run [2]int) bool { return run[0] < to && from < run[1] })
+		})
 		p.packs = append(p.packs, &linePack{line: line.ID, pack: opened, items: known, count: opened.Len()})
 	}
 	return nil
@@ -375,7 +377,9 @@ func (l *linePack) number(item pack.Item) (int, bool) {
 	if l.at == nil {
 		l.at = make(map[uint64]int, len(l.items))
 		for n, it := range l.items {
-			l.at[it.Hash] = n
+			if !it.Lost() {
+				l.at[it.Hash] = n
+			}
 		}
 	}
 	n, ok := l.at[item.Hash]
@@ -402,6 +406,13 @@ func (p *packing) add() error {
 	}
 	p.raw = total >= rawFrom
 	own := p.packs[0]
+	p.joined = map[int]crc32c.Sum{}
+	for _, run := range p.runs {
+		if run.Line == own.line && run.To > own.count {
+			p.joined[max(run.From, own.count)] = crc32c.Sum{}
+		}
+	}
+	done, number, from := int64(0), own.count, own.count
 	offset, first := int64(0), 0
 	if own.pack != nil {
 		offset, first = own.pack.End(), own.pack.Len()
@@ -412,9 +423,17 @@ func (p *packing) add() error {
 			if pack.HashOf(item) != it.Hash {
 				return fmt.Errorf("%s %w", session.FileName(it.part.ID), session.ErrChanged)
 			}
-			p.joined.Add(item)
-			if p.watch != nil {
-				if err := p.watch(int64(p.joined.N), total); err != nil {
+			sum, begins := p.joined[number]
+			if begins {
+				from = number
+			} else {
+				sum = p.joined[from]
+			}
+			sum.Add(item)
+			p.joined[from] = sum
+			number++
+			if done += int64(len(item)); p.watch != nil {
+				if err := p.watch(done, total); err != nil {
 					return err
 				}
 			}
@@ -457,8 +476,8 @@ func (p *packing) sum() (sum crc32c.Sum, err error) {
 			}
 			sum.Join(known)
 		}
-		if run.To > l.count && run.From <= l.count {
-			sum.Join(p.joined)
+		if run.To > l.count {
+			sum.Join(p.joined[max(run.From, l.count)])
 		}
 	}
 	return sum, nil

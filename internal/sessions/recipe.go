@@ -166,12 +166,12 @@ func decodeRecipe(id string, data []byte) (*Recipe, error) {
 	return r, nil
 }
 
-// Items returns, for each line whose pack the recipe uses, the number of items of the pack
-// up to the last one that it uses.
-func (r *Recipe) Items() map[string]int {
-	items := map[string]int{}
+// Items returns the items that the recipe uses of the pack of each line: the first of each
+// run, and the end of the run.
+func (r *Recipe) Items() map[string][][2]int {
+	items := map[string][][2]int{}
 	for _, run := range r.Runs {
-		items[run.Line] = max(items[run.Line], run.To)
+		items[run.Line] = append(items[run.Line], [2]int{run.From, run.To})
 	}
 	return items
 }

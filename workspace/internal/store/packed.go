@@ -154,7 +154,7 @@ func (tx *Tx) packedLines(line string, lineage []string) []sessions.PackedLine {
 	}
 	lines := make([]sessions.PackedLine, len(ids))
 	for i, id := range ids {
-		lines[i] = sessions.PackedLine{ID: id, Used: tx.View.Index.Used(id)}
+		lines[i] = sessions.PackedLine{ID: id, InUse: tx.View.Index.InUse(id)}
 	}
 	return lines
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -45,7 +46,7 @@ func (w *Workspace) Pack(ctx context.Context, name string) (*PackResult, error) 
 			s.Stored = stored
 			return s, nil
 		})
-		if errors.Is(err, fault.Refused) {
+		if errors.Is(err, sessions.ErrLayout) {
 			w.store.Opts.Note(err.Error())
 			continue
 		}

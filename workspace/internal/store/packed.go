@@ -108,7 +108,7 @@ func (tx *Tx) Pack(id string) (stored int64, err error) {
 	}
 	p, err := tx.View.Folder.PackFile(tx.Batch, o, tx.packedLines(line, lineage), tx.View.watch)
 	if errors.Is(err, sessions.ErrLayout) {
-		return 0, &fault.Error{Code: fault.Refused, Message: id + " cannot be packed: " + err.Error()}
+		return 0, &fault.Error{Code: fault.Refused, Message: id + " cannot be packed: " + err.Error(), Err: err}
 	}
 	if err != nil {
 		return 0, err

@@ -230,12 +230,20 @@ func (v *View) hidePending() error {
 			continue
 		}
 		for _, c := range line.Changes {
-			if id := SessionOf(c.File); id != "" && c.Moved != "" && v.IsThere(c.File) {
+			if id := SessionOf(c.File); id != "" && c.Moved != "" && v.IsThere(c.File) && !hasOther(line.Changes, c) {
 				v.Index.Remove(id)
 			}
 		}
 	}
 	return nil
+}
+
+// hasOther reports whether changes have the other file of the session whose file c moves,
+// its recipe or its plain file. Then the session is visible all the time.
+func hasOther(changes []operation.Change, c operation.Change) bool {
+	return slices.ContainsFunc(changes, func(d operation.Change) bool {
+		return d.File != c.File && SessionOf(d.File) == SessionOf(c.File)
+	})
 }
 
 // sweep removes the temporary files of interrupted commands. A temporary file
@@ -334,7 +342,7 @@ func (tx *Tx) completeOne(c operation.Change) error {
 // names, because the file system kept both, completeMove stages the removal of
 // the old one.
 func (tx *Tx) completeMove(c operation.Change) error {
-	if id := SessionOf(c.File); id != "" {
+	if id := SessionOf(c.File); id != "" && tx.View.File(id) == c.File {
 		tx.Forget(id)
 	}
 	if !tx.View.IsThere(c.Moved) {

@@ -259,7 +259,8 @@ func (d *disk) versionsOf(n int) []*File {
 }
 
 // versions returns the durable content of a file first and its current content
-// last. Between them are partial new contents, and zeros in their place.
+// last. Between them are partial new contents, and zeros in place of all new bytes or of
+// their second half.
 func versions(safe, last *File) []*File {
 	list := []*File{safe}
 	now, at := last.Data, last.Time
@@ -272,10 +273,18 @@ func versions(safe, last *File) []*File {
 			&File{Data: now[:same], Time: at},
 			&File{Data: now[:same+(len(now)-same)/2], Time: at},
 			&File{Data: now[:len(now)-1], Time: at},
-			&File{Data: append(bytes.Clone(now[:same]), make([]byte, len(now)-same)...), Time: at})
+			&File{Data: zeroFrom(now, same), Time: at},
+			&File{Data: zeroFrom(now, same+(len(now)-same)/2), Time: at})
 	}
 	list = append(list, last)
 	return slices.CompactFunc(list, func(a, b *File) bool { return bytes.Equal(a.Data, b.Data) && a.Time.Equal(b.Time) })
+}
+
+// zeroFrom returns data with zeros from an offset.
+func zeroFrom(data []byte, at int) []byte {
+	data = bytes.Clone(data)
+	clear(data[at:])
+	return data
 }
 
 // choices yields numbers below those of radix: all combinations if they are at most

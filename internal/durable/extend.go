@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"syscall"
 )
 
@@ -31,6 +32,9 @@ func (b *Batch) Extend(name string, at int64, write func(*Writer) error) (err er
 		return &fs.PathError{Op: "append", Path: name, Err: ErrChanged}
 	case errors.Is(err, fs.ErrNotExist) && at > 0:
 		return err
+	}
+	if slices.ContainsFunc(b.extensions, func(e *extension) bool { return e.file.name == name }) {
+		return &fs.PathError{Op: "append", Path: name, Err: errors.New("two changes of one file in a batch")}
 	}
 	e := &extension{at: at, created: err != nil}
 	open := func() (err error) {
@@ -62,13 +66,14 @@ func (b *Batch) Extend(name string, at int64, write func(*Writer) error) (err er
 	return fill(e.file, e.ahead, write)
 }
 
-// sync fsyncs the added bytes, and the folder if the file is new.
+// sync fsyncs the added bytes, and the folder if the file is new, or was left empty by a
+// process that ended before it did that.
 func (e *extension) sync() error {
 	defer e.ahead.close()
 	if err := e.file.Sync(); err != nil {
 		return err
 	}
-	if e.created {
+	if e.at == 0 {
 		return syncDir(e.file.root, path.Dir(e.file.name))
 	}
 	return nil

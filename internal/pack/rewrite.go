@@ -18,7 +18,8 @@ import (
 // If a live item is damaged, Rewrite calls heal, if not nil, and writes the item that it
 // returns. If that is nil, or not the item that the header describes, Rewrite returns a
 // *[DamageError]. Nothing describes a lost item, see [Item.Lost], so heal must return the
-// right one or nil.
+// right one or nil. Rewrite also calls heal for a live item that is a hole, which remains
+// one if heal returns nil.
 func (p *Pack) Rewrite(w io.Writer, live func(i int) bool, heal func(i int) []byte) error {
 	if p.HasObjects() {
 		return fmt.Errorf("%s is a pack of objects", p.name)
@@ -26,10 +27,11 @@ func (p *Pack) Rewrite(w io.Writer, live func(i int) bool, heal func(i int) []by
 	if live == nil {
 		live = func(int) bool { return true }
 	}
+	fills := heal != nil
 	if heal == nil {
 		heal = func(int) []byte { return nil }
 	}
-	r := &rewriting{p, NewWriter(w, 0, 0, false), live, heal}
+	r := &rewriting{p, NewWriter(w, 0, 0, false), live, heal, fills}
 	err := r.all()
 	if flushed := r.out.Flush(); err == nil {
 		err = flushed
@@ -39,9 +41,10 @@ func (p *Pack) Rewrite(w io.Writer, live func(i int) bool, heal func(i int) []by
 
 type rewriting struct {
 	*Pack
-	out  *Writer
-	live func(i int) bool
-	heal func(i int) []byte
+	out   *Writer
+	live  func(i int) bool
+	heal  func(i int) []byte
+	fills bool // heal may return the content of a hole
 }
 
 // A disposal is what happens to a frame.
@@ -90,8 +93,11 @@ func (r *rewriting) all() error {
 			return r.restore(f.first, f.next(), nil)
 		}
 		return r.slices(part{f, f.first, f.next()}, buf.content, func(i int, item []byte) error {
-			if !r.live(i) {
+			switch {
+			case !r.live(i):
 				item = []byte(Hole)
+			case r.items[i].IsHole():
+				item = r.fill(i)
 			}
 			return r.out.Add(item)
 		})
@@ -103,6 +109,9 @@ func (r *rewriting) dispose(f *frame) disposal {
 	live, same := false, true
 	for i := f.first; i < f.next(); i++ {
 		if r.items[i].IsHole() {
+			if r.fills && r.live(i) {
+				live, same = true, false
+			}
 			continue
 		}
 		if r.live(i) {
@@ -125,7 +134,11 @@ func (r *rewriting) dispose(f *frame) disposal {
 func (r *rewriting) restore(from, to int, damage error) error {
 	for i := from; i < to; i++ {
 		item := []byte(Hole)
-		if it := r.items[i]; !it.IsHole() && r.live(i) {
+		switch it := r.items[i]; {
+		case !r.live(i):
+		case it.IsHole():
+			item = r.fill(i)
+		default:
 			item = r.heal(i)
 			if item == nil || !it.Lost() && (Item{len(item), HashOf(item)}) != it {
 				return damage
@@ -136,6 +149,14 @@ func (r *rewriting) restore(from, to int, damage error) error {
 		}
 	}
 	return nil
+}
+
+// fill returns the content of a live item that is a hole.
+func (r *rewriting) fill(i int) []byte {
+	if item := r.heal(i); item != nil {
+		return item
+	}
+	return []byte(Hole)
 }
 
 // Verify reads everything and compares it with the headers, their checksums and the hashes

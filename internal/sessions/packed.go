@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/pack"
 	"github.com/bough-dev/bough/internal/sessionid"
@@ -93,11 +94,11 @@ func (f Folder) writePlain(w io.Writer, r *Recipe) error {
 	if _, err := w.Write(r.frame[:r.array]); err != nil {
 		return err
 	}
-	size := int64(0)
+	var sum crc32c.Sum
 	for _, run := range r.Runs {
 		err := f.items(run, func(item []byte) error {
-			size += int64(len(item))
-			if size == int64(len(item)) {
+			sum.Add(item)
+			if sum.N == len(item) {
 				item = bytes.TrimPrefix(item, []byte(","))
 			}
 			_, err := w.Write(item)
@@ -107,10 +108,10 @@ func (f Folder) writePlain(w io.Writer, r *Recipe) error {
 			return err
 		}
 	}
-	if plainSize(len(r.frame), size) != r.Bytes {
-		return &session.DamageError{Path: RecipeFile(r.outline.ID), Problem: "its pack has messages of another size"}
+	if !r.Fits(sum) {
+		return &session.DamageError{Path: RecipeFile(r.outline.ID), Problem: "its packs have other messages"}
 	}
-	if size > 0 {
+	if sum.N > 0 {
 		if _, err := io.WriteString(w, afterMessages); err != nil {
 			return err
 		}
@@ -118,6 +119,15 @@ func (f Folder) writePlain(w io.Writer, r *Recipe) error {
 	_, err := w.Write(r.frame[r.array:])
 	return err
 }
+
+// Fits reports whether sum is that of the items of r, one after the other. The frames of
+// packs have checksums of their own; this detects that a recipe and a pack do not belong
+// together.
+func (r *Recipe) Fits(sum crc32c.Sum) bool {
+	return plainSize(len(r.frame), int64(sum.N)) == r.Bytes && hexSum(sum.CRC) == r.sum
+}
+
+func hexSum(sum uint32) string { return fmt.Sprintf("%08x", sum) }
 
 // items calls each for the items of a run.
 func (f Folder) items(run PackRun, each func(item []byte) error) error {
@@ -133,8 +143,12 @@ func (f Folder) items(run PackRun, each func(item []byte) error) error {
 		return &session.DamageError{Path: PackFile(run.Line), Problem: fmt.Sprintf("it has %d messages, not %d", p.Len(), run.To)}
 	}
 	var stopped error
-	err = p.Read(run.From, run.To, func(_ int, item []byte) error {
-		stopped = each(item)
+	err = p.Read(run.From, run.To, func(i int, item []byte) error {
+		if string(item) == pack.Hole {
+			stopped = &session.DamageError{Path: PackFile(run.Line), Problem: fmt.Sprintf("message %d is lost", i)}
+		} else {
+			stopped = each(item)
+		}
 		return stopped
 	})
 	if err == nil || err == stopped {
@@ -206,3 +220,55 @@ func (f Folder) Plain(id string, data []byte) ([]byte, error) {
 // DecodeRecipe decodes the content of the file of a recipe. The error is a
 // *[session.DamageError] with its path.
 func DecodeRecipe(id string, data []byte) (*Recipe, error) { return decodeRecipe(id, data) }
+
+// Salvage returns the content of the plain file of the packed checkpoint whose recipe has
+// the content data, without the messages that cannot be read, and the number of these.
+func (f Folder) Salvage(id string, data []byte) (plain []byte, lost int, err error) {
+	r, err := decodeRecipe(id, data)
+	if err != nil {
+		return nil, 0, err
+	}
+	plain = append(plain, r.frame[:r.array]...)
+	found := 0
+	for _, run := range r.Runs {
+		err := f.readable(run, func(_ int, item []byte) {
+			if found++; found == 1 {
+				item = bytes.TrimPrefix(item, []byte(","))
+			}
+			plain = append(plain, item...)
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	if found > 0 {
+		plain = append(plain, afterMessages...)
+	}
+	return append(plain, r.frame[r.array:]...), r.Messages - found, nil
+}
+
+// readable calls each for the items of a run that can be read.
+func (f Folder) readable(run PackRun, each func(i int, item []byte)) error {
+	p, err := pack.Open(f.root, PackFile(run.Line))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	for at := run.From; at < run.To; {
+		err := p.Read(at, run.To, func(i int, item []byte) error {
+			if at = i + 1; string(item) != pack.Hole {
+				each(i, item)
+			}
+			return nil
+		})
+		var damage *pack.DamageError
+		if !errors.As(err, &damage) {
+			return err
+		}
+		at = max(at+1, min(damage.To, run.To))
+	}
+	return nil
+}

@@ -27,6 +27,14 @@ type PackedLine struct {
 	InUse [][2]int // the runs of items of the pack that recipes name, which are durable: the first item of each, and the end
 }
 
+// used returns the number of items of the pack up to the last one that a recipe names.
+func (l PackedLine) used() int {
+	if len(l.InUse) == 0 {
+		return 0
+	}
+	return l.InUse[len(l.InUse)-1][1]
+}
+
 // Pack stages a new packed checkpoint in a batch. Its messages that none of the packs of
 // lines has are added to that of lines[0]. Errors are those of [Folder.Create].
 func (f Folder) Pack(b *durable.Batch, d *session.Document, lines []PackedLine, watch func(done, total int64) error) (*Packed, error) {
@@ -117,7 +125,7 @@ func (f Folder) pack(b *durable.Batch, id string, runs []session.Run, lines []Pa
 	if err != nil {
 		return nil, err
 	}
-	head.Runs, head.Messages, head.Bytes = p.runs, len(p.items), plainSize(len(frame), int64(sum.N))
+	head.Runs, head.Messages, head.Bytes, head.CRC32C = p.runs, len(p.items), plainSize(len(frame), int64(sum.N)), hexSum(sum.CRC)
 	if head.Bytes > session.MaxFile {
 		return nil, fmt.Errorf("%s would be larger than 4 GiB", session.FileName(id))
 	}
@@ -159,7 +167,7 @@ type linePack struct {
 	line  string
 	pack  *pack.Pack     // nil if there is none
 	items []pack.Item    // lost ones in place of those that are neither durable nor intact
-	count int            // number of items
+	count int            // number of items, and of those that recipes use
 	at    map[uint64]int // numbers of the items by hash, nil until needed
 }
 
@@ -188,7 +196,7 @@ func (p *packing) open(lines []PackedLine) error {
 		case errors.Is(err, fs.ErrNotExist) && i > 0:
 			continue
 		case errors.Is(err, fs.ErrNotExist):
-			p.packs = append(p.packs, &linePack{line: line.ID})
+			p.packs = append(p.packs, &linePack{line: line.ID, count: line.used()})
 			continue
 		case err != nil:
 			return damagedPack(line.ID, err)
@@ -196,7 +204,7 @@ func (p *packing) open(lines []PackedLine) error {
 		known := opened.Intact(func(from, to int) bool {
 			return slices.ContainsFunc(line.InUse, func(run [2]int) bool { return run[0] < to && from < run[1] })
 		})
-		p.packs = append(p.packs, &linePack{line: line.ID, pack: opened, items: known, count: opened.Len()})
+		p.packs = append(p.packs, &linePack{line: line.ID, pack: opened, items: known, count: max(opened.Len(), line.used())})
 	}
 	return nil
 }
@@ -419,6 +427,11 @@ func (p *packing) add() error {
 	}
 	return p.batch.Extend(PackFile(own.line), offset, func(w *durable.Writer) error {
 		out := pack.NewWriter(w, offset, first, p.raw)
+		for range own.count - first { // items whose frames are lost keep their numbers
+			if err := out.Add([]byte(pack.Hole)); err != nil {
+				return cmp.Or(out.Flush(), err)
+			}
+		}
 		err := p.eachFresh(func(it docItem, item []byte) error {
 			if pack.HashOf(item) != it.Hash {
 				return fmt.Errorf("%s %w", session.FileName(it.part.ID), session.ErrChanged)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
@@ -32,6 +33,7 @@ type Recipe struct {
 	Bytes    int64  // size of the plain session file
 	Opening  string // the first words of the first user message, "" if there are none
 
+	sum     string           // CRC-32C of the items, eight hexadecimal digits
 	frame   []byte           // the plain file with an empty array of messages
 	array   int              // offset in frame of the end of that array
 	outline *session.Outline // of frame
@@ -49,6 +51,8 @@ type recipeHead struct {
 	Runs     []PackRun `json:"runs"`
 	Messages int       `json:"messages"`
 	Bytes    int64     `json:"bytes"`
+	CRC32C   string    `json:"crc32c"`         // of the items, one after the other
+	Session  string    `json:"session_crc32c"` // of the frame
 	Opening  string    `json:"opening"`
 }
 
@@ -74,7 +78,7 @@ func (r *PackRun) UnmarshalJSON(data []byte) error {
 
 // newRecipe returns the recipe of a session with the frame, whose outline has id.
 func newRecipe(id string, head recipeHead, frame []byte) (*Recipe, error) {
-	r := &Recipe{Runs: head.Runs, Messages: head.Messages, Bytes: head.Bytes, Opening: head.Opening, frame: frame}
+	r := &Recipe{Runs: head.Runs, Messages: head.Messages, Bytes: head.Bytes, Opening: head.Opening, sum: head.CRC32C, frame: frame}
 	o, err := decode(id, frame)
 	if err != nil {
 		return nil, err
@@ -113,14 +117,19 @@ func (r *Recipe) Edited(e *session.Edit) (*Recipe, error) {
 		return nil, err
 	}
 	frame = append(frame, r.frame[at:]...)
-	head := recipeHead{r.Runs, r.Messages, r.Bytes + int64(len(frame)-len(r.frame)), r.Opening}
+	head := r.head()
+	head.Bytes += int64(len(frame) - len(r.frame))
 	return newRecipe(r.outline.ID, head, frame)
+}
+
+func (r *Recipe) head() recipeHead {
+	runs := append([]PackRun{}, r.Runs...) // [] if there are none
+	return recipeHead{runs, r.Messages, r.Bytes, r.sum, hexSum(crc32c.Of(r.frame)), r.Opening}
 }
 
 // Encode returns the content of the file of the recipe.
 func (r *Recipe) Encode() []byte {
-	runs := append([]PackRun{}, r.Runs...) // [] if there are none
-	head := rawjson.Compact(recipeHead{runs, r.Messages, r.Bytes, r.Opening})
+	head := rawjson.Compact(r.head())
 	data := append([]byte(`{"packed": `), head...)
 	data = append(append(data, ",\n\"session\": "...), r.frame...)
 	return append(data, "}\n"...)
@@ -154,6 +163,9 @@ func decodeRecipe(id string, data []byte) (*Recipe, error) {
 	}
 	if messages != head.Messages || messages < 0 || head.Bytes < 0 || head.Bytes > session.MaxFile {
 		return nil, damaged("the number of messages or bytes is wrong")
+	}
+	if head.Session != hexSum(crc32c.Of(frame.Of(data))) {
+		return nil, damaged("the checksum of its session is wrong")
 	}
 	r, err := newRecipe(id, head, bytes.Clone(frame.Of(data)))
 	var damage *session.DamageError

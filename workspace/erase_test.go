@@ -1,7 +1,9 @@
 package workspace_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/task"
 	"github.com/bough-dev/bough/workspace/trash"
+	"github.com/klauspost/compress/zstd"
 )
 
 // secret is in every text of the session that a test erases; kept is in every text of
@@ -27,7 +30,7 @@ const (
 	kept   = "plugh"
 )
 
-// holding returns the files of the workspace that contain a word.
+// holding returns the files of the workspace that contain a word, compressed or not.
 func (s *space) holding(word string) (names []string) {
 	s.t.Helper()
 	err := filepath.WalkDir(s.Dir(), func(name string, d fs.DirEntry, err error) error {
@@ -35,7 +38,7 @@ func (s *space) holding(word string) (names []string) {
 			return err
 		}
 		data, err := os.ReadFile(name)
-		if strings.Contains(strings.ToLower(string(data)+d.Name()), word) {
+		if strings.Contains(strings.ToLower(string(data)+d.Name()+decompressed(data)), word) {
 			name, _ = filepath.Rel(s.Dir(), name)
 			names = append(names, filepath.ToSlash(name))
 		}
@@ -45,6 +48,24 @@ func (s *space) holding(word string) (names []string) {
 		s.t.Fatal(err)
 	}
 	return names
+}
+
+// decompressed returns what the Zstandard frames of a file decompress to, as far as they do.
+func decompressed(data []byte) string {
+	var text strings.Builder
+	for at := 0; ; at++ {
+		n := bytes.Index(data[at:], []byte("\x28\xb5\x2f\xfd"))
+		if n < 0 {
+			return text.String()
+		}
+		at += n
+		r, err := zstd.NewReader(bytes.NewReader(data[at:]), zstd.IgnoreChecksum(true), zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			panic(err)
+		}
+		_, _ = io.Copy(&text, r) // what precedes an error counts
+		r.Close()
+	}
 }
 
 // fill makes a session with a word in everything that bough stores of it, and returns its

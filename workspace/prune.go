@@ -74,7 +74,7 @@ func prune(ctx context.Context, w *store.Store, o PruneOptions, after packedTo) 
 		before := tx.View.Store.Opts.Now().Add(-prunedAge)
 		purged, err := eraser.Purge(tx, func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
 		if err == nil && (!after.auto || purged > 0 || !after.raw && tx.HasRawPack(after.line)) {
-			err = tx.TidyPacks(store.Sparingly)
+			err = tx.TidyPacks()
 		}
 		return p, err
 	})

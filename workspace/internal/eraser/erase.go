@@ -12,7 +12,6 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/internal/importer"
@@ -46,6 +45,11 @@ func newErasure(sessions, messages, titles []string) *erasure {
 		e.messages[id] = true
 	}
 	return e
+}
+
+// hasItem reports whether a message in the pack of a line is one of e.
+func (e *erasure) hasItem(line string, item []byte) bool {
+	return e.sessions[line] || e.messages[gjson.GetBytes(bytes.TrimPrefix(item, []byte(",")), "id").Str]
 }
 
 // erase removes the text of the sessions of e from explorations, learnings,
@@ -430,10 +434,14 @@ func goneWith(v *store.View, files, all []trash.File) (ids, titles []string) {
 	}
 	for _, f := range files {
 		id := store.SessionOf(f.File)
-		if id != "" && left[id] == 0 && !v.IsThere(session.FileName(id)) && !slices.Contains(ids, id) {
+		if id != "" && left[id] == 0 && !v.IsThere(v.Folder.File(id)) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
+			title := "metadata.title"
+			if store.RecipeOf(f.File) != "" {
+				title = "session.metadata.title"
+			}
 			if data, err := durable.ReadFile(v.Root, v.NameOf(f)); err == nil {
-				titles = append(titles, gjson.GetBytes(data, "metadata.title").Str)
+				titles = append(titles, gjson.GetBytes(data, title).Str)
 			}
 		}
 	}

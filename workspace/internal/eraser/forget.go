@@ -82,7 +82,7 @@ func CompleteForget(tx *store.Tx) error {
 				return line
 			})
 		},
-		func() error { return tx.TidyPacks(store.Completely) },
+		func() error { return tx.EraseFromPacks(e.hasItem) },
 		func() error { return removeThere(tx.View.Root, store.HandoverDir) },
 		func() error { return removeThere(tx.View.Root, session.CacheDir) },
 		func() error {
@@ -145,7 +145,7 @@ func keepSourcesOut(tx *store.Tx, plan *store.ForgetPlan) error {
 
 // removeForgotten deletes the files of sessions, also in the trash, other
 // references to them in the trash, and a head in one of them, and rebuilds the
-// index.
+// index. It also deletes damaged packs that were moved to the trash.
 func removeForgotten(tx *store.Tx, plan *store.ForgetPlan, e *erasure) error {
 	var names []string
 	for _, id := range plan.Sessions {
@@ -160,7 +160,7 @@ func removeForgotten(tx *store.Tx, plan *store.ForgetPlan, e *erasure) error {
 	}
 	for _, f := range list.Files {
 		id := store.SessionOf(strings.TrimSuffix(f.File, store.BackupSuffix))
-		if e.sessions[id] || id == "" && mentions(tx.View, tx.View.NameOf(f), plan.Sessions) {
+		if e.sessions[id] || store.PackOf(f.File) != "" || id == "" && mentions(tx.View, tx.View.NameOf(f), plan.Sessions) {
 			names = append(names, tx.View.NameOf(f))
 		}
 	}

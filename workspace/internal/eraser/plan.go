@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/forget"
@@ -91,7 +92,7 @@ func planForget(v *store.View, ids []string, o forget.Options) (*forget.Result, 
 				shared++
 			}
 		}
-		if shared == 0 || gone[t.id] || copies[t.id] {
+		if shared == 0 && !t.mayShare(gone) || gone[t.id] || copies[t.id] {
 			return
 		}
 		copies[t.id] = true
@@ -227,6 +228,7 @@ func isSourceOf(v *store.View, t sessionText, row *importer.ConvRow, ids []strin
 type sessionText struct {
 	id       string
 	trashed  bool
+	partial  bool // it is packed, and not all of it can be read
 	data     []byte
 	messages []textMessage
 }
@@ -247,13 +249,33 @@ func textOf(id string, data []byte, trashed bool) sessionText {
 	return t
 }
 
+// textIn returns the text of a session whose file, in the trash or not, has the content data.
+func textIn(v *store.View, file, id string, data []byte, trashed bool) sessionText {
+	text, whole := v.TextOf(file, data)
+	t := textOf(id, text, trashed)
+	t.partial = !whole
+	return t
+}
+
+// mayShare reports whether t was made from one of the sessions, and its messages are not all
+// known.
+func (t *sessionText) mayShare(ids map[string]bool) bool {
+	if !t.partial {
+		return false
+	}
+	from := append(t.meta("lineage").Array(), t.meta("branched_from"))
+	return slices.ContainsFunc(from, func(id gjson.Result) bool { return ids[id.Str] })
+}
+
 func (t *sessionText) meta(path string) gjson.Result { return gjson.GetBytes(t.data, "metadata."+path) }
 
 // sessionTexts calls f for each session, including those in the trash.
 func sessionTexts(v *store.View, f func(sessionText)) error {
 	for _, id := range v.Index.IDs() {
-		if data, err := store.ReadRegular(v.Root, session.FileName(id)); err == nil && data != nil {
-			f(textOf(id, data, false))
+		for _, name := range []string{session.FileName(id), sessions.RecipeFile(id)} { // a file hides a recipe
+			if data, err := store.ReadRegular(v.Root, name); err == nil && data != nil {
+				f(textIn(v, name, id, data, false))
+			}
 		}
 		if err := v.Ctx.Err(); err != nil {
 			return err
@@ -266,7 +288,7 @@ func sessionTexts(v *store.View, f func(sessionText)) error {
 	for _, file := range list.Files {
 		if id := store.SessionOf(file.File); id != "" {
 			if data, err := durable.ReadFile(v.Root, v.NameOf(file)); err == nil {
-				f(textOf(id, data, true))
+				f(textIn(v, file.File, id, data, true))
 			}
 		}
 	}

@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
@@ -27,12 +29,17 @@ func PurgeTrash(ctx context.Context, w *store.Store, o trash.PurgeOptions) (*tra
 		purged := &trash.List{Files: []trash.File{}}
 		before := store.Instant(tx.View.Store.Opts.Now().Add(-o.MinAge))
 		sums := map[string]bool{}
+		var messages []string
 		for _, f := range all.Files {
 			if !f.RemovedAt.After(before) {
 				purged.Files = append(purged.Files, f)
 				if id := store.SessionOf(f.File); id != "" {
 					if data, err := durable.ReadFile(tx.View.Root, tx.View.NameOf(f)); err == nil {
-						addAttached(sums, id, data)
+						t := textIn(tx.View, f.File, id, data, true)
+						addAttached(sums, id, t.data)
+						for _, m := range t.messages {
+							messages = append(messages, m.id)
+						}
 					}
 				}
 			}
@@ -45,7 +52,7 @@ func PurgeTrash(ctx context.Context, w *store.Store, o trash.PurgeOptions) (*tra
 		if _, err := Purge(tx, func(_ string, at time.Time) bool { return !store.Instant(at).After(before) }); err != nil {
 			return nil, err
 		}
-		if err := tx.TidyPacks(store.Completely); err != nil {
+		if err := tx.EraseFromPacks(newErasure(ids, messages, nil).hasItem); err != nil {
 			return nil, err
 		}
 		gone, err := purgeAttachments(tx, sums)
@@ -71,7 +78,7 @@ func addAttached(sums map[string]bool, id string, data []byte) {
 // purgeAttachments deletes the attachments that nothing refers to: no session, no file
 // in the trash, and no operation that could be redone. It returns the deleted ones.
 func purgeAttachments(tx *store.Tx, sums map[string]bool) (gone []trash.File, err error) {
-	for _, dir := range []string{session.Dir, store.TrashDir, operation.Path} {
+	for _, dir := range []string{session.Dir, sessions.PackedDir, store.TrashDir, operation.Path} {
 		if len(sums) == 0 {
 			return nil, nil
 		}
@@ -107,15 +114,24 @@ func purgeAttachments(tx *store.Tx, sums map[string]bool) (gone []trash.File, er
 
 // keepNamed removes from sums the attachments that a file refers to.
 func keepNamed(v *store.View, sums map[string]bool, name string) error {
+	keep := func(data []byte) {
+		for sum := range sums {
+			if bytes.Contains(data, []byte(sum)) {
+				delete(sums, sum)
+			}
+		}
+	}
+	if strings.HasSuffix(name, ".zst") {
+		if err := v.EachText(name, keep); err != nil {
+			clear(sums) // what it refers to is unknown
+		}
+		return v.Ctx.Err()
+	}
 	data, err := durable.ReadFile(v.Root, name)
 	if err != nil {
 		return err
 	}
-	for sum := range sums {
-		if bytes.Contains(data, []byte(sum)) {
-			delete(sums, sum)
-		}
-	}
+	keep(data)
 	return v.Ctx.Err()
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -162,7 +163,8 @@ func (v *View) wasSession(id string, candidates []string) bool {
 func (v *View) inTrashNow(id string) bool {
 	stamps, err := fs.ReadDir(v.Root.FS(), TrashDir)
 	return err == nil && slices.ContainsFunc(stamps, func(d fs.DirEntry) bool {
-		return v.IsThere(TrashDir + "/" + d.Name() + "/" + session.FileName(id))
+		dir := TrashDir + "/" + d.Name() + "/"
+		return v.IsThere(dir+session.FileName(id)) || v.IsThere(dir+sessions.RecipeFile(id))
 	})
 }
 

@@ -117,6 +117,32 @@ var defects = []defect{
 		s.mend()
 		s.lie("x", "y")
 	}, "stale_cache fixed"},
+	{"a damaged frame", packedAnd(func(s *space, _, pack string) { s.flip(pack, len(s.read(pack))-8) }), "damaged_pack fixed"},
+	{"a damaged header of a frame", packedAnd(func(s *space, _, pack string) { s.flip(pack, 20) }), "damaged_pack fixed"},
+	{"a torn pack", packedAnd(func(s *space, _, pack string) { s.tearFile(pack, 8) }), "damaged_pack fixed"},
+	{"no pack", packedAnd(func(s *space, _, pack string) { s.delete(pack) }), "damaged_pack fixed"},
+	{"a frame with messages that no file has", func(s *space) {
+		s.messages("x", "", `{"id":"x1","role":"user","content":"text of x"}`)
+		s.mend()
+		_, pack := s.packedOf("x")
+		s.delete("conversations/x.json")
+		s.mend()
+		s.flip(pack, len(s.read(pack))-8)
+	}, "damaged_pack"},
+	{"an interrupted append to a pack", packedAnd(func(s *space, _, pack string) { s.write(pack, s.read(pack)+"P*M") }), "damaged_pack fixed"},
+	{"a pack without a recipe", packedAnd(func(s *space, recipe, _ string) { s.delete(recipe) }), "unused_pack fixed"},
+	{"a temporary pack", packedAnd(func(s *space, _, pack string) { s.write("packed/.a.zst.bough-tmp", s.read(pack)) }), "left_over once"},
+	{"a torn recipe", packedAnd(func(s *space, recipe, _ string) { s.tearFile(recipe, 3) }), "damaged_session"},
+	{"a recipe of another pack", packedAnd(func(s *space, recipe, _ string) {
+		s.write(recipe, strings.Replace(s.read(recipe), `"crc32c":"`, `"crc32c":"f`, 1))
+	}), "damaged_session"},
+	{"a recipe with the name of a session", packedAnd(func(s *space, recipe, _ string) {
+		data := s.read(recipe)
+		if _, err := s.Unpack(s.t.Context(), "Packed"); err != nil {
+			s.t.Fatal(err)
+		}
+		s.write(recipe, data)
+	}), "hidden_recipe"},
 	{"a missing origin of a continuation", func(s *space) { s.delete("conversations/a.json"); s.delete(session.IndexPath) }, "missing_ancestor, stale_index fixed"},
 	{"a cycle of sessions", func(s *space) {
 		s.messages("x", `"continued_from":"y","continued_to":"y"`)
@@ -259,6 +285,22 @@ func edit(id, was, is string) func(*space) {
 		if err := os.Chtimes(filepath.Join(s.Dir(), session.IndexPath), time.Time{}, time.Now().Add(time.Hour)); err != nil {
 			s.t.Fatal(err)
 		}
+	}
+}
+
+// packedOf takes a packed checkpoint of a session and returns the names of its recipe and
+// its pack.
+func (s *space) packedOf(id string) (recipe, pack string) {
+	s.t.Helper()
+	cp := s.packedAs(id, "Packed")
+	return "packed/" + cp + ".json", "packed/" + s.lineOf(cp) + ".zst"
+}
+
+// packedAnd takes a packed checkpoint and then damages it.
+func packedAnd(damage func(s *space, recipe, pack string)) func(*space) {
+	return func(s *space) {
+		recipe, pack := s.packedOf("b")
+		damage(s, recipe, pack)
 	}
 }
 

@@ -28,7 +28,7 @@ func (d *checkup) dialects() error {
 		if edit == nil {
 			continue
 		}
-		if err := d.keep(session.FileName(o.ID)); err != nil {
+		if err := d.keep(d.v.File(o.ID)); err != nil {
 			return err
 		}
 		if err := d.tx.Replace(edit); err != nil {

@@ -131,5 +131,5 @@ func examineAtRest(ctx context.Context, w *store.Store, examine examiner) (e exa
 
 // passes reports whether a write in progress may cause p.
 func passes(p doctor.Problem) bool {
-	return slices.Contains([]string{doctor.LeftOver, doctor.StaleIndex, doctor.OneSidedLink, doctor.LostHead, doctor.LostBookmark, doctor.LostTree, doctor.LostAgentHead, doctor.PendingForget}, p.Kind)
+	return slices.Contains([]string{doctor.LeftOver, doctor.StaleIndex, doctor.OneSidedLink, doctor.LostHead, doctor.LostBookmark, doctor.LostTree, doctor.LostAgentHead, doctor.PendingForget, doctor.DamagedPack, doctor.UnusedPack}, p.Kind)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/doctor"
@@ -56,7 +57,7 @@ func (d *checkup) note(kind, path, detail string) {
 }
 
 func (d *checkup) run() error {
-	for _, look := range []func() error{d.forgetting, d.folders, d.files, d.conflictCopies, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile, d.specialFiles} {
+	for _, look := range []func() error{d.forgetting, d.folders, d.packs, d.files, d.conflictCopies, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile, d.specialFiles} {
 		if err := look(); err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func (d *checkup) forgetting() error {
 
 // folders checks the directory entries.
 func (d *checkup) folders() error {
-	for _, dir := range []string{".", session.Dir, agent.Dir} {
+	for _, dir := range []string{".", session.Dir, sessions.PackedDir, agent.Dir} {
 		entries, err := durable.ReadDir(d.v.Root, dir)
 		if err != nil {
 			continue
@@ -122,7 +123,11 @@ func (d *checkup) folders() error {
 // leftOver reports the temporary file of an interrupted write.
 func (d *checkup) leftOver(name string) error {
 	if d.repairs() {
-		if err := d.tx.Discard(name); err != nil {
+		discard := d.tx.Discard
+		if strings.HasPrefix(name, sessions.PackedDir+"/") {
+			discard = func(name string) error { return durable.Remove(d.v.Root, name) } // a forget could not find its text
+		}
+		if err := discard(name); err != nil {
 			return err
 		}
 	}
@@ -170,7 +175,7 @@ func (d *checkup) files() error {
 
 // file checks a readable session.
 func (d *checkup) file(s *session.Outline) {
-	name := session.FileName(s.ID)
+	name := d.v.File(s.ID)
 	if own := s.OwnID; own != "" && own != s.ID {
 		d.found(doctor.ForeignID, name, fmt.Sprintf("the file has another id, %q; its name is used", own), false)
 	}
@@ -194,7 +199,7 @@ func (d *checkup) cache(s *session.Outline) {
 	if d.repairs() {
 		d.v.Folder.Forget(s.ID)
 	}
-	d.found(doctor.StaleCache, session.FileName(s.ID), "the content of the file changed since it was cached, although its time did not", d.repairs())
+	d.found(doctor.StaleCache, d.v.File(s.ID), "the content of the file changed since it was cached, although its time did not", d.repairs())
 }
 
 // reindex reports an index entry that differs from its file although the file's
@@ -211,6 +216,8 @@ func (d *checkup) reindex(s *session.Outline) {
 func (d *checkup) unusable(id string, err error) {
 	var damage *session.DamageError
 	switch {
+	case errors.As(err, &damage) && store.PackOf(damage.Path) != "":
+		// reported with the pack
 	case errors.As(err, &damage):
 		r := d.remedy(id)
 		detail := damageDetail(damage, r, false)
@@ -219,7 +226,7 @@ func (d *checkup) unusable(id string, err error) {
 		}
 		d.found(doctor.DamagedSession, damage.Path, detail, false)
 	case !errors.Is(err, store.ErrGone):
-		d.found(doctor.UnreadableSession, session.FileName(id), err.Error(), false)
+		d.found(doctor.UnreadableSession, d.v.Folder.File(id), err.Error(), false)
 	}
 }
 
@@ -241,7 +248,7 @@ func (d *checkup) lines() error {
 	for _, e := range d.v.Index.Entries() {
 		var ring *index.CycleError
 		if _, err := d.v.Lineage(e.ID); errors.As(err, &ring) && slices.Contains(ring.IDs, e.ID) {
-			d.found(doctor.Cycle, session.FileName(e.ID), ring.Error(), false)
+			d.found(doctor.Cycle, d.v.File(e.ID), ring.Error(), false)
 			continue
 		}
 		if seen[e.ID] {
@@ -253,7 +260,7 @@ func (d *checkup) lines() error {
 		}
 		var missing *index.MissingError
 		if errors.As(err, &missing) {
-			d.found(doctor.MissingAncestor, session.FileName(missing.From), missing.Error(), false)
+			d.found(doctor.MissingAncestor, d.v.File(missing.From), missing.Error(), false)
 		}
 		if len(ids) > 0 {
 			d.messages(ids)
@@ -280,7 +287,7 @@ func (d *checkup) messages(ids []string) {
 	}
 	notes := make([]partNotes, len(parts))
 	for n := range t.Len() {
-		id, file := t.ID(n), session.FileName(parts[t.Part(n)].ID)
+		id, file := t.ID(n), d.v.File(parts[t.Part(n)].ID)
 		notes := &notes[t.Part(n)]
 		switch {
 		case t.Joined(n):
@@ -297,7 +304,7 @@ func (d *checkup) messages(ids []string) {
 		}
 	}
 	for p, n := range notes {
-		d.notesOf(session.FileName(parts[p].ID), n)
+		d.notesOf(d.v.File(parts[p].ID), n)
 	}
 }
 
@@ -389,7 +396,7 @@ func (d *checkup) links() error {
 				return err
 			}
 		}
-		d.found(doctor.OneSidedLink, session.FileName(e.ID), detail, d.repairs())
+		d.found(doctor.OneSidedLink, d.v.File(e.ID), detail, d.repairs())
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (d *checkup) attachments() error {
 		for _, m := range s.Messages {
 			for _, sum := range store.Attached(m) {
 				if !whole[sum] {
-					d.found(doctor.LostAttachment, session.FileName(e.ID), fmt.Sprintf("the message %q refers to %s", m.ID, lines.FilePath(sum)), false)
+					d.found(doctor.LostAttachment, d.v.File(e.ID), fmt.Sprintf("the message %q refers to %s", m.ID, lines.FilePath(sum)), false)
 				}
 			}
 		}

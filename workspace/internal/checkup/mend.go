@@ -46,6 +46,9 @@ func mendSessions(tx *store.Tx) ([]doctor.Problem, error) {
 
 // mendSession replaces a damaged session with its intact part or a copy.
 func (d *checkup) mendSession(id string) error {
+	if d.v.Folder.IsPacked(id) {
+		return nil // see packs
+	}
 	name := session.FileName(id)
 	var damage *session.DamageError
 	s, err := d.v.Outline(id)
@@ -166,7 +169,7 @@ func (d *checkup) finish() error {
 
 // relink writes the continuations of a session into its file.
 func (d *checkup) relink(s *session.Outline) error {
-	if err := d.keep(session.FileName(s.ID)); err != nil {
+	if err := d.keep(d.v.File(s.ID)); err != nil {
 		return err
 	}
 	if err := d.tx.SetContinuedTo(s); err != nil {
@@ -254,6 +257,9 @@ func (c spare) detail() string {
 // session, which only happens after a failure; otherwise it returns a copy
 // without extra messages.
 func (d *checkup) newerCopy(o *session.Outline) spare {
+	if d.v.IsPacked(o.ID) {
+		return spare{}
+	}
 	name := session.FileName(o.ID) + ".bak"
 	info, err := d.v.Root.Lstat(name)
 	if err != nil || !info.ModTime().After(o.Stat.ModTime) {

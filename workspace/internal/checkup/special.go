@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/internal/store"
@@ -15,7 +16,7 @@ import (
 )
 
 // ownFolders are the folders that contain only files of the workspace.
-var ownFolders = [...]string{session.Dir, agent.Dir, store.ExplorationsDir, lines.FilesDir, "checkpoints", store.StateDir}
+var ownFolders = [...]string{session.Dir, sessions.PackedDir, agent.Dir, store.ExplorationsDir, lines.FilesDir, "checkpoints", store.StateDir}
 
 // isSpecial reports whether a file is neither regular nor a folder nor a link.
 func isSpecial(t fs.FileMode) bool {

@@ -45,6 +45,8 @@ func Explain(err error) *fault.Error {
 		return explain(fault.Ambiguous, "use more of the id")
 	case errors.As(err, &unknown):
 		return explain(fault.Usage, unknownHint(unknown))
+	case lostInPack(err):
+		return explain(fault.Damaged, "a repair restores the messages that other files have", fault.Do(fault.ReadPartial))
 	case errors.As(err, &damage):
 		return explain(fault.Damaged, "the other sessions can be used", fault.Do(fault.Examine))
 	case errors.As(err, &missing):

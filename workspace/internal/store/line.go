@@ -2,11 +2,16 @@ package store
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
 
 	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -55,7 +60,7 @@ func (l *Line) newestID() string {
 }
 
 // Line opens the line of a session. With partial it accepts a line whose first
-// files are missing.
+// files are missing, and a packed checkpoint with messages that cannot be read.
 func (v *View) Line(id string, partial bool) (*Line, error) {
 	ids, err := v.LineIDs(id)
 	if err != nil {
@@ -65,6 +70,9 @@ func (v *View) Line(id string, partial bool) (*Line, error) {
 		v.Store.Opts.Note(err.Error() + "; the remaining messages are used")
 	}
 	parts, err := v.OutlineAll(ids)
+	if partial && lostInPack(err) {
+		parts, err = v.salvage(ids)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +85,40 @@ func (v *View) Line(id string, partial bool) (*Line, error) {
 		l.Broken = cmp.Or(l.Broken, v.Index.Broken(ids[part]))
 	}
 	return l, nil
+}
+
+// lostInPack reports whether err is that of messages of a packed checkpoint that cannot be
+// read.
+func lostInPack(err error) bool {
+	var damage *session.DamageError
+	return errors.As(err, &damage) && PackOf(damage.Path) != ""
+}
+
+// salvage returns the outlines of sessions, of packed checkpoints without the messages that
+// cannot be read.
+func (v *View) salvage(ids []string) ([]*session.Outline, error) {
+	for _, id := range ids {
+		if !v.IsPacked(id) || v.Outlines[id] != nil {
+			continue
+		}
+		data, err := durable.ReadFile(v.Root, sessions.RecipeFile(id))
+		if err != nil {
+			return nil, err
+		}
+		plain, lost, err := v.Folder.Salvage(id, data)
+		if err != nil {
+			return nil, err
+		}
+		s, err := session.Decode(id, plain)
+		if err != nil {
+			return nil, err
+		}
+		if lost > 0 {
+			v.Store.Opts.Note(fmt.Sprintf("%s of %s cannot be read; the remaining messages are used", plural.Of(lost, "message"), id))
+		}
+		v.Opened[id], v.Outlines[id] = s, s.Outline
+	}
+	return v.OutlineAll(ids)
 }
 
 // LineNamed opens the line of the session that name refers to.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/owner"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
@@ -17,7 +18,7 @@ import (
 // such a path: its owner controls the contents, and could read what is written
 // to it. This does not apply if the user named the workspace.
 func ForeignPath(dir string) (string, error) {
-	for _, name := range []string{".", store.StateDir, session.Dir, agent.Dir, store.ExplorationsDir, store.HeadFile} {
+	for _, name := range []string{".", store.StateDir, session.Dir, sessions.PackedDir, agent.Dir, store.ExplorationsDir, store.HeadFile} {
 		path := filepath.Join(dir, name)
 		foreign, err := owner.Other(path)
 		if foreign || err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/internal/importer"
@@ -23,7 +24,7 @@ import (
 )
 
 var usageKinds = []usage.Kind{
-	usage.UsageRoots, usage.UsageContinuations, usage.UsageBranches, usage.UsageCheckpoints, usage.UsageAutoCheckpoints, usage.UsagePenguin, usage.UsageDamaged,
+	usage.UsageRoots, usage.UsageContinuations, usage.UsageBranches, usage.UsageCheckpoints, usage.UsageAutoCheckpoints, usage.UsagePacked, usage.UsagePenguin, usage.UsageDamaged,
 	usage.UsageIndex, usage.UsageAttachments, usage.UsageAgents, usage.UsageExplorations, usage.UsageOperations, usage.UsageTasks, usage.UsageTrash, usage.UsageCaches, usage.UsageOther,
 }
 
@@ -36,6 +37,7 @@ var usagePlaces = []struct {
 	{session.Dir + "/" + session.IndexFile, usage.UsageIndex},
 	{index.JournalPath, usage.UsageIndex},
 	{session.Dir, usage.UsageOther},
+	{sessions.PackedDir, usage.UsagePacked},
 	{"checkpoints", usage.UsagePenguin},
 	{lines.FilesDir, usage.UsageAttachments},
 	{agent.Dir, usage.UsageAgents},
@@ -66,7 +68,7 @@ func (w *Workspace) Usage(ctx context.Context, limit int) (*usage.Report, error)
 			kinds[kind] = &usage.Files{Kind: kind}
 		}
 		err := eachFile(v, func(name string, size int64) {
-			if id := store.SessionOf(name); id != "" {
+			if id := store.SessionOf(name); id != "" && (store.RecipeOf(name) == "" || v.IsPacked(id)) {
 				sizes[id] = size
 			}
 			k := kinds[usageKind(v, name)]
@@ -118,7 +120,7 @@ func eachFile(v *store.View, f func(name string, size int64)) error {
 
 // usageKind returns the kind of a file of the workspace.
 func usageKind(v *store.View, name string) usage.Kind {
-	if id := store.SessionOf(name); id != "" {
+	if id := store.SessionOf(name); id != "" && store.RecipeOf(name) == "" {
 		e := v.Index.Entry(id)
 		switch {
 		case e == nil:

@@ -57,7 +57,7 @@ bough inspect conversations/*.json --json`,
 func (p *program) inspection(f inspect.Result) {
 	kind := map[inspect.Kind]string{
 		inspect.SessionFile: "session file", inspect.TranscriptFile: f.Format + " transcript",
-		inspect.CheckpointFile: "checkpoint of Penguin", inspect.IndexFile: "session index",
+		inspect.CheckpointFile: "checkpoint of Penguin", inspect.IndexFile: "session index", inspect.RecipeFile: "packed checkpoint",
 		inspect.BookmarksFile: "bookmarks", inspect.HeadFile: "head", inspect.AgentFile: "agent",
 		inspect.ExplorationFile: "exploration", inspect.LogFile: "log of operations",
 		inspect.LinesFile: "JSON lines", inspect.JSONFile: "JSON", inspect.UnknownFile: "not JSON",

@@ -21,6 +21,7 @@ import (
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/bounded"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/internal/unpack"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
@@ -36,6 +37,7 @@ const (
 	SessionFile     Kind = "session"
 	TranscriptFile  Kind = "transcript" // of another program
 	CheckpointFile  Kind = "penguin_checkpoint"
+	RecipeFile      Kind = "recipe" // of a packed checkpoint
 	IndexFile       Kind = "session_index"
 	BookmarksFile   Kind = "bookmarks"
 	HeadFile        Kind = "head"
@@ -166,6 +168,9 @@ func inspectData(path string, data []byte) Result {
 	format := convert.Detect(data[:min(len(data), convert.HeadSize)])
 	syntax := rawjson.Check(data)
 	switch {
+	case bytes.HasPrefix(data, []byte(`{"packed":`)) || syntax == nil && gjson.GetBytes(data, "packed.runs").IsArray():
+		i.Kind = RecipeFile
+		i.recipe(path, data)
 	case format != nil && format.Sessions || syntax != nil && format == nil && isSessionHead(data):
 		i.Kind = SessionFile
 		i.session(path, data)
@@ -215,6 +220,22 @@ func (i *Result) session(path string, data []byte) {
 		i.Conversations[n].Kind = string(s.Meta.Kind())
 	}
 	i.Format = format.Name
+}
+
+// recipe inspects the recipe of a packed checkpoint, whose messages are in other files.
+func (i *Result) recipe(path string, data []byte) {
+	id := strings.TrimSuffix(filepath.Base(path), ".json")
+	r, err := sessions.DecodeRecipe(id, data)
+	if !i.check(err, 0) {
+		return
+	}
+	s := r.Summary()
+	begins, _ := session.ParseTime(s.CreatedAt)
+	last, _ := session.ParseTime(s.LastActive)
+	i.Conversations = append(i.Conversations, Conversation{
+		ID: session.ID(id), Title: cmp.Or(s.Meta.Title, r.Opening), Kind: string(s.Meta.Kind()), Messages: r.Messages,
+		Roles: map[string]int{}, Ends: []End{}, Begins: begins, LastTime: last,
+	})
 }
 
 // transcript inspects a transcript of another program. syntax is the error of

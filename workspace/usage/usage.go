@@ -33,6 +33,7 @@ const (
 	UsageBranches        Kind = "branches"
 	UsageCheckpoints     Kind = "checkpoints"
 	UsageAutoCheckpoints Kind = "automatic_checkpoints"
+	UsagePacked          Kind = "packed_checkpoints" // recipes and packs
 	UsagePenguin         Kind = "penguin_checkpoints"
 	UsageDamaged         Kind = "damaged_sessions"
 	UsageIndex           Kind = "index"

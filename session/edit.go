@@ -113,6 +113,10 @@ func (e *Edit) Bytes(open func(*Outline) (*Session, error)) ([]byte, error) {
 	return e.layout().bytes(open)
 }
 
+// Outline returns the outline of the edited file, without its checksum. It is nil if the
+// file has to be decoded for that.
+func (e *Edit) Outline() *Outline { return e.layout().outline }
+
 // A splice replaces a span of a file by other bytes.
 type splice struct {
 	rawjson.Span

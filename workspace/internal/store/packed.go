@@ -90,6 +90,10 @@ func (tx *Tx) editPacked(edit *session.Edit) error {
 	tx.Changes(id, c)
 	delete(tx.View.Opened, id)
 	delete(tx.View.Outlines, id)
+	if o := edit.Outline(); o != nil { // the recipe is not renamed yet
+		o.Stat = sessions.StatOf(id, info)
+		tx.View.Outlines[id] = o
+	}
 	tx.putPacked(r, info)
 	return nil
 }

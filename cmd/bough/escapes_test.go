@@ -572,6 +572,9 @@ func (s *escapeStory) damage() {
 		"lineage":["x"],"continued_from":[],"model":"m","cwd":"/","bough":{"kind":"branch","source":{"format":"pi","path":"p","id":"i","cwd":"d","branch":"b"}}},
 		"messages":[{"id":"u","role":"user","content":"c","timestamp":"2026-05-25T15:00:00","metadata":{"kind":"user","delivery_mode":"steer","model":"m","type":"t"}}]}`))
 	s.mutate("conversations/plain.json", commands...)
+	s.write("packed/hostile.json", []byte(`{"packed":{"runs":[["plain.zst",0,1]],"messages":1,"bytes":300,"opening":"o"},"session":{"id":"hostile","created_at":"2026-05-25T15:00:00",
+		"metadata":{"title":"t","continued_from":["x"],"branched_from":"x","branch_point":"y","lineage":["x"],"flattened_snapshot":true,"bough":{"kind":"checkpoint"}},"messages":[]}}`))
+	s.mutate("packed/hostile.json", []string{"ls"}, []string{"tree"}, []string{"show", "hostile"}, []string{"unpack", "hostile"}, []string{"rm", "hostile"}, []string{"doctor"})
 	s.write("conversations/plain.json", []byte(`{"messages":[{"id":"a`+"\u009b\u202e"+`","id":"b"}]}`))
 	for _, args := range append(commands, []string{"doctor"}, []string{"inspect", filepath.Join(s.dir, "conversations", "plain.json")}) {
 		s.run(0, args...)

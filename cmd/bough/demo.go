@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/fixtures"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -124,6 +125,15 @@ func (d *demo) tell(ctx context.Context) error {
 
 	d.say("This is the tree of all conversations ('*' marks the head, where the next message goes):")
 	d.do("tree")
+	d.say("An assistant saves a checkpoint before each risky step. Packed ones share their messages, so")
+	d.plain("each costs only what is new since the one before:")
+	for _, step := range []string{"Then book the room.", "And the train."} {
+		d.do("append", demoTitle, step)
+		d.automatic(ctx)
+	}
+	d.say("Automatic checkpoints are pruned by age and number ('bough config' has the limits):")
+	d.do("prune", "--limit", "1")
+
 	d.say("Snapshots are self-contained. Remove the original conversation, and they stay complete:")
 	d.do("rm", demoTitle, "--force")
 	d.do("show", demoSaved)
@@ -164,6 +174,32 @@ func (d *demo) say(format string, args ...any) {
 	if d.err == nil && !d.json && !d.over {
 		fmt.Fprintf(d.stdout, "\n"+format+"\n", args...)
 	}
+}
+
+// plain prints a line of text.
+func (d *demo) plain(text string) {
+	if d.err == nil && !d.json && !d.over {
+		fmt.Fprintln(d.stdout, text)
+	}
+}
+
+// automatic saves a packed automatic checkpoint of the conversation, as an assistant does,
+// and prints what it costs.
+func (d *demo) automatic(ctx context.Context) {
+	if d.err != nil || d.over {
+		return
+	}
+	w, err := workspace.Open(ctx, d.dir, &workspace.Options{Packing: checkpoint.PackAll})
+	if err != nil {
+		d.err = err
+		return
+	}
+	s, err := w.Checkpoint(ctx, demoTitle, workspace.SnapshotOptions{Auto: true})
+	if err != nil {
+		d.err = err
+		return
+	}
+	d.say("(automatic checkpoint: %s, %s, stored in %s)", count(s.MessageCount, "message"), size(s.Bytes), size(s.Stored))
 }
 
 // do prints a command line of bough and runs it.

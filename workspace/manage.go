@@ -41,18 +41,24 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 // ownSession returns a session that bough may change, which excludes Penguin's
 // checkpoints.
 func ownSession(v *store.View, name string) (*session.Outline, error) {
-	id, err := v.Resolve(name)
+	id, err := ownID(v, name)
 	if err != nil {
 		return nil, err
 	}
-	if v.IsPenguin(id) {
-		return nil, &fault.Error{
+	return v.Outline(id)
+}
+
+// ownID returns the id of a session that bough may change.
+func ownID(v *store.View, name string) (string, error) {
+	id, err := v.Resolve(name)
+	if err == nil && v.IsPenguin(id) {
+		err = &fault.Error{
 			Code:    fault.ReadOnly,
 			Message: id + " is a checkpoint of Penguin, which bough only reads",
 			Next:    fault.Do(fault.BranchSession, id),
 		}
 	}
-	return v.Outline(id)
+	return id, err
 }
 
 // RemoveOptions are the choices for removing a session.
@@ -69,13 +75,16 @@ type RemoveOptions struct {
 func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*Entry, error) {
 	op := operation.Operation{Verb: "rm", Args: store.Args{"session": name, "force": o.Force, "line": o.Line}}
 	return store.Update(ctx, w.store, op, func(tx *store.Tx) (*Entry, error) {
-		s, err := ownSession(tx.View, name)
+		id, err := ownID(tx.View, name)
+		if err == nil && !tx.View.IsPacked(id) { // the messages of a packed one need not be readable
+			_, err = tx.View.Outline(id)
+		}
 		if err != nil {
 			return nil, err
 		}
-		ids := []string{s.ID}
+		ids := []string{id}
 		if o.Line {
-			if ids, err = tx.View.WholeLine(s.ID); len(ids) == 0 {
+			if ids, err = tx.View.WholeLine(id); len(ids) == 0 {
 				return nil, err
 			}
 		}
@@ -85,8 +94,8 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 		if err := leaveAgent(tx, ids, o); err != nil {
 			return nil, err
 		}
-		entry := entryOf(tx.View, s.ID)
-		tx.Op.Args["session"], tx.Op.Args["title"] = s.ID, entry.Title
+		entry := entryOf(tx.View, id)
+		tx.Op.Args["session"], tx.Op.Args["title"] = id, entry.Title
 		return &entry, removeAll(tx, ids)
 	})
 }

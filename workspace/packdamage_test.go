@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/search"
+	"github.com/bough-dev/bough/workspace/trash"
 )
 
 // packs makes a conversation of six messages with two packed checkpoints, of three and of
@@ -146,10 +149,12 @@ func TestPackedHeal(t *testing.T) {
 		prepare func(s *space, root, second string)
 		header  bool // the header is damaged, too: size and hash of the messages are unknown
 		lost    bool
+		numbers string // of the damaged messages, if not 3 to 5
 	}{
 		"session":         {},
 		"session, header": {header: true},
 		"branch":          {prepare: func(s *space, root, _ string) { s.branch(root); s.removed(root); s.purged() }},
+		"branch, header":  {prepare: func(s *space, root, _ string) { s.branch(root); s.removed(root); s.purged() }, header: true},
 		"another pack": {prepare: func(s *space, root, second string) {
 			copied := s.append(workspace.Append{Session: second, Text: "seven"}).Session
 			s.packElsewhere(copied, "Third")
@@ -157,6 +162,16 @@ func TestPackedHeal(t *testing.T) {
 			s.removed(root)
 			s.purged()
 		}},
+		"packed plain in trash": {prepare: func(s *space, root, second string) {
+			if _, err := s.Unpack(s.t.Context(), second); err != nil {
+				s.t.Fatal(err)
+			}
+			s.removed(root)
+			s.purged()
+			if _, err := s.Pack(s.t.Context(), second); err != nil { // the trash has the plain file
+				s.t.Fatal(err)
+			}
+		}, header: true, numbers: "6 to 8"},
 		"plain in trash":  {prepare: func(s *space, root, _ string) { s.removed(root) }},
 		"nothing":         {prepare: func(s *space, root, _ string) { s.removed(root); s.purged() }, lost: true},
 		"nothing, header": {prepare: func(s *space, root, _ string) { s.removed(root); s.purged() }, header: true, lost: true},
@@ -180,7 +195,7 @@ func TestPackedHeal(t *testing.T) {
 				t.Errorf("the checkpoint of the damaged frame is %q", got)
 			}
 			details := s.problems(doctor.Options{}, doctor.DamagedPack)
-			want := []string{fmt.Sprintf("byte %d", at), "3 to 5", second}
+			want := []string{fmt.Sprintf("byte %d", at), cmp.Or(c.numbers, "3 to 5"), second}
 			if !c.lost {
 				want = append(want, ids[3], ids[5], "restores")
 			}
@@ -295,4 +310,43 @@ func TestPackedDamage(t *testing.T) {
 		s.write(name, data)
 	}
 	s.healthy("the end")
+}
+
+// TestPackedDamagedOthers: while a checkpoint cannot be read, the verbs work for everything
+// else.
+func TestPackedDamagedOthers(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	root, _, first, second, pack := s.packs()
+	s.flip(pack, s.frames(pack)[2]-8)
+	ctx := t.Context()
+	hits, err := s.Search(ctx, search.Options{Text: "two"})
+	if err != nil || !strings.Contains(fmt.Sprintf("%+v", hits), first) {
+		t.Errorf("the search finds %+v, %v", hits, err)
+	}
+	for _, verb := range []struct {
+		name string
+		do   func() error
+	}{
+		{"list", func() error { _, err := s.Sessions(ctx, workspace.ListOptions{}); return err }},
+		{"tree", func() error { _, err := s.Tree(ctx, ""); return err }},
+		{"usage", func() error { _, err := s.Usage(ctx, 0); return err }},
+		{"branches", func() error { _, err := s.Branches(ctx, root, workspace.BranchesOptions{}); return err }},
+		{"trash", func() error { _, err := s.Trash(ctx); return err }},
+		{"prune", func() error { _, err := s.Prune(ctx, workspace.PruneOptions{}); return err }},
+		{"remove", func() error { _, err := s.Remove(ctx, second, workspace.RemoveOptions{}); return err }},
+		{"undo", func() error { _, err := s.undo(""); return err }},
+		{"purge", func() error { _, err := s.PurgeTrash(ctx, trash.PurgeOptions{}); return err }},
+	} {
+		if err := verb.do(); err != nil {
+			t.Errorf("%s: %v", verb.name, err)
+		}
+	}
+	if got := s.texts(first); got != firstText {
+		t.Errorf("the other checkpoint is %q", got)
+	}
+	s.append(workspace.Append{Session: root, Text: "seven"})
+	s.packed(root)
+	if got := s.texts(root); got != secondText+" seven" {
+		t.Errorf("the conversation is %q", got)
+	}
 }

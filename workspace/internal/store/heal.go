@@ -177,10 +177,41 @@ func (v *View) itemsAgain(c PackedCopy, line string, wanted map[int]bool) map[in
 	if origin == "" && len(meta.ContinuedFrom) > 0 {
 		origin = meta.ContinuedFrom[0]
 	}
-	if origin == "" || v.Index.Entry(origin) == nil {
+	if found := v.remade(c, origin, line, wanted); found != nil {
+		return found
+	}
+	for _, e := range v.Index.Entries() {
+		if e.Packed != nil || e.ID == origin || !v.hasMessage(e.ID, meta.BranchPoint) {
+			continue
+		}
+		if found := v.remade(c, e.ID, line, wanted); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// hasMessage reports whether the file of a session has a message.
+func (v *View) hasMessage(id, message string) bool {
+	o, err := v.Outline(id)
+	if err != nil || o.Brief() {
+		return false
+	}
+	for i := range o.Len() {
+		if o.MessageID(i) == message {
+			return true
+		}
+	}
+	return false
+}
+
+// remade returns the wanted items from a checkpoint that is made of a session again, nil if
+// it would have other messages.
+func (v *View) remade(c PackedCopy, id, line string, wanted map[int]bool) map[int][]byte {
+	if v.Index.Entry(id) == nil {
 		return nil
 	}
-	p, err := v.PlaceAt(origin, meta.BranchPoint, false)
+	p, err := v.PlaceAt(id, c.Summary().Meta.BranchPoint, false)
 	if err != nil {
 		return nil
 	}

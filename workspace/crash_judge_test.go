@@ -280,7 +280,7 @@ func (c *crash) trashed(v *verdict, base string) {
 			continue
 		}
 		there[string(f.Data)] = true
-		if c.erases != "" && strings.Contains(string(f.Data), c.erases) {
+		if c.erases != "" && strings.Contains(string(f.Data)+decompressed(f.Data), c.erases) {
 			if left = name; strings.HasPrefix(name, place+"/.bough/trash/") || c.intends(name) {
 				recoverable = true
 			}
@@ -296,9 +296,11 @@ func (c *crash) trashed(v *verdict, base string) {
 	}
 }
 
-// intends reports whether a file is a session or the record of a pending forget.
+// intends reports whether a file is a session, packed or not, or the record of a pending
+// forget.
 func (c *crash) intends(name string) bool {
-	return strings.HasPrefix(name, place+"/"+session.Dir+"/session_2") || name == place+"/.bough/forget.json"
+	recipe := strings.HasPrefix(name, place+"/packed/session_2") && strings.HasSuffix(name, ".json")
+	return recipe || strings.HasPrefix(name, place+"/"+session.Dir+"/session_2") || name == place+"/.bough/forget.json"
 }
 
 // writers checks that the next writer can continue from base.

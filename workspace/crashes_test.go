@@ -74,6 +74,10 @@ var needless = table{
 	{"forget", "without syncdir conversations (3)", "the folder is synced again before the last step"},
 	{"forget", "with unlink .bough/forget.json before sync .bough/operations.jsonl", "the log was replaced, and says it then"},
 	{"forget", "without sync .bough/operations.jsonl (2)", "the log was replaced, and says it then"},
+	{"forget of a packed checkpoint", "with unlink packed/SESSION.json before syncdir .bough", "forget.json lists the file, so it may be deleted in any order"},
+	{"forget of a packed checkpoint", "with unlink packed/SESSION.json before syncdir .bough (2)", "forget.json lists the file, so it may be deleted in any order"},
+	{"forget of a packed checkpoint", "with unlink .bough/forget.json before sync .bough/operations.jsonl", "the log was replaced, and says it then"},
+	{"forget of a packed checkpoint", "without sync .bough/operations.jsonl (2)", "the log was replaced, and says it then"},
 	{"doctor --fix", "without syncdir .bough/trash/STAMP/conversations", "the folder is synced again before anything in it counts"},
 	{"doctor --fix", "without syncdir conversations", "a temporary file that is back is removed again"},
 	{"doctor --fix", "without syncdir conversations (2)", "a link of one side is mended again"},
@@ -506,6 +510,28 @@ var scenarios = []scenario{
 			_, err := s.Forget(context.Background(), id, forget.Options{Copies: true})
 			return err
 		}
+	}},
+	{name: "forget of a packed checkpoint", limit: 9, erases: "Bread", setup: func(s *space) verb {
+		id := s.new("Bread")
+		ids := s.say("a", "b", "Bread")
+		cp := s.packedAs(id, "Bread 2")
+		b, err := s.Branch(context.Background(), id+"@"+ids[1], workspace.SnapshotOptions{Name: "Cake"})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.packedAs(b.ID, "Kept")
+		if _, err := s.Forget(context.Background(), id, forget.Options{}); err != nil {
+			s.t.Fatal(err)
+		}
+		return func(s *space) error {
+			_, err := s.Forget(context.Background(), cp, forget.Options{})
+			return err
+		}
+	}},
+	{name: "doctor --fix of a damaged pack", mends: []string{doctor.DamagedPack}, setup: func(s *space) verb {
+		_, _, _, _, pack := s.packs()
+		s.write(pack, s.read(pack)+"P*M") // no checkpoint needs the damaged part
+		return mend
 	}},
 	{name: "doctor --fix of a torn session", mends: []string{doctor.DamagedSession}, setup: func(s *space) verb {
 		id := s.new("Bread")

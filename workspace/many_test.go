@@ -37,6 +37,7 @@ type order struct {
 	Each   int
 	Shared []string // lines to which all processes append
 	Groups bool     // it makes groups of new sessions and of messages in the shared lines
+	Packs  bool     // it takes packed checkpoints of the first shared line
 }
 
 // A made is one acknowledged change of a process.
@@ -78,6 +79,9 @@ func (o *order) carryOut(out io.Writer) error {
 	}
 	if o.Groups {
 		return o.writeGroups(w)
+	}
+	if o.Packs {
+		return o.takePacked(w, out)
 	}
 	own := []string{}
 	var mine []made // messages
@@ -218,11 +222,20 @@ func testMany(t *testing.T, others int) {
 // letWrite runs writers processes at once and returns the changes that they acknowledged.
 func letWrite(t *testing.T, dir string, shared []string, writers, each int) (changes []made) {
 	t.Helper()
+	return carriedOut(t, writers, order{Dir: dir, Each: each, Shared: shared})
+}
+
+// carriedOut lets a number of processes carry out an order at once and returns the changes
+// that they acknowledged.
+func carriedOut(t *testing.T, writers int, o order) (changes []made) {
+	t.Helper()
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for n := range writers {
 		all.Go(func() {
-			text, err := json.Marshal(order{n, dir, each, shared, false})
+			o := o
+			o.Writer = n
+			text, err := json.Marshal(o)
 			if err != nil {
 				t.Error(err)
 				return

@@ -89,8 +89,24 @@ func (f Folder) plain(r *Recipe) io.ReadCloser {
 	return in
 }
 
+// A limitedWriter writes at most a number of bytes. A recipe can name a pack any number of
+// times, so its plain file has no other limit.
+type limitedWriter struct {
+	io.Writer
+	left int64
+	err  error // of a write beyond the limit
+}
+
+func (w *limitedWriter) Write(p []byte) (int, error) {
+	if w.left -= int64(len(p)); w.left < 0 {
+		return 0, w.err
+	}
+	return w.Writer.Write(p)
+}
+
 // writePlain writes the plain file of a packed checkpoint.
 func (f Folder) writePlain(w io.Writer, r *Recipe) error {
+	w = &limitedWriter{w, r.Bytes, &session.DamageError{Path: RecipeFile(r.outline.ID), Problem: "its plain file would be larger than it says"}}
 	if _, err := w.Write(r.frame[:r.array]); err != nil {
 		return err
 	}

@@ -22,12 +22,13 @@ func noise(seed int) string {
 	return strings.ReplaceAll(string(text), `\`, "/")
 }
 
-// bread makes a line, a packed checkpoint of it, which is returned, and further messages.
+// bread makes a line, a packed checkpoint of it, which is returned, and further messages,
+// which are larger.
 func (s *space) bread() string {
 	s.new("Bread")
-	s.say(noise(1), noise(2))
+	s.say("a", noise(1))
 	id := s.packed("Bread").ID
-	s.say(noise(3), "d")
+	s.say(noise(2), noise(3))
 	return id
 }
 

@@ -16,7 +16,8 @@ func (p *program) pruneVerb() verb {
 		short: "remove old automatic checkpoints",
 		long: `By default, keeps all automatic checkpoints of the last day, one of every ten older ones, none older
 than 30 days, and at most 1,000. Checkpoints with a name or a bookmark are always kept. Removed
-checkpoints stay in the trash for a week. Prints for each checkpoint whether it is kept, and why.`,
+checkpoints stay in the trash for a week. A file of packed messages of which the remaining ones need
+less than half is rewritten. Prints for each checkpoint whether it is kept, and why.`,
 		example: `bough prune --dry-run`,
 		flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "only print what would be removed"},

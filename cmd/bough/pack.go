@@ -13,12 +13,11 @@ func (p *program) packVerb() verb {
 		args:  "[SESSION | --all]",
 		short: "pack checkpoints, so that they share their messages",
 		long: `Packs the checkpoints of SESSION, by default that of the head, or of all sessions: each becomes a
-small recipe in packed/, and its messages are stored once for all packed checkpoints of the
-conversation, compressed. So a packed checkpoint costs only the messages that are new since the one
-before. All verbs take packed checkpoints, and nothing changes but their files; other programs do
-not see them until 'bough unpack' restores the plain files. These stay in the trash for a week.
-New automatic checkpoints from 128 KiB on are packed anyway; 'bough config pack all' packs every new
-checkpoint, 'bough config pack none' only those of 'bough checkpoint --packed'.`,
+recipe in packed/, which is a session file without messages, and all packed checkpoints of a
+conversation share its messages, compressed. So a packed checkpoint costs its recipe and the
+messages that are new since the one before. All verbs take packed checkpoints; other programs see
+them only after 'bough unpack'. The plain files stay in the trash for a week. New automatic
+checkpoints from 128 KiB on are packed anyway; 'bough config pack' changes that.`,
 		example: `bough pack "Plan the trip"
 bough pack --all`,
 		flags: []cli.Flag{

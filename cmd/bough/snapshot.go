@@ -37,7 +37,7 @@ func (p *program) checkpointVerb() verb {
 		name:    "checkpoint",
 		aliases: []string{"save"},
 		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "packed", DisableDefaultText: true, Usage: "store only the messages that no other packed checkpoint of the conversation has; see 'bough help pack'"},
+			&cli.BoolFlag{Name: "packed", DisableDefaultText: true, Usage: "store messages once for all packed checkpoints; see 'bough help pack'"},
 		},
 		args:  "[--packed] ",
 		short: "freeze a conversation, up to any message",

@@ -42,7 +42,7 @@ func (r Run) Item(i int) (at, size int, hash uint64, known bool) {
 		return int(m.start), len(Separator) + int(m.end-m.start), m.hash, true
 	}
 	at = int(r.Part.marks[r.From+i-1].end)
-	if !m.spaced {
+	if !m.spaced || int(m.start)-at != len(Separator) {
 		return at, int(m.end) - at, 0, false
 	}
 	return at, int(m.end) - at, m.hash, true

@@ -3,10 +3,10 @@ package durable
 // An aheadWriter starts writeback of written data early, so that the final fsync
 // has less to wait for. Starting it takes time too, so a goroutine does that.
 type aheadWriter struct {
-	file               *file
-	written, requested int64
-	requests           chan stretch
-	done               chan struct{}
+	file      *file
+	requested int64 // offset of the end of the last request
+	requests  chan stretch
+	done      chan struct{}
 }
 
 // A stretch is a range of a file in bytes.
@@ -19,13 +19,13 @@ const (
 
 func (a *aheadWriter) Write(p []byte) (int, error) {
 	n, err := a.file.Write(p)
-	if a.written += int64(n); a.written-a.requested >= stride {
+	if at := a.file.at; at-a.requested >= stride {
 		if a.requests == nil {
 			a.requests, a.done = make(chan stretch, waiting), make(chan struct{})
 			go a.serve()
 		}
-		a.requests <- stretch{a.requested, a.written - a.requested}
-		a.requested = a.written
+		a.requests <- stretch{a.requested, at - a.requested}
+		a.requested = at
 	}
 	return n, err
 }

@@ -62,7 +62,7 @@ func (b *Batch) Extend(name string, at int64, write func(*Writer) error) (err er
 		return err
 	}
 	e.file.at = at
-	e.ahead = &aheadWriter{file: e.file}
+	e.ahead = &aheadWriter{file: e.file, requested: at}
 	return fill(e.file, e.ahead, write)
 }
 

@@ -58,18 +58,22 @@ func (tx *Tx) eraseFromPack(line string, copies []PackedCopy, isDead func(item [
 	defer s.Close()
 	live := s.healable()
 	dead := len(s.Damage) > 0
-	for i, it := range s.pack.Items() {
-		if s.live[i] || !live[i] || it.IsHole() {
-			continue
+	judge := func(i int, item []byte) error {
+		live[i] = !isDead(item)
+		dead = dead || !live[i]
+		return nil
+	}
+	items := s.pack.Items()
+	judged := func(i int) bool { return live[i] && !s.live[i] && !items[i].IsHole() }
+	for from := 0; from < len(items); from++ {
+		to := from
+		for to < len(items) && judged(to) {
+			to++
 		}
-		err := s.pack.Read(i, i+1, func(_ int, item []byte) error {
-			live[i] = !isDead(item)
-			return nil
-		})
-		if err != nil {
+		if err := s.pack.Read(from, to, judge); err != nil {
 			return err
 		}
-		dead = dead || !live[i]
+		from = to
 	}
 	if !dead {
 		return nil

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
@@ -213,6 +214,9 @@ func (s *siege) plan(random *rand.Rand) *deed {
 		}
 		d.target, d.text = "", fmt.Sprint(d.verb, " ", n)
 		d.args = []string{place, "--name", d.text}
+		if d.verb == "checkpoint" && random.IntN(2) == 0 {
+			d.args = append(d.args, "--packed")
+		}
 	case k < 82:
 		d.verb, d.text = "rename", fmt.Sprint("title ", n)
 		d.args = []string{d.target, d.text}
@@ -223,7 +227,14 @@ func (s *siege) plan(random *rand.Rand) *deed {
 				d.args = append(d.args, flag)
 			}
 		}
-	case k < 92:
+	case k < 90:
+		d.verb, d.args = "pack", []string{d.target}
+		if random.IntN(2) == 0 {
+			d.verb = "unpack"
+		}
+	case k < 91:
+		d.verb, d.target = "prune", ""
+	case k < 93:
 		d.verb, d.target, d.text = "new", "", fmt.Sprint("new ", n)
 		d.args = []string{"--title", d.text}
 	case k < 96:
@@ -276,7 +287,8 @@ func (s *siege) do(d *deed, delay time.Duration) {
 		d.reply = reply
 		s.follow(d)
 	case code == "not_found", code == "has_children",
-		code == "refused" && d.verb == "bookmark": // no message yet
+		code == "refused" && d.verb == "bookmark",                     // no message yet
+		code == "refused" && (d.verb == "pack" || d.verb == "unpack"): // no checkpoint, or Penguin's dialect
 		d.refused = code
 	default:
 		s.t.Errorf("%s: %q ends with %v and says\n%s%s", s.name, cmd.Args, err, &stdout, &stderr)
@@ -376,6 +388,9 @@ func (s *siege) remains() *remainder {
 	}
 	for _, e := range listing.Sessions {
 		data, err := os.ReadFile(filepath.Join(s.dir, session.FileName(e.ID)))
+		if e.Packed {
+			data, err = s.unpacked(e.ID)
+		}
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -405,6 +420,20 @@ func (s *siege) remains() *remainder {
 	return r
 }
 
+// unpacked returns the plain file of a packed checkpoint.
+func (s *siege) unpacked(id string) ([]byte, error) {
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	recipe, err := root.ReadFile(sessions.RecipeFile(id))
+	if err != nil {
+		return nil, err
+	}
+	return sessions.New(root, nil).Plain(id, recipe)
+}
+
 func (s *siege) path(r *remainder, ref string) []session.Message {
 	c, err := r.w.Show(s.t.Context(), ref, session.ReadOptions{})
 	if err != nil {
@@ -432,7 +461,7 @@ func (s *siege) judgeDeed(d *deed, r *remainder) {
 			}
 		}
 	}
-	if !d.acknowledged() || d.verb == "show" {
+	if !d.acknowledged() || d.verb == "show" || d.verb == "pack" || d.verb == "prune" {
 		return
 	}
 	id := d.reply.Get("id").String()

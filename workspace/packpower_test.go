@@ -108,3 +108,30 @@ func TestTidyVerifies(t *testing.T) {
 		t.Errorf("a later prune leaves %d bytes of %d, %v", len(after), len(before), err)
 	}
 }
+
+// TestPackedName: the name of a pack that no recipe uses is made durable before the recipe
+// that uses it: a process may have been killed before it did that.
+func TestPackedName(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	s.lose(s.bread())
+	for i, want := range []string{"sync syncdir rename syncdir", "sync rename syncdir"} {
+		if i == 1 {
+			s.append(workspace.Append{Session: "Bread", Text: "more"})
+		}
+		var steps []string
+		restore := durable.Interpose(func(_ *os.Root, step durable.Step) error {
+			switch {
+			case step.Do == durable.Sync && strings.HasSuffix(step.Name, ".zst"),
+				step.Do == durable.SyncDir && step.Name == "packed",
+				step.Do == durable.Rename && strings.HasPrefix(step.To, "packed/"):
+				steps = append(steps, string(step.Do))
+			}
+			return nil
+		})
+		s.packed("Bread")
+		restore()
+		if got := strings.Join(steps, " "); got != want {
+			t.Errorf("packed checkpoint %d does %q, want %q", i, got, want)
+		}
+	}
+}

@@ -15,15 +15,17 @@ type extension struct {
 	ahead   *aheadWriter
 	at      int64 // the former size of the file
 	created bool
+	named   bool // its name is durable
 }
 
 // Extend adds bytes at the offset at of the file name, which it creates if at is 0, and
 // removes what follows that offset, such as a torn write. The bytes are durable before any
-// file of the batch is renamed, and so is the name of a new file. Until the commit they are
+// file of the batch is renamed, and so is the name of the file unless named says that it is
+// durable already: a process that ended may have created it. Until the commit they are
 // visible to others, and a batch that is discarded removes them. After a crash any part of
 // them may be left. So a reader must recognize whole parts, and ignore those that no other
 // file refers to. Extend may be called once per file.
-func (b *Batch) Extend(name string, at int64, write func(*Writer) error) (err error) {
+func (b *Batch) Extend(name string, at int64, named bool, write func(*Writer) error) (err error) {
 	info, err := b.root.Lstat(name)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
@@ -36,7 +38,7 @@ func (b *Batch) Extend(name string, at int64, write func(*Writer) error) (err er
 	if slices.ContainsFunc(b.extensions, func(e *extension) bool { return e.file.name == name }) {
 		return &fs.PathError{Op: "append", Path: name, Err: errors.New("two changes of one file in a batch")}
 	}
-	e := &extension{at: at, created: err != nil}
+	e := &extension{at: at, created: err != nil, named: named}
 	open := func() (err error) {
 		e.file, err = openFile(b.root, name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, Mode)
 		return err
@@ -66,14 +68,13 @@ func (b *Batch) Extend(name string, at int64, write func(*Writer) error) (err er
 	return fill(e.file, e.ahead, write)
 }
 
-// sync fsyncs the added bytes, and the folder if the file is new, or was left empty by a
-// process that ended before it did that.
+// sync fsyncs the added bytes and, unless the name of the file is durable, the folder.
 func (e *extension) sync() error {
 	defer e.ahead.close()
 	if err := e.file.Sync(); err != nil {
 		return err
 	}
-	if e.at == 0 {
+	if !e.named {
 		return syncDir(e.file.root, path.Dir(e.file.name))
 	}
 	return nil

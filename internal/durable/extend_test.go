@@ -17,7 +17,7 @@ import (
 func extended(t *testing.T, root *os.Root, at int64) (*durable.Batch, error) {
 	t.Helper()
 	b := durable.NewBatch(root)
-	if err := b.Extend("pack", at, durable.Bytes([]byte("new "), []byte("frame"))); err != nil {
+	if err := b.Extend("pack", at, at > 0, durable.Bytes([]byte("new "), []byte("frame"))); err != nil {
 		return b, err
 	}
 	_, err := b.Create("recipe", durable.Bytes([]byte("recipe")))
@@ -79,8 +79,8 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-// TestExtendOrder: the added bytes, and the name of a new file, are durable before any
-// rename. That of an old one with content is durable already.
+// TestExtendOrder: the added bytes, and the name of a file of which that is not known, are
+// durable before any rename.
 func TestExtendOrder(t *testing.T) {
 	for had, want := range map[string]string{
 		"": `make pack
@@ -227,7 +227,7 @@ func TestExtendWriteFails(t *testing.T) {
 		if name == "other" {
 			at = 0
 		}
-		err := b.Extend(name, at, func(w *durable.Writer) error {
+		err := b.Extend(name, at, false, func(w *durable.Writer) error {
 			if _, err := w.Write(make([]byte, 3<<20)); err != nil { // more than is written ahead at once
 				return err
 			}
@@ -253,11 +253,11 @@ func TestExtendRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := durable.NewBatch(root)
-	if err := b.Extend("twice", 2, durable.Bytes([]byte("3"))); err != nil {
+	if err := b.Extend("twice", 2, true, durable.Bytes([]byte("3"))); err != nil {
 		t.Fatal(err)
 	}
 	for name, at := range map[string]int64{"short": 3, "missing": 1, "folder": 0, "twice": 3, "nowhere/pack": 0} {
-		if err := b.Extend(name, at, durable.Bytes([]byte("3"))); err == nil {
+		if err := b.Extend(name, at, true, durable.Bytes([]byte("3"))); err == nil {
 			t.Errorf("Extend of %s succeeds", name)
 		}
 	}

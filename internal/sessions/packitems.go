@@ -35,6 +35,7 @@ type linePack struct {
 	pack  *pack.Pack     // nil if there is none
 	items []pack.Item    // lost ones in place of those that are neither durable nor intact
 	count int            // number of items, and of those that recipes use
+	inUse bool           // a recipe names the pack, so its name is durable
 	at    map[uint64]int // numbers of the items by hash, nil until needed
 }
 
@@ -71,7 +72,7 @@ func (p *packing) open(lines []PackedLine) error {
 		known := opened.Intact(func(from, to int) bool {
 			return slices.ContainsFunc(line.InUse, func(run [2]int) bool { return run[0] < to && from < run[1] })
 		})
-		p.packs = append(p.packs, &linePack{line: line.ID, pack: opened, items: known, count: max(opened.Len(), line.used())})
+		p.packs = append(p.packs, &linePack{line: line.ID, pack: opened, items: known, count: max(opened.Len(), line.used()), inUse: len(line.InUse) > 0})
 	}
 	return nil
 }
@@ -292,7 +293,7 @@ func (p *packing) add() error {
 	if own.pack != nil {
 		offset, first = own.pack.End(), own.pack.Len()
 	}
-	return p.batch.Extend(PackFile(own.line), offset, func(w *durable.Writer) error {
+	return p.batch.Extend(PackFile(own.line), offset, own.inUse, func(w *durable.Writer) error {
 		out := pack.NewWriter(w, offset, first, p.raw)
 		for range own.count - first { // items whose frames are lost keep their numbers
 			if err := out.Add([]byte(pack.Hole)); err != nil {

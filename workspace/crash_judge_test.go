@@ -27,6 +27,8 @@ import (
 type verdict struct {
 	done    bool // the change is visible to any reader
 	tidy    bool // the files have their final names, and the ledger of imports is complete
+	torn    bool // a pack has a frame that is not whole
+	inPack  bool // a text that must be erased is in a pack
 	healthy bool // doctor finds no problem before the next write
 	saw     view // the state for a reader
 	wrong   []complaint
@@ -235,6 +237,7 @@ func (c *crash) judge(t crashdisk.Tree) *verdict {
 	c.verdicts[sum] = v
 	v.saw = c.readers(v, base)
 	v.tidy = slices.Equal(names(t), c.names) && ledgerOf(t) == c.ledger
+	v.torn = hasTornPack(t)
 	v.healthy = c.doctor(v, base, "before the next writer", c.passing()...) == 0
 	c.writers(v, base, c.open(base, 4))
 	return v
@@ -286,7 +289,8 @@ func (c *crash) trashed(v *verdict, base string) {
 			}
 		}
 	}
-	if left != "" && !recoverable {
+	v.inPack = strings.HasSuffix(left, packExt)
+	if left != "" && !recoverable && !(v.inPack && c.packs) { // the next purge removes it from a pack
 		v.is("text left", "%s has it", left)
 	}
 	for text, name := range c.trash {
@@ -362,6 +366,9 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 		may = c.mends
 	}
 	c.doctor(v, base, "afterwards", may...)
+	if c.packs {
+		c.repack(v, base)
+	}
 }
 
 // texts returns the texts of a session, as s.texts does.

@@ -79,6 +79,12 @@ func (c *crash) after(k int, trace *crashdisk.Trace, t crashdisk.Tree) []complai
 	if k == len(trace.Steps) && !v.tidy {
 		wrong = append(wrong, complaint{"acknowledged", "but there are other files"})
 	}
+	if k == len(trace.Steps) && v.torn {
+		wrong = append(wrong, complaint{"acknowledged", "but a pack has a torn frame"})
+	}
+	if k == len(trace.Steps) && v.inPack {
+		wrong = append(wrong, complaint{"acknowledged", "but a pack has the text"})
+	}
 	if k == len(trace.Steps) && !v.healthy {
 		wrong = append(wrong, complaint{"acknowledged", "but doctor finds a problem"})
 	}
@@ -164,7 +170,7 @@ func (c *crash) fault(k int, early bool, failure error) []complaint {
 	saw := c.readers(v, base)
 	v.saw = saw
 	switch {
-	case err == nil && !maps.Equal(saw.sessions, c.new.sessions):
+	case err == nil && !c.holds(saw):
 		v.is("acknowledged", "but it does not exist")
 	case err != nil && early && !saw.same(c.old):
 		v.is("refused", "and there: %v", err)
@@ -177,6 +183,20 @@ func (c *crash) fault(k int, early bool, failure error) []complaint {
 	v.done = before
 	return v.wrong
 }
+
+// holds reports whether v has the sessions of the new state. While the move of a plain file
+// or a recipe to the trash is to be completed, a session may be packed or not.
+func (c *crash) holds(v view) bool {
+	if !c.packs {
+		return maps.Equal(v.sessions, c.new.sessions)
+	}
+	plain := func(text string) string { return packedness.ReplaceAllString(text, "") }
+	return maps.EqualFunc(v.sessions, c.new.sessions, func(a, b string) bool { return plain(a) == plain(b) })
+}
+
+// packedness is what differs in the entries of a packed and a plain checkpoint, and of the
+// session that it is of.
+var packedness = regexp.MustCompile(`,"packed":true|"continued_to":\[[^]]*\],`)
 
 // controls checks that each sync of the verb is needed: without it, or with the next step
 // before it, a check must fail.
@@ -200,6 +220,11 @@ func (c *crash) controls() {
 			try("with "+c.stepName(i)+" before "+c.stepName(i-1), c.trace.Move(i, i-1))
 		}
 	}
+	for i, s := range c.trace.Steps {
+		if s.Do == "cut" && strings.HasSuffix(s.Name, packExt) {
+			try("without "+c.stepName(i), c.trace.Drop(i))
+		}
+	}
 	for _, i := range c.trace.Syncs() {
 		try("without "+c.stepName(i), c.trace.Drop(i))
 		if j := c.waits(i); j > 0 {
@@ -221,13 +246,14 @@ func (c *crash) controls() {
 	}
 }
 
-// waits returns the step that depends on the sync i: the rename of the synced file, or the
-// next change of a name that existed then; 0 if there is none.
+// waits returns the step that depends on the sync i: the rename of the synced file, of the
+// recipe after the sync of a pack, or the next change of a name that existed then; 0 if there
+// is none.
 func (c *crash) waits(i int) int {
 	steps := c.trace.Steps
 	for j := i + 1; j < len(steps); j++ {
 		switch {
-		case steps[i].Do == "sync" && c.trace.Renames(j) && c.trace.Same(i, j):
+		case steps[i].Do == "sync" && c.trace.Renames(j) && (c.trace.Same(i, j) || strings.HasSuffix(steps[i].Name, packExt)):
 			return j
 		case steps[i].Do == "syncdir" && (steps[j].Do == "make" || steps[j].Do == "mkdir"):
 			return 0

@@ -3,6 +3,7 @@ package workspace_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -40,6 +41,7 @@ func TestCrash(t *testing.T) {
 	t.Cleanup(durable.Interpose(d.step))
 	var sum tally
 	needed := &used{rows: map[string]bool{}}
+	scenarios := slices.Concat(scenarios, packScenarios, packRecoveries())
 	t.Run("verbs", func(t *testing.T) {
 		for _, sc := range testsize.Sample(t, "verbs", scenarios, testsize.Of(4, len(scenarios), len(scenarios))) {
 			if underRace && sc.most > 0 {
@@ -52,7 +54,7 @@ func TestCrash(t *testing.T) {
 				c.crashes()
 				c.faults()
 				c.report()
-				if !underRace {
+				if !underRace && sc.interrupted == nil { // a recovery has those of its verb and of append
 					c.controls()
 				}
 				t.Log(&c.sum)
@@ -171,8 +173,8 @@ func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 		c.most = min(c.most, testsize.Of(1, 1, c.most))
 	} else {
 		c.most = testsize.Of(2, 2, 256)
-		if testsize.Full() && c.apart {
-			c.most = 64 // there are five times as many steps
+		if testsize.Full() && (c.apart || c.packs) {
+			c.most = 64 // there are five times as many steps, or several checks of each folder
 		}
 	}
 	base := c.folder()
@@ -192,7 +194,11 @@ func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 		c.aside = s.new("Aside")
 		s.say("aside")
 		c.verb = sc.setup(s)
-		healthyBut(t, s, sc.mends)
+		if sc.interrupted != nil {
+			c.interrupt(base, sc.interrupted(s))
+		} else {
+			healthyBut(t, s, slices.Concat(sc.mends, sc.notes))
+		}
 	}
 	c.before = c.read(base)
 	c.old = c.mustLook(base)
@@ -257,6 +263,25 @@ func (c *crash) folderOf(t crashdisk.Tree) string {
 		c.Fatal(err)
 	}
 	return base
+}
+
+// interrupt stops a verb after its first rename, as a kill of its process does.
+func (c *crash) interrupt(base string, verb verb) {
+	var renames, more atomic.Int64
+	killed := errors.New("killed")
+	c.disks.during(base, func(s durable.Step) error {
+		if renames.Load() > 0 {
+			more.Add(1)
+			return killed
+		}
+		if s.Do == durable.Rename || s.Do == durable.Swap {
+			renames.Add(1)
+		}
+		return nil
+	}, func() { verb(c.open(base, 1)) })
+	if more.Load() == 0 {
+		c.Fatal("the verb has nothing to interrupt")
+	}
 }
 
 // record runs the verb once and records its file operations.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
@@ -171,6 +172,55 @@ func TestPackUndo(t *testing.T) {
 				t.Fatal(err)
 			}
 			plain(verb == "unpack", "redo of "+verb)
+		}
+	}
+}
+
+// TestPacking: the setting, the size of the messages, the dialect and the request decide
+// whether a checkpoint is packed, and a note says when Penguin does not see what was asked
+// for.
+func TestPacking(t *testing.T) {
+	const enough = 128 << 10
+	for _, c := range []struct {
+		packing checkpoint.Packing
+		dialect string
+		size    int
+		options workspace.SnapshotOptions
+		packed  bool
+		note    bool
+	}{
+		{"", "", enough, workspace.SnapshotOptions{Auto: true}, true, false},
+		{"", "", enough - 1000, workspace.SnapshotOptions{Auto: true}, false, false},
+		{"", "", enough, workspace.SnapshotOptions{}, false, false},
+		{"", "", 1, workspace.SnapshotOptions{Packed: true}, true, false},
+		{"", "penguin", enough, workspace.SnapshotOptions{Auto: true}, true, false},
+		{"", "penguin", 1, workspace.SnapshotOptions{Packed: true}, true, true},
+		{checkpoint.PackAuto, "", enough, workspace.SnapshotOptions{Auto: true}, true, false},
+		{checkpoint.PackAll, "", 1, workspace.SnapshotOptions{}, true, false},
+		{checkpoint.PackAll, "", 1, workspace.SnapshotOptions{Auto: true}, true, false},
+		{checkpoint.PackAll, "penguin", 1, workspace.SnapshotOptions{}, false, false},
+		{checkpoint.PackAll, "penguin", enough, workspace.SnapshotOptions{Auto: true}, true, false},
+		{checkpoint.PackNone, "", enough, workspace.SnapshotOptions{Auto: true}, false, false},
+		{checkpoint.PackNone, "", 1, workspace.SnapshotOptions{Packed: true}, true, false},
+	} {
+		var notes []string
+		w, err := workspace.Open(t.Context(), t.TempDir(), &workspace.Options{Packing: c.packing, Note: func(s string) { notes = append(notes, s) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := w.NewSession(t.Context(), workspace.NewOptions{Title: "A trip", Dialect: c.dialect})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Append(t.Context(), workspace.Append{Session: e.ID, Text: strings.Repeat("x", c.size)}); err != nil {
+			t.Fatal(err)
+		}
+		snap, err := w.Checkpoint(t.Context(), e.ID, c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if snap.Packed != c.packed || snap.Packed != (snap.Stored > 0) || (len(notes) > 0) != c.note {
+			t.Errorf("%+v: %+v, notes %q", c, snap, notes)
 		}
 	}
 }

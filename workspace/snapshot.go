@@ -182,10 +182,10 @@ func takeCheckpoint(tx *store.Tx, p *store.Place, o SnapshotOptions) (made *Snap
 		return nil, to, err
 	}
 	packed := o.Packed
-	switch tx.View.Store.Opts.Packing {
-	case checkpoint.PackNone:
-	case checkpoint.PackAll:
-		packed = packed || tx.View.Index.Dialect() == session.Bough
+	switch packing := tx.View.Store.Opts.Packing; {
+	case packing == checkpoint.PackNone:
+	case packing == checkpoint.PackAll && tx.View.Index.Dialect() == session.Bough:
+		packed = true
 	default:
 		packed = packed || o.Auto && d.MessageBytes() >= packedFrom
 	}

@@ -82,7 +82,8 @@ type Options struct {
 	// default.
 	Retention checkpoint.Retention
 
-	// Packing is which checkpoints are packed. Empty means [checkpoint.PackAuto].
+	// Packing is which checkpoints are packed. Empty means [checkpoint.PackAuto], and so
+	// does [checkpoint.PackAll] in Penguin's dialect; see [Workspace.CheckPacking].
 	Packing checkpoint.Packing
 
 	// UserConfig is the path of the user's settings, which the workspace's

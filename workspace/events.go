@@ -322,6 +322,12 @@ func eventsOf(o *operation.Operation) []events.Event {
 			}
 			continue
 		}
+		if exchanged(o, c) {
+			if c.Is != nil {
+				add(events.SessionChanged, store.SessionOf(c.File), "", "")
+			}
+			continue
+		}
 		if t, id, message, ok := eventOf(o.Verb, c); ok {
 			add(t, id, message, "")
 		}
@@ -349,6 +355,15 @@ func eventsOf(o *operation.Operation) []events.Event {
 		list[len(list)-1].Replaces = session.ID(r.Message)
 	}
 	return chatEvents(o, list)
+}
+
+// exchanged reports whether c creates or removes one of the two files of a checkpoint that
+// was packed or unpacked: o has the opposite change of the other one.
+func exchanged(o *operation.Operation, c operation.Change) bool {
+	id := store.SessionOf(c.File)
+	return id != "" && slices.ContainsFunc(o.Changes, func(d operation.Change) bool {
+		return d.File != c.File && store.SessionOf(d.File) == id && (c.Was == nil) == (d.Is == nil) && (c.Is == nil) == (d.Was == nil)
+	})
 }
 
 func replacedIn(o *operation.Operation) []store.Replacement {

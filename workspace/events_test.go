@@ -135,6 +135,16 @@ func TestEvents(t *testing.T) {
 			return err
 		}, []string{"node_bookmarked " + bread + " " + a.Message}},
 		{func() error { _, err := s.RemoveBookmark(t.Context(), "here"); return err }, []string{"bookmark_removed " + bread + " " + a.Message}},
+		{func() error { _, err := s.Pack(t.Context(), point.ID); return err }, []string{"session_changed " + point.ID}},
+		{func() error { _, err := s.undo(""); return err }, []string{"session_changed " + point.ID}},
+		{func() error { _, err := s.redo(""); return err }, []string{"session_changed " + point.ID}},
+		{func() error { _, err := s.Rename(t.Context(), point.ID, "Crust"); return err }, []string{"session_renamed " + point.ID}},
+		{func() error { _, err := s.Unpack(t.Context(), point.ID); return err }, []string{"session_changed " + point.ID}},
+		{func() error { _, err := s.Pack(t.Context(), point.ID); return err }, []string{"session_changed " + point.ID}},
+		{func() error {
+			_, err := s.Remove(t.Context(), point.ID, workspace.RemoveOptions{})
+			return err
+		}, []string{"session_removed " + point.ID}},
 	} {
 		if err := do.what(); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ type Type string
 // The types of events.
 const (
 	SessionCreated    Type = "session_created"    // a root, a continuation, or a file of another program
-	SessionChanged    Type = "session_changed"    // other than by a new message
+	SessionChanged    Type = "session_changed"    // other than by a new message; also packed or unpacked
 	SessionRenamed    Type = "session_renamed"    // it has another title
 	SessionRemoved    Type = "session_removed"    // moved to the trash, or deleted by another program
 	CheckpointCreated Type = "checkpoint_created" // also an automatic one

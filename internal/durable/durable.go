@@ -16,6 +16,8 @@
 // A file that another program replaced meanwhile, without the lock, is not
 // overwritten: see [Batch.Expect].
 //
+// On XFS and btrfs a new file can share blocks with an existing one: see [Writer.Clone].
+//
 // Caches, which readers verify, are written by [Cache] and [AppendCache] without
 // fsync.
 //

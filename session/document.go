@@ -58,6 +58,11 @@ type Document struct {
 	Messages   []Run
 	Header     int // number of initial messages that repeat messages of the line
 	Records    Records
+
+	// If Block is not 0, it is the size of the blocks that the file can share with the
+	// files of its runs: white space before a long run makes its offset equal modulo
+	// Block to that in its own file.
+	Block int
 }
 
 // MessageBytes returns the size of the messages that are in other files, with the bytes

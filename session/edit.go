@@ -18,6 +18,7 @@ type Edit struct {
 	active   string   // the new last_active, "" for the old one
 	changed  []splice // messages with another metadata.bough
 	exactly  []splice // if not nil, replaces all other changes
+	block    int      // see Align
 }
 
 // Edit returns an empty edit of the file of o. o is not modified.
@@ -163,7 +164,7 @@ func (e *Edit) splices() []splice {
 		list = append(list, splice{rawjson.Span{Start: end, End: end}, added, adding})
 	}
 	slices.SortStableFunc(list, func(a, b splice) int { return cmp.Compare(a.Start, b.Start) })
-	return list
+	return e.aligned(list)
 }
 
 // appended returns the splice that inserts the new messages, with separators.
@@ -183,7 +184,7 @@ func (e *Edit) appended() splice {
 
 // layout returns the edited file.
 func (e *Edit) layout() *layout {
-	l := &layout{}
+	l := &layout{block: e.block, grain: editGrain}
 	at, appended := 0, 0
 	splices := e.splices()
 	for _, s := range splices {
@@ -227,7 +228,7 @@ func (e *Edit) outline(splices []splice, appended int) *Outline {
 	o.FitsSeal = o.Meta.Sealed == nil || was.FitsSeal && len(e.messages) == 0
 	var all messages
 	if n := was.Len(); n > 0 {
-		all.copy(was, 0, n, uint32(move(was.span(0, n)).Start))
+		all.copy(was, 0, n, uint32(move(was.span(0, n)).Start), true)
 	}
 	switch o.opening = was.opening; {
 	case o.continues() != "":

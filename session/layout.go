@@ -54,6 +54,9 @@ type layout struct {
 	sealDigits int          // offset of the seal's checksum in the first piece
 
 	untimed rawjson.Span // span of the last message if its time is unknown
+
+	block int // size of the blocks that the file can share, see Document.Block
+	grain int // number of these that are shared as a unit
 }
 
 func (l *layout) raw(b []byte) {
@@ -65,7 +68,7 @@ func (l *layout) raw(b []byte) {
 
 func (l *layout) copy(part *Outline, span rawjson.Span) {
 	p := piece{part: part, span: span}
-	if part.data != nil && part.Stat == (Stat{}) {
+	if !part.inFile() {
 		p = piece{raw: span.Of(part.data)}
 	}
 	l.pieces = append(l.pieces, p)
@@ -81,7 +84,7 @@ const manyMessages = 1 << 17
 
 // layout returns the layout of the file: the eight keys, formatted as Penguin does.
 func (d *Document) layout() *layout {
-	l := &layout{outline: &Outline{ID: d.ID, OwnID: d.ID, CreatedAt: d.CreatedAt, LastActive: d.LastActive}}
+	l := &layout{outline: &Outline{ID: d.ID, OwnID: d.ID, CreatedAt: d.CreatedAt, LastActive: d.LastActive}, block: d.Block, grain: 1}
 	o := l.outline
 	head := l.head(d)
 	messages := l.messages(d)
@@ -143,6 +146,10 @@ func (l *layout) messages(d *Document) rawjson.Span {
 	if count > manyMessages {
 		l.outline.brief, l.outline.Header = count, d.Header
 	}
+	if count > 0 && d.Messages[0].Part != nil {
+		const before = rawjson.Indent + `"` + keyMessages + `": [`
+		l.pad(d.Messages[0], len(before)+len(Separator)-1)
+	}
 	span := l.array(keyMessages, ",\n", len(d.Messages), func(i int) {
 		r := d.Messages[i]
 		first := at
@@ -158,8 +165,9 @@ func (l *layout) messages(d *Document) rawjson.Span {
 			return
 		}
 		begins.addRun(r, first)
+		padded := l.pad(r, 0)
 		if !l.outline.Brief() {
-			all.copy(r.Part, r.From, r.To, uint32(l.at))
+			all.copy(r.Part, r.From, r.To, uint32(l.at), !padded)
 		}
 		l.copy(r.Part, r.Part.span(r.From, r.To))
 	})

@@ -169,8 +169,9 @@ func (c *messages) addOwn(m *mark, at int, own gjson.Result) {
 }
 
 // copy adds the messages from up to but not including to of o. The first of them
-// will begin at the offset start, after the separator.
-func (c *messages) copy(o *Outline, from, to int, start uint32) {
+// will begin at the offset start; spaced reports whether only the separator will be
+// before it.
+func (c *messages) copy(o *Outline, from, to int, start uint32, spaced bool) {
 	if from == to {
 		return
 	}
@@ -181,7 +182,7 @@ func (c *messages) copy(o *Outline, from, to int, start uint32) {
 		m.id, m.parent = m.id-first.id+ids, m.parent-first.id+ids
 		c.marks = append(c.marks, m)
 	}
-	c.marks[at].spaced = true
+	c.marks[at].spaced = spaced
 	end := len(o.ids)
 	if to < len(o.marks) {
 		end = int(o.marks[to].id)

@@ -11,7 +11,7 @@ import (
 type pipe struct {
 	out    io.Writer
 	free   chan []byte
-	full   chan []byte
+	full   chan work
 	done   chan struct{}
 	failed atomic.Pointer[error]
 }
@@ -20,6 +20,13 @@ type pipe struct {
 // the processor's cache, and for a small file a fraction of it, so that reads and
 // writes overlap.
 func chunk(size int) int { return min(256<<10, max(32<<10, size/16)) }
+
+// A work is a buffer to write, or a function to call after the buffers before it are
+// written.
+type work struct {
+	buffer []byte
+	call   func(failed error) error
+}
 
 var buffers sync.Pool // of []byte in *[]byte
 
@@ -34,7 +41,7 @@ func newBuffer(size int) []byte {
 // newPipe starts a pipe that will write size bytes to out.
 func newPipe(out io.Writer, size int) *pipe {
 	const buffers = 3 // one to read into, one to write from, one in between
-	p := &pipe{out, make(chan []byte, buffers), make(chan []byte, buffers), make(chan struct{}), atomic.Pointer[error]{}}
+	p := &pipe{out, make(chan []byte, buffers), make(chan work, buffers), make(chan struct{}), atomic.Pointer[error]{}}
 	for range buffers {
 		p.free <- newBuffer(chunk(size))
 	}
@@ -43,13 +50,19 @@ func newPipe(out io.Writer, size int) *pipe {
 }
 
 func (p *pipe) run() {
-	for b := range p.full {
-		if p.err() == nil {
-			if _, err := p.out.Write(b); err != nil {
-				p.failed.Store(&err)
-			}
+	for w := range p.full {
+		err := p.err()
+		if w.call != nil {
+			err = w.call(err)
+		} else if err == nil {
+			_, err = p.out.Write(w.buffer)
 		}
-		p.free <- b[:cap(b)]
+		if err != nil {
+			p.failed.Store(&err)
+		}
+		if w.call == nil {
+			p.free <- w.buffer[:cap(w.buffer)]
+		}
 	}
 	close(p.done)
 }
@@ -66,7 +79,22 @@ func (p *pipe) buffer() []byte { return <-p.free }
 
 // send passes a buffer to the writer. The error is that of an earlier write.
 func (p *pipe) send(buffer []byte) error {
-	p.full <- buffer
+	p.full <- work{buffer: buffer}
+	return p.err()
+}
+
+// do calls f after all buffers were written, unless writing failed, and returns its error
+// or that of writing.
+func (p *pipe) do(f func() error) error {
+	done := make(chan struct{})
+	p.full <- work{call: func(failed error) error {
+		defer close(done)
+		if failed != nil {
+			return failed
+		}
+		return f()
+	}}
+	<-done
 	return p.err()
 }
 

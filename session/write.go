@@ -69,8 +69,10 @@ func (e *Edit) Write(w interface {
 		if err != nil {
 			return nil, err
 		}
-		l = &layout{outline: o}
-		l.raw(data)
+		if l.outline = o; l.block == 0 {
+			l = &layout{outline: o}
+			l.raw(data)
+		}
 	}
 	return l.write(e.o.ID, w, open, watch)
 }
@@ -182,7 +184,7 @@ func (w *writer) copy(pieces []piece) (n int, err error) {
 		return 0, err
 	}
 	defer in.Close()
-	r := &partReader{in: in, pipe: w.pipe}
+	r := &partReader{in: in, at: w.readerAt(in), pipe: w.pipe}
 	for _, p := range pieces {
 		switch {
 		case p.part == nil:
@@ -193,12 +195,8 @@ func (w *writer) copy(pieces []piece) (n int, err error) {
 		case p.part != part || p.span.Start < r.sum.N:
 			return n, r.finish(part)
 		default:
-			if _, err = r.pass(p.span.Start, nil); err != nil {
-				break
-			}
-			var s crc32c.Sum
-			if s, err = r.pass(p.span.End, w.emit); err == nil {
-				w.join(s)
+			if _, err = r.pass(p.span.Start, nil); err == nil {
+				err = w.span(r, p)
 			}
 		}
 		if err != nil {
@@ -234,6 +232,7 @@ func (w *writer) seal() error {
 // A partReader reads a session file once, from start to end.
 type partReader struct {
 	in   io.Reader
+	at   io.ReaderAt // if not nil, the target can share the blocks of the file
 	pipe *pipe
 	sum  crc32c.Sum // of the bytes read so far
 }

@@ -298,7 +298,7 @@ func (s *space) measure(b *testing.B, files []testchat.File, j job) {
 // remove removes a session as another program does.
 func (s *space) remove(id string) {
 	for _, name := range []string{session.FileName(id), session.CacheDir + "/sessions/" + id} {
-		if err := os.Remove(filepath.Join(s.Dir(), name)); err != nil {
+		if err := os.RemoveAll(filepath.Join(s.Dir(), name)); err != nil {
 			s.t.Fatal(err)
 		}
 	}

@@ -31,8 +31,18 @@ func (f Folder) Remember(o *session.Outline) {
 }
 
 // RememberWritten caches the outline of a file that bough itself wrote, however recently.
-// encoded is the result of [Encode].
+// encoded is the result of [Folder.EncodeWritten].
 func (f Folder) RememberWritten(o *session.Outline, encoded []byte) { f.cache(o, encoded) }
+
+// EncodeWritten encodes the outline of a file that bough itself wrote. It returns nil for a
+// checkpoint that shares its blocks with other files: the outlines of many checkpoints would
+// be larger than these. That of a checkpoint that is read is cached by [Folder.Remember].
+func (f Folder) EncodeWritten(o *session.Outline) []byte {
+	if o.Meta.Kind() == session.Checkpoint && o.Size() >= minShared && f.blockSize() > 0 {
+		return nil
+	}
+	return Encode(o)
+}
 
 // Encode encodes an outline for the cache. It returns nil if the outline is not to be
 // cached.

@@ -210,6 +210,14 @@ type source struct {
 	file *os.File // nil if it is packed
 }
 
+// ReaderAt returns the file, or nil if it is packed.
+func (s *source) ReaderAt() io.ReaderAt {
+	if s.file == nil {
+		return nil
+	}
+	return s.file
+}
+
 // checkSize returns an error if a file is too large for a session.
 func (s *source) checkSize() error {
 	limit := session.MaxFile
@@ -314,6 +322,11 @@ func (f Folder) Create(b *durable.Batch, d *session.Document, watch func(done, t
 	if err := durable.MakeDir(f.root, session.Dir); err != nil {
 		return nil, err
 	}
+	if d.MessageBytes() >= minShared && !slices.ContainsFunc(d.Parts(), func(o *session.Outline) bool { return f.IsPacked(o.ID) }) {
+		aligned := *d
+		aligned.Block = f.blockSize()
+		d = &aligned
+	}
 	return f.stage(d.ID, b.Create, func(w *durable.Writer) (*session.Outline, error) { return d.Write(w, f.openPart, watch) })
 }
 
@@ -321,11 +334,23 @@ func (f Folder) Create(b *durable.Batch, d *session.Document, watch func(done, t
 // fails with [durable.ErrChanged] if the file has changed since e was made. Errors
 // are those of [Folder.Create] and [Folder.Read].
 func (f Folder) Replace(b *durable.Batch, e *session.Edit, watch func(done, total int64) error) (*session.Outline, error) {
+	f.align(e)
 	o, err := f.stage(e.Of().ID, b.Replace, func(w *durable.Writer) (*session.Outline, error) { return e.Write(w, f.openPart, watch) })
 	if err == nil {
 		b.Expect(Identity(e.Of().Stat))
 	}
 	return o, err
+}
+
+// minShared is the size in bytes from which a file shares blocks with the files that it is
+// copied from, where the file system can.
+const minShared = 64 << 10
+
+// align makes an edit keep the blocks that its file shares.
+func (f Folder) align(e *session.Edit) {
+	if e.Of().Size() >= minShared {
+		e.Align(f.blockSize())
+	}
 }
 
 func (f Folder) stage(id string, put func(string, func(*durable.Writer) error) (fs.FileInfo, error), write func(*durable.Writer) (*session.Outline, error)) (o *session.Outline, err error) {

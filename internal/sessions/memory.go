@@ -16,6 +16,8 @@ import (
 type Memory struct {
 	buffers sync.Pool // of *[]byte
 	cached  sync.Map  // from ids to the Stats of the files whose outlines are in the cache
+	probe   sync.Once
+	block   int // see Folder.blockSize, after probe
 
 	mu      sync.Mutex
 	decoded map[string]decoded // by id
@@ -68,6 +70,14 @@ func (m *Memory) buffer() *[]byte {
 		return b
 	}
 	return new([]byte)
+}
+
+// blockSize returns the size of the blocks that session files can share, 0 if they cannot.
+// It examines the file system once.
+func (f Folder) blockSize() int {
+	m := f.memory
+	m.probe.Do(func() { m.block = durable.BlockSize(f.root, session.Dir) })
+	return m.block
 }
 
 // isCached reports whether the outline of the file st is known to be in the cache.

@@ -21,6 +21,7 @@ type Splice struct {
 // possible. They begin and end at character boundaries.
 func (f Folder) Splices(e *session.Edit) ([]Splice, error) {
 	var list []Splice
+	f.align(e)
 	err := e.Changes(func(start, end int, with []byte) error {
 		old, err := f.bytes(e.Of(), start, end)
 		if err != nil {

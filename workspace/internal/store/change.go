@@ -236,7 +236,7 @@ func (tx *Tx) CommitAll() (later, err error) {
 	var encoding sync.WaitGroup
 	encoding.Go(func() {
 		for i, o := range tx.Written {
-			tx.Written[i].encoded = sessions.Encode(o.Outline) // while the files are being flushed
+			tx.Written[i].encoded = tx.View.Folder.EncodeWritten(o.Outline) // while the files are being flushed
 		}
 		tx.View.rememberNew()
 	})

@@ -48,8 +48,8 @@ func mounted(t *testing.T, dir, kind, device string, options ...string) (unmount
 	return unmount
 }
 
-// loop returns a loop device with a new ext4 of some bytes.
-func loop(t *testing.T, size int64) (device string) {
+// loop returns a loop device with a new file system of some bytes.
+func loop(t *testing.T, kind string, size int64) (device string) {
 	t.Helper()
 	image := filepath.Join(t.TempDir(), "image")
 	f, err := os.Create(image)
@@ -59,7 +59,7 @@ func loop(t *testing.T, size int64) (device string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command(t, "mkfs.ext4", "-q", image)
+	command(t, "mkfs."+kind, "-q", image)
 	device = command(t, "losetup", "-f", "--show", image)
 	t.Cleanup(func() { command(t, "losetup", "-d", device) })
 	return device
@@ -104,14 +104,19 @@ func (s *space) acknowledged(id string, said []string) {
 	}
 }
 
-// TestPowerLoss: acknowledged writes survive a power failure, and the workspace opens.
+// TestPowerLoss: acknowledged writes survive a power failure of an ext4 or XFS, and the
+// workspace opens.
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(uint64(*powerLoss), 1))
 	for n := range *powerLoss {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			device, dir := loop(t, 64<<20), filepath.Join(t.TempDir(), "disk")
-			unmount := mounted(t, dir, "ext4", device)
+			kind, size := "ext4", int64(64<<20)
+			if n%2 == 1 {
+				kind, size = "xfs", 512<<20 // appends share blocks there
+			}
+			device, dir := loop(t, kind, size), filepath.Join(t.TempDir(), "disk")
+			unmount := mounted(t, dir, kind, device)
 			s := openSpace(t, filepath.Join(dir, "ws"), 20)
 			id := s.new("Bread")
 			var said []string
@@ -141,7 +146,7 @@ func TestPowerLoss(t *testing.T) {
 				t.Errorf("the write after the power failed: %v", err)
 			}
 			unmount()
-			mounted(t, dir, "ext4", device)
+			mounted(t, dir, kind, device)
 			s = openSpace(t, filepath.Join(dir, "ws"), 20)
 			s.acknowledged(id, said)
 			s.append(workspace.Append{Session: id, Text: "goes on"})
@@ -160,7 +165,7 @@ func TestFullDisk(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "disk")
 			if kind == "ext4" {
-				mounted(t, dir, kind, loop(t, 8<<20))
+				mounted(t, dir, kind, loop(t, kind, 8<<20))
 			} else {
 				mounted(t, dir, kind, "none", "-o", "size=4m")
 			}

@@ -55,8 +55,13 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	if len(r.footprints) != 6 {
-		t.Errorf("the growing checkpoints have %v, want six sizes", r.footprints)
+	if len(r.footprints) != 8 {
+		t.Errorf("the growing checkpoints have %v, want eight sizes", r.footprints)
+	}
+	for _, f := range r.footprints {
+		if f.bytes <= 0 || f.each <= 0 {
+			t.Errorf("%s: %d bytes, %v each", f.how, f.bytes, f.each)
+		}
 	}
 }
 
@@ -179,7 +184,7 @@ func TestTables(t *testing.T) {
 			"bough": {first: ms(11, 22, 80), load: ms(100, 100, 100)},
 			"git":   {first: ms(110, 110, 800)},
 		},
-		footprints: []footprint{{"git, loose", 12_340_000}},
+		footprints: []footprint{{"git, loose", 12_340_000, 5 * time.Millisecond}},
 	}
 	var out bytes.Buffer
 	r.tables(&out)
@@ -198,11 +203,11 @@ Times bough, a library against the library and a process against the process:
 |---|---:|---:|
 | git | 10.0 | – |
 
-Fifty checkpoints of one chat on disk:
+Fifty checkpoints of one chat on disk, and the mean time of one:
 
-| | MB |
-|---|---:|
-| git, loose | 12.3 |
+| | MB | ms |
+|---|---:|---:|
+| git, loose | 12.3 | 5.00 |
 `
 	if out.String() != want {
 		t.Errorf("printed\n%s\nwant\n%s", out.String(), want)

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/session"
@@ -86,26 +89,57 @@ func openBough(ctx context.Context, w *work, dir string) (*running, error) {
 			if err != nil {
 				return nil, err
 			}
-			c, err := s.Show(ctx, ref, session.ReadOptions{})
-			if err != nil {
-				return nil, err
-			}
-			messages := make([][]byte, 0, len(c.Messages))
-			for _, m := range c.Messages {
-				messages = append(messages, m.Raw)
-			}
-			return func(want []testchat.Message) error { return same(messages, want) }, nil
+			return shown(ctx, s, ref)
 		},
 	})
 }
 
-// fiftyBough counts all that the workspace holds beside the conversation.
-func fiftyBough(ctx context.Context, w *work, dir string) ([]footprint, error) {
+// plainBough counts all that the workspace holds beside the conversation.
+func plainBough(ctx context.Context, w *work, dir string) ([]footprint, error) {
+	times, n, _, err := fiftyBough(ctx, w, dir, workspace.SnapshotOptions{})
+	return []footprint{{"plain JSON, each stands alone", n, times.each()}}, err
+}
+
+// packedBough does the same with automatic checkpoints that are packed, before and after
+// upkeep.
+func packedBough(ctx context.Context, w *work, dir string) ([]footprint, error) {
+	times, packed, own, err := fiftyBough(ctx, w, dir, workspace.SnapshotOptions{Auto: true, Packed: true})
+	if err != nil {
+		return nil, err
+	}
+	list := []footprint{{"after the last checkpoint", packed, times.each()}}
 	s, err := workspace.Open(ctx, dir, nil)
 	if err != nil {
 		return nil, err
 	}
-	own := map[string]bool{}
+	err = times.do(func() error {
+		_, err := s.Prune(ctx, workspace.PruneOptions{})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	recipes, err := filepath.Glob(filepath.Join(dir, "packed", "*.json"))
+	if err != nil || len(recipes) != times.n {
+		return nil, errors.Join(err, fmt.Errorf("%d checkpoints are packed, want %d", len(recipes), times.n))
+	}
+	kept, err := bytesIn(dir, own.not)
+	return append(list, footprint{"after a prune, which is part of the time", kept, times.each()}), err
+}
+
+// nameSet is a set of file names.
+type nameSet map[string]bool
+
+func (s nameSet) not(name string) bool { return !s[name] }
+
+// fiftyBough takes the checkpoints in the workspace dir. It returns how many bytes the
+// workspace has in files that are not in own.
+func fiftyBough(ctx context.Context, w *work, dir string, o workspace.SnapshotOptions) (times laps, n int64, own nameSet, err error) {
+	s, err := workspace.Open(ctx, dir, nil)
+	if err != nil {
+		return times, 0, nil, err
+	}
+	own = nameSet{}
 	var before chat
 	err = w.growing(false, func(c chat) error {
 		if err := c.write(dir, before); err != nil {
@@ -115,15 +149,38 @@ func fiftyBough(ctx context.Context, w *work, dir string) ([]footprint, error) {
 		for _, f := range c {
 			own[f.ID+".json"] = true
 		}
-		snap, err := s.Checkpoint(ctx, c.tail().ID, workspace.SnapshotOptions{})
+		var snap *workspace.Snapshot
+		err := times.checkpoint(func() (err error) {
+			snap, err = s.Checkpoint(ctx, c.tail().ID, o)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		return sameSnapshot(snap.Path, c.messages())
+		if !o.Packed {
+			return sameSnapshot(snap.Path, c.messages())
+		}
+		verify, err := shown(ctx, s, snap.ID)
+		if err != nil {
+			return err
+		}
+		return verify(c.messages())
 	})
+	if err == nil {
+		n, err = bytesIn(dir, own.not)
+	}
+	return times, n, own, err
+}
+
+// shown loads a session and returns a function that compares its messages.
+func shown(ctx context.Context, s *workspace.Workspace, ref string) (verify func(want []testchat.Message) error, err error) {
+	c, err := s.Show(ctx, ref, session.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
-	n, err := bytesIn(dir, func(name string) bool { return !own[name] })
-	return []footprint{{"plain JSON, each stands alone", n}}, err
+	messages := make([][]byte, 0, len(c.Messages))
+	for _, m := range c.Messages {
+		messages = append(messages, m.Raw)
+	}
+	return func(want []testchat.Message) error { return same(messages, want) }, nil
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // A git keeps the conversation in a repository of its own; a checkpoint is a
@@ -155,12 +154,13 @@ func (g git) fifty(ctx context.Context, w *work, dir string) ([]footprint, error
 		return nil, err
 	}
 	var before chat
+	var times laps
 	err = w.growing(g.oneFile, func(c chat) error {
 		if err := c.write(dir, before); err != nil {
 			return err
 		}
 		before = c
-		if err := r.commit("checkpoint"); err != nil {
+		if err := times.checkpoint(func() error { return r.commit("checkpoint") }); err != nil {
 			return err
 		}
 		_, err := r.run("tag", fmt.Sprint("at-", len(c.messages())))
@@ -173,15 +173,20 @@ func (g git) fifty(ctx context.Context, w *work, dir string) ([]footprint, error
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	if _, err := r.run("gc", "--quiet", "--prune=now"); err != nil {
+	commits, gc := times.each(), laps{n: 1}
+	err = times.do(func() error {
+		return gc.do(func() error {
+			_, err := r.run("gc", "--quiet", "--prune=now")
+			return err
+		})
+	})
+	if err != nil {
 		return nil, err
 	}
-	took := time.Since(start)
 	packed, err := bytesIn(filepath.Join(dir, ".git"), anyName)
 	if err != nil {
 		return nil, err
 	}
 	err = w.growing(g.oneFile, func(c chat) error { return r.holds(fmt.Sprint("at-", len(c.messages())), c) })
-	return []footprint{{"loose", loose}, {fmt.Sprintf("after a gc of %.1f s", took.Seconds()), packed}}, err
+	return []footprint{{"loose", loose, commits}, {fmt.Sprintf("after a gc of %.1f s, which is part of the time", gc.sum.Seconds()), packed, times.each()}}, err
 }

@@ -33,7 +33,8 @@ type candidate struct {
 
 var candidates = []candidate{
 	{key: "raw", name: "raw limit", chat: openRaw, index: openLines},
-	{key: "bough", name: "bough, library", chat: openBough, index: openIndex, fifty: fiftyBough},
+	{key: "bough", name: "bough, library", chat: openBough, index: openIndex, fifty: plainBough},
+	{key: "packed", name: "bough, library, packed", fifty: packedBough},
 	{key: "process", name: "bough, process", need: buildBough, chat: openProcess},
 	{key: "git", name: "git, the chat's files", peer: "process", need: findGit,
 		chat: git{fsync: "all"}.open, fifty: git{fsync: "all"}.fifty},

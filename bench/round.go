@@ -48,11 +48,34 @@ type running struct {
 // An opener makes a candidate ready in the folder dir, which is there and empty.
 type opener func(ctx context.Context, w *work, dir string) (*running, error)
 
-// A footprint is what the growing checkpoints take on disk.
+// A footprint is what the growing checkpoints take on disk, and the mean time of each.
 type footprint struct {
 	how   string
 	bytes int64
+	each  time.Duration
 }
+
+// laps are the times of the growing checkpoints, and of upkeep.
+type laps struct {
+	sum time.Duration
+	n   int // number of checkpoints
+}
+
+// do adds the time of f.
+func (l *laps) do(f func() error) error {
+	start := time.Now()
+	err := f()
+	l.sum += time.Since(start)
+	return err
+}
+
+// checkpoint adds the time of f, which makes a checkpoint.
+func (l *laps) checkpoint(f func() error) error {
+	l.n++
+	return l.do(f)
+}
+
+func (l *laps) each() time.Duration { return l.sum / time.Duration(l.n) }
 
 type times map[string]map[job][]time.Duration // by key of the candidate
 
@@ -211,7 +234,7 @@ func (r *runner) fifty(ctx context.Context) error {
 			return fmt.Errorf("%s: growing checkpoints: %w", c.name, err)
 		}
 		for _, f := range list {
-			r.footprints = append(r.footprints, footprint{c.name + ", " + f.how, f.bytes})
+			r.footprints = append(r.footprints, footprint{c.name + ", " + f.how, f.bytes, f.each})
 		}
 	}
 	return nil

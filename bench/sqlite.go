@@ -206,15 +206,21 @@ func (s sqlite) fifty(ctx context.Context, w *work, dir string) ([]footprint, er
 		return nil, err
 	}
 	defer db.Close()
+	var times laps
 	err = w.growing(false, func(c chat) error {
-		id, err := db.insert(c.messages())
+		var id int64
+		messages := c.messages()
+		err := times.checkpoint(func() (err error) {
+			id, err = db.insert(messages)
+			return err
+		})
 		return errors.Join(err, db.holds(id, c))
 	})
-	if err := errors.Join(err, db.fold()); err != nil {
+	if err := errors.Join(err, times.do(db.fold)); err != nil {
 		return nil, err
 	}
 	n, err := bytesIn(dir, anyName)
-	return []footprint{{"one database", n}}, err
+	return []footprint{{"one database", n, times.each()}}, err
 }
 
 // openTable adds sessions to a table with an index over the links.

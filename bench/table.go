@@ -32,9 +32,9 @@ func (r *runner) tables(to io.Writer) {
 		}
 	}
 	if len(r.footprints) > 0 {
-		fmt.Fprint(to, "\nFifty checkpoints of one chat on disk:\n\n| | MB |\n|---|---:|\n")
+		fmt.Fprint(to, "\nFifty checkpoints of one chat on disk, and the mean time of one:\n\n| | MB | ms |\n|---|---:|---:|\n")
 		for _, f := range r.footprints {
-			fmt.Fprintf(to, "| %s | %s |\n", f.how, figure(float64(f.bytes)/1e6))
+			fmt.Fprintf(to, "| %s | %s | %s |\n", f.how, figure(float64(f.bytes)/1e6), figure(milliseconds(f.each)))
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-var many = flag.Int("many", 0, "how many changes each process of TestMany makes; 0 for what the size of the tests says")
+var many = flag.Int("many", 0, "how many changes each process of TestMany and TestPackedProcesses makes; 0 for what the size of the tests says")
 
 // manyLimit is the message limit of a file in TestMany.
 const manyLimit = 50

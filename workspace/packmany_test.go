@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,7 +53,7 @@ func (o *order) takePacked(w *workspace.Workspace, out io.Writer) error {
 func TestPackedProcesses(t *testing.T) {
 	t.Parallel()
 	const writers = 16
-	each := testsize.Of(2, 6, 200)
+	each := cmp.Or(*many, testsize.Of(2, 6, 50))
 	s := openSpace(t, t.TempDir(), manyLimit)
 	line := s.new("Bread")
 	s.say("a", "b")
@@ -64,6 +65,14 @@ func TestPackedProcesses(t *testing.T) {
 	place := map[string]int{}
 	for i, m := range all {
 		place[m.ID] = i + 1
+	}
+	listing, err := s.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := map[string]workspace.Entry{}
+	for _, e := range listing.Sessions {
+		entries[e.ID] = e
 	}
 	for _, m := range list {
 		n := place[m.Message]
@@ -78,7 +87,7 @@ func TestPackedProcesses(t *testing.T) {
 				break
 			}
 		}
-		if e := s.entry(m.Session); !e.Packed || e.Title != m.text() {
+		if e := entries[m.Session]; !e.Packed || e.Title != m.text() {
 			t.Errorf("%+v is %+v", m, e)
 		}
 	}

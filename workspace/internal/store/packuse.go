@@ -19,7 +19,7 @@ type PackedCopy struct {
 }
 
 // PackedCopies returns all packed checkpoints whose recipes are readable, and why another
-// one is not, nil if all are.
+// one, or the trash, is not, nil if all are.
 func (v *View) PackedCopies() (list []PackedCopy, unreadable, err error) {
 	stats, _, err := v.Folder.ListPacked()
 	if err != nil {
@@ -35,7 +35,7 @@ func (v *View) PackedCopies() (list []PackedCopy, unreadable, err error) {
 	}
 	trashed, err := v.InTheTrash()
 	if err != nil {
-		return nil, nil, err
+		return list, cmp.Or(unreadable, err), nil
 	}
 	for _, f := range trashed.Files {
 		id := RecipeOf(f.File)
@@ -44,7 +44,8 @@ func (v *View) PackedCopies() (list []PackedCopy, unreadable, err error) {
 		}
 		data, err := durable.ReadFile(v.Root, v.NameOf(f))
 		if err != nil {
-			return nil, nil, err
+			unreadable = cmp.Or(unreadable, err)
+			continue
 		}
 		r, err := sessions.DecodeRecipe(id, data)
 		if err != nil {

@@ -173,8 +173,11 @@ func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 		c.most = min(c.most, testsize.Of(1, 1, c.most))
 	} else {
 		c.most = testsize.Of(2, 2, 256)
-		if testsize.Full() && (c.apart || c.packs) {
-			c.most = 64 // there are five times as many steps, or several checks of each folder
+		switch { // there are five times as many steps, or several checks of each folder
+		case testsize.Full() && c.packs:
+			c.most = 20
+		case testsize.Full() && c.apart:
+			c.most = 64
 		}
 	}
 	base := c.folder()

@@ -86,16 +86,16 @@ func (p *pipe) send(buffer []byte) error {
 // do calls f after all buffers were written, unless writing failed, and returns its error
 // or that of writing.
 func (p *pipe) do(f func() error) error {
-	done := make(chan struct{})
+	done := make(chan error, 1)
 	p.full <- work{call: func(failed error) error {
-		defer close(done)
-		if failed != nil {
-			return failed
+		err := failed
+		if err == nil {
+			err = f()
 		}
-		return f()
+		done <- err
+		return err
 	}}
-	<-done
-	return p.err()
+	return <-done
 }
 
 // copy sends a copy of b.

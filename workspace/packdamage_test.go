@@ -275,7 +275,7 @@ func TestPackedDamage(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root, _, first, second, pack := s.packs()
 	want := map[string]string{first: firstText, second: secondText}
-	step := testsize.Of(7, 3, 1)
+	step := testsize.Of(7, 3, 2)
 	for _, name := range []string{pack, "packed/" + second + ".json"} {
 		data := s.read(name)
 		mends := 0

@@ -19,7 +19,7 @@ func cloneBlock(root *os.Root, dir string) int {
 	if unix.Fstatfs(int(folder.Fd()), &st) != nil {
 		return 0
 	}
-	if st.Type != unix.XFS_SUPER_MAGIC && st.Type != unix.BTRFS_SUPER_MAGIC {
+	if kind := uint32(st.Type); kind != unix.XFS_SUPER_MAGIC && kind != unix.BTRFS_SUPER_MAGIC { // its type depends on the processor
 		return 0
 	}
 	size := int64(st.Bsize)

@@ -113,7 +113,7 @@ func FuzzPack(f *testing.F) {
 func FuzzRecipe(f *testing.F) {
 	const head = `{"packed": {"runs":[["line.zst",%s]],"messages":%d,"bytes":%d,"opening":"Hello"},` + "\n" + `"session": {"id":"p","messages":[],"metadata":{}}}` + "\n"
 	f.Add(fmt.Appendf(nil, head, "0,2", 2, 130))
-	f.Add(fmt.Appendf(nil, head, "0,1073741824", 1<<30, 1<<32))
+	f.Add(fmt.Appendf(nil, head, "0,1073741824", 1<<30, int64(1)<<32))
 	f.Add(fmt.Appendf(nil, head, "4611686018427387904,4611686018427387904", -1, 1))
 	f.Add(fmt.Appendf(nil, head, `0,2],["line.zst",0,2],["line.zst",1,1`, 5, 400))
 	f.Add(fmt.Appendf(nil, head, `0,1],["../x.zst",0,1`, 2, 100))

@@ -295,6 +295,19 @@ func TestAliases(t *testing.T) {
 			t.Errorf("Named(%q) = %v, %v; want %s", name, f, err, want)
 		}
 	}
+	if f, err := Named("word"); err == nil || !strings.Contains(err.Error(), "codex") {
+		t.Errorf("Named of an unknown name = %v, %v; want an error that lists the formats", f, err)
+	}
+}
+
+// TestNewIDWithoutRandom: every format returns an error if there is no randomness, never an
+// id that another conversation may have.
+func TestNewIDWithoutRandom(t *testing.T) {
+	for _, f := range Formats {
+		if id, err := f.NewID(time.Now(), strings.NewReader("")); err == nil {
+			t.Errorf("%s: NewID = %q without random bytes, want an error", f.Name, id)
+		}
+	}
 }
 
 // TestWriteWithoutWriter: a format that bough only reads is refused.

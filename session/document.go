@@ -48,6 +48,19 @@ func (r Run) Item(i int) (at, size int, hash uint64, known bool) {
 	return at, int(m.end) - at, m.hash, true
 }
 
+// Single returns the item of a run without a Part: the [Separator] and the message.
+func (r Run) Single() ([]byte, error) {
+	raw := r.Raw
+	if r.Make != nil {
+		made, err := r.Make()
+		if err != nil {
+			return nil, err
+		}
+		raw = made
+	}
+	return append([]byte(Separator), raw...), nil
+}
+
 // A Document is a new session file. If its metadata has a seal, the seal's checksum
 // is filled in when the messages are written.
 type Document struct {

@@ -82,15 +82,10 @@ func (p *packing) open(lines []PackedLine) error {
 func (p *packing) list(runs []session.Run) error {
 	for _, run := range runs {
 		if run.Part == nil {
-			raw := run.Raw
-			if run.Make != nil {
-				made, err := run.Make()
-				if err != nil {
-					return err
-				}
-				raw = made
+			item, err := run.Single()
+			if err != nil {
+				return err
 			}
-			item := append([]byte(session.Separator), raw...)
 			p.items = append(p.items, docItem{Item: pack.Item{Size: len(item), Hash: pack.HashOf(item)}, raw: item, newRun: true})
 			continue
 		}

@@ -253,15 +253,11 @@ var errMismatch = errors.New("other messages")
 func (v *View) eachItem(runs []session.Run, each func(item []byte) error) error {
 	for _, run := range runs {
 		if run.Part == nil {
-			raw := run.Raw
-			if run.Make != nil {
-				made, err := run.Make()
-				if err != nil {
-					return err
-				}
-				raw = made
+			item, err := run.Single()
+			if err != nil {
+				return err
 			}
-			if err := each(append([]byte(session.Separator), raw...)); err != nil {
+			if err := each(item); err != nil {
 				return err
 			}
 			continue

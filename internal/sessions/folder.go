@@ -322,10 +322,13 @@ func (f Folder) Create(b *durable.Batch, d *session.Document, watch func(done, t
 	if err := durable.MakeDir(f.root, session.Dir); err != nil {
 		return nil, err
 	}
-	if d.MessageBytes() >= minShared && !slices.ContainsFunc(d.Parts(), func(o *session.Outline) bool { return f.IsPacked(o.ID) }) {
-		aligned := *d
-		aligned.Block = f.blockSize()
-		d = &aligned
+	if d.MessageBytes() >= minShared {
+		block := f.blockSize()
+		if block > 0 && !slices.ContainsFunc(d.Parts(), func(o *session.Outline) bool { return f.IsPacked(o.ID) }) {
+			aligned := *d
+			aligned.Block = block
+			d = &aligned
+		}
 	}
 	return f.stage(d.ID, b.Create, func(w *durable.Writer) (*session.Outline, error) { return d.Write(w, f.openPart, watch) })
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// packed stages the recipe of a session file and returns it, with the plain file that it
-// stands for.
+// packed stages the recipe of a session file and returns it, with its plain file.
 func packed(t *testing.T, f sessions.Folder, dir, id string) (p *sessions.Packed, plain []byte, err error) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/cespare/xxhash/v2"
 	"github.com/tidwall/gjson"
 )
 

@@ -282,7 +282,7 @@ func TestContinueShared(t *testing.T) {
 	if marker := string(file.Messages[file.Header-1].Raw); !strings.Contains(marker, `"previous_session": "`+y.Session+`"`) || !strings.Contains(marker, `"parent_id": "`+ids[1]+`"`) {
 		t.Errorf("the marker is %s", marker)
 	}
-	check("the first path goes on", s.append(workspace.Append{Session: first, Parent: ids[3], Text: "e"}), 2, "a b c d e")
+	check("an append to the first path", s.append(workspace.Append{Session: first, Parent: ids[3], Text: "e"}), 2, "a b c d e")
 	if got := s.texts(first + "@" + ids[3]); got != "a b c d" {
 		t.Errorf("the path to the end of the first path is %q", got)
 	}

@@ -171,7 +171,7 @@ type packedTo struct {
 	auto   bool
 	line   string // whose pack got its messages, "" if it is not packed
 	raw    bool   // these are not compressed
-	hidden bool   // it was to be packed, and Penguin, whose dialect the workspace is in, does not see it
+	hidden bool   // packing was requested, in the dialect of Penguin, which does not see packed checkpoints
 }
 
 // takeCheckpoint stages a checkpoint of the path to p.

@@ -53,9 +53,9 @@ func TestStress(t *testing.T) {
 			t.Fatal(err)
 		}
 		line, end := slices.Concat(all[:start], testchat.All(more)), more[len(more)-1].ID
-		s.holds("a checkpoint of a branch that goes on", s.checkpoint(end), line)
+		s.holds("a checkpoint of a continued branch", s.checkpoint(end), line)
 		second := s.branch(branch.ID + "@" + line[start+12*hundred].ID)
-		s.holds("a branch of a branch that goes on", second, line[:start+12*hundred+1])
+		s.holds("a continued branch of a branch", second, line[:start+12*hundred+1])
 		above := s.branch(end + "@" + line[limit/2].ID)
 		s.holds("a branch above where the branch was copied", above, line[:limit/2+1])
 		third := s.branch(s.checkpoint(second.ID).ID)

@@ -6,6 +6,7 @@
 // A workspace is a folder:
 //
 //	conversations/      the session files, session_index.json and its journal
+//	packed/             packed checkpoints: their recipes, and the packs with their messages
 //	checkpoints/        checkpoints made by Penguin; bough only reads them
 //	files/              attachments, named by their SHA-256
 //	head.json           the head: the message to which the next one is added

@@ -11,8 +11,8 @@ import (
 
 // TidyPacks removes packs that no packed checkpoint needs, in the trash or not. It rewrites
 // those with messages that are not compressed, and those of which less than half is needed,
-// except for damaged ones. If a recipe cannot be read, it does nothing:
-// what that recipe needs is unknown. Each pack is replaced by itself, so TidyPacks may be
+// except for damaged ones. If a recipe cannot be read, TidyPacks does nothing, since what
+// that recipe needs is unknown. Each pack is replaced by itself, so TidyPacks may be
 // interrupted at any time.
 func (tx *Tx) TidyPacks() error {
 	names, err := tx.View.Packs()

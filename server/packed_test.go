@@ -128,3 +128,26 @@ func TestPacked(t *testing.T) {
 		t.Error("the recipe of a deleted checkpoint exists")
 	}
 }
+
+// TestPackedDelete: a session with a packed checkpoint is deleted, as one with a plain one
+// is, and the checkpoint remains readable.
+func TestPackedDelete(t *testing.T) {
+	for _, packed := range []bool{false, true} {
+		s := newSite(t, server.Options{})
+		id := s.create(`{}`).ID
+		s.store(id, "one", "")
+		cp, err := s.w.Checkpoint(t.Context(), "urn:uuid:"+id, workspace.SnapshotOptions{Name: "Frozen", Packed: packed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		frozen := sessionid.UUID(cp.ID)
+		before := s.read(frozen, "").Items
+		s.ask("DELETE", "/api/v1/session/"+id, nil).want(200)
+		s.ask("GET", "/api/v1/session/"+id+"/messages", nil).fails(404, "")
+		if after := s.read(frozen, "").Items; len(after) != 1 || !reflect.DeepEqual(after, before) {
+			t.Errorf("packed %v: the checkpoint has %s, want %s", packed, after, before)
+		}
+		s.ask("DELETE", "/api/v1/session/"+frozen, nil).want(200)
+		s.ask("GET", "/api/v1/session/"+frozen+"/messages", nil).fails(404, "")
+	}
+}

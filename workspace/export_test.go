@@ -13,6 +13,9 @@ import (
 // SetSpool sets how many bytes of a conversation an import keeps in memory.
 func (w *Workspace) SetSpool(bytes int64) { w.store.Spool = bytes }
 
+// SetTidy sets how many bytes of messages a prune rewrites in packs.
+func (w *Workspace) SetTidy(bytes int64) { w.store.Tidy = bytes }
+
 // MaxOperations is the maximum number of operations in one flush.
 const MaxOperations = store.MaxOperations
 

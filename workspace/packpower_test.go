@@ -3,10 +3,13 @@ package workspace_test
 import (
 	"bytes"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/history"
@@ -133,5 +136,89 @@ func TestPackedName(t *testing.T) {
 		if got := strings.Join(steps, " "); got != want {
 			t.Errorf("packed checkpoint %d does %q, want %q", i, got, want)
 		}
+	}
+}
+
+// TestTidyBounded: a prune rewrites the packs that waste most, as many as the limit allows
+// but at least one, and later prunes rewrite the others.
+func TestTidyBounded(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	var kept, names []string // by the size of what is not needed
+	for i, title := range []string{"Tea", "Soup", "Bread", "Rye"} {
+		line := s.new(title)
+		s.say("a", noise(i))
+		kept = append(kept, s.packed(title).ID)
+		for k := range 2 * (i + 2) {
+			s.say(noise(10*i + k))
+		}
+		s.lose(s.packed(title).ID)
+		names = append(names, filepath.Join(s.Dir(), sessions.PackFile(line)))
+	}
+	sizes := func() (list []int64) {
+		for _, name := range names {
+			info, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, info.Size())
+		}
+		return list
+	}
+	var want []string
+	for _, id := range kept {
+		want = append(want, s.texts(id))
+	}
+	before := sizes()
+	if !slices.IsSorted(before) {
+		t.Fatalf("the packs have %d bytes", before)
+	}
+	for _, c := range []struct {
+		limit     int64
+		rewritten int // so far
+	}{{1, 1}, {1 << 20, 4}, {1, 4}} {
+		s.SetTidy(c.limit)
+		if _, err := s.Prune(t.Context(), workspace.PruneOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for i, size := range sizes() {
+			if rewritten := size < before[i]; rewritten != (i >= len(names)-c.rewritten) {
+				t.Errorf("limit %d: the pack of %d bytes has %d bytes", c.limit, before[i], size)
+			}
+		}
+	}
+	for i, id := range kept {
+		if got := s.texts(id); got != want[i] {
+			t.Errorf("the checkpoint is %.100q, want %.100q", got, want[i])
+		}
+	}
+	s.healthy("rewritten")
+}
+
+// TestTidyAfterDamaged: a damaged pack, which is not rewritten, does not use the limit of a
+// prune.
+func TestTidyAfterDamaged(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	var names []string
+	for i, title := range []string{"Soup", "Bread"} {
+		line := s.new(title)
+		s.say(noise(i))
+		s.packed(title)
+		for k := range 4 * (i + 1) {
+			s.say(noise(10*i + k + 2))
+		}
+		s.lose(s.packed(title).ID)
+		names = append(names, sessions.PackFile(line))
+	}
+	s.flip(names[1], len(s.read(names[1]))/8)
+	before, damaged := s.read(names[0]), s.read(names[1])
+	s.SetTidy(1)
+	if _, err := s.Prune(t.Context(), workspace.PruneOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if s.read(names[1]) != damaged {
+		t.Error("the damaged pack was rewritten")
+	}
+	if after := s.read(names[0]); len(after) >= len(before) {
+		t.Errorf("the other pack has %d bytes, %d before", len(after), len(before))
 	}
 }

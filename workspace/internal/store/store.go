@@ -39,6 +39,7 @@ type Store struct {
 	tree   *lastTree
 	Live   *live
 	Spool  int64         // how many bytes of a conversation an import keeps in memory
+	Tidy   int64         // how many bytes of messages one [Tx.TidyPacks] rewrites
 	turn   chan struct{} // is full while a goroutine writes
 
 	completeForget func(*Tx) error // executes the plan of an interrupted forget
@@ -76,7 +77,7 @@ func New(dir string, o Options, completeForget func(*Tx) error) *Store {
 	}
 	return &Store{
 		Dir: dir, Opts: o, Memory: &sessions.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, tree: &lastTree{}, Live: &live{},
-		Spool: 8 << 20,
-		turn:  make(chan struct{}, 1), completeForget: completeForget,
+		Spool: 8 << 20, Tidy: tidyBytes,
+		turn: make(chan struct{}, 1), completeForget: completeForget,
 	}
 }

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/pack"
@@ -11,9 +13,9 @@ import (
 
 // TidyPacks removes packs that no packed checkpoint needs, in the trash or not. It rewrites
 // those with messages that are not compressed, and those of which less than half is needed,
-// except for damaged ones. If a recipe cannot be read, TidyPacks does nothing, since what
-// that recipe needs is unknown. Each pack is replaced by itself, so TidyPacks may be
-// interrupted at any time.
+// except for damaged ones: those first that waste most, until it has rewritten tx.View.Store.Tidy
+// bytes. If a recipe cannot be read, TidyPacks does nothing, since what that recipe needs is
+// unknown. Each pack is replaced by itself, so TidyPacks may be interrupted at any time.
 func (tx *Tx) TidyPacks() error {
 	names, err := tx.View.Packs()
 	if err != nil || len(names) == 0 {
@@ -27,16 +29,88 @@ func (tx *Tx) TidyPacks() error {
 		tx.View.Warn("packs are not tidied", unreadable)
 		return nil
 	}
+	var list []packUse
 	for _, line := range names {
 		if err := tx.View.Ctx.Err(); err != nil {
 			return err
 		}
-		if err := tx.tidyPack(line, copies); err != nil {
-			tx.View.Warn(sessions.PackFile(line)+" is not tidied", err)
+		if !needed(line, copies) {
+			tx.warnUntidy(line, durable.Remove(tx.View.Root, sessions.PackFile(line)))
+			continue
+		}
+		use, err := tx.View.packUse(line, copies)
+		if tx.warnUntidy(line, err); err == nil && use.wasteful() {
+			list = append(list, use)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b packUse) int { return cmp.Compare(b.waste(), a.waste()) })
+	return tx.rewriteWorst(list, copies)
+}
+
+// tidyBytes is the number of bytes of messages that one [Tx.TidyPacks] rewrites, which takes
+// a few seconds: other writers wait for the lock for 30 seconds only.
+const tidyBytes = 256 << 20
+
+// rewriteWorst rewrites packs in the order of list, as many as Store.Tidy allows, and the
+// first one in any case: a larger one would never be rewritten otherwise. A pack that cannot
+// be rewritten does not count, so that it does not keep others from being rewritten.
+func (tx *Tx) rewriteWorst(list []packUse, copies []PackedCopy) error {
+	done := int64(0)
+	for _, use := range list {
+		if err := tx.View.Ctx.Err(); err != nil {
+			return err
+		}
+		if done > 0 && done+use.needed > tx.View.Store.Tidy {
+			break
+		}
+		err := tx.tidyPack(use.line, copies)
+		if tx.warnUntidy(use.line, err); err == nil {
+			done += max(use.needed, 1)
 		}
 	}
 	return tx.View.Ctx.Err()
 }
+
+func (tx *Tx) warnUntidy(line string, err error) {
+	tx.View.Warn(sessions.PackFile(line)+" is not tidied", err)
+}
+
+// A packUse describes what packed checkpoints need of the pack of a line.
+type packUse struct {
+	line   string
+	size   int64 // of the file
+	items  int64 // size of the items before compression
+	needed int64 // size of those items that are needed
+	raw    bool  // some items are not compressed
+}
+
+// packUse returns the use of the pack of a line.
+func (v *View) packUse(line string, copies []PackedCopy) (packUse, error) {
+	p, err := v.openPack(line)
+	if err != nil {
+		return packUse{}, err
+	}
+	defer p.Close()
+	use := packUse{line: line, size: p.Size(), raw: p.Raw()}
+	live := itemsOf(line, copies, p.Len())
+	for i, it := range p.Items() {
+		if it.IsHole() || it.Lost() {
+			continue
+		}
+		use.items += int64(it.Size)
+		if live[i] {
+			use.needed += int64(it.Size)
+		}
+	}
+	return use, nil
+}
+
+// wasteful reports whether it is worth rewriting the pack.
+func (u packUse) wasteful() bool { return u.raw || 2*u.needed < u.items }
+
+// waste estimates how much smaller the file would be after it is rewritten: conversations
+// are compressed to about a fifth.
+func (u packUse) waste() int64 { return u.size - u.needed/5 }
 
 // HasRawPack reports whether the pack of a line has messages that are not compressed.
 func (tx *Tx) HasRawPack(line string) bool {
@@ -51,31 +125,14 @@ func (tx *Tx) HasRawPack(line string) bool {
 	return p.Raw()
 }
 
-// tidyPack removes or rewrites the pack of a line, if that is worth it.
+// tidyPack rewrites the pack of a line with the items that are needed.
 func (tx *Tx) tidyPack(line string, copies []PackedCopy) error {
-	if !needed(line, copies) {
-		return durable.Remove(tx.View.Root, sessions.PackFile(line))
-	}
 	p, err := tx.View.openPack(line)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	live := itemsOf(line, copies, p.Len())
-	var all, needed int64
-	for i, it := range p.Items() {
-		if it.IsHole() || it.Lost() {
-			continue
-		}
-		all += int64(it.Size)
-		if live[i] {
-			needed += int64(it.Size)
-		}
-	}
-	if !p.Raw() && 2*needed >= all {
-		return nil
-	}
-	return tx.rewritePack(line, p, live, nil)
+	return tx.rewritePack(line, p, itemsOf(line, copies, p.Len()), nil)
 }
 
 // rewritePack replaces a pack. Items that are not live become holes. If content is nil, a

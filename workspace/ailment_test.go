@@ -142,7 +142,7 @@ var defects = []defect{
 			s.t.Fatal(err)
 		}
 		s.write(recipe, data)
-	}), "hidden_recipe"},
+	}), "hidden_recipe fixed"},
 	{"a missing origin of a continuation", func(s *space) { s.delete("conversations/a.json"); s.delete(session.IndexPath) }, "missing_ancestor, stale_index fixed"},
 	{"a cycle of sessions", func(s *space) {
 		s.messages("x", `"continued_from":"y","continued_to":"y"`)

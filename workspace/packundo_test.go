@@ -2,10 +2,13 @@ package workspace_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/doctor"
 )
 
 // TestPackExchange: undo and redo of pack and unpack exchange the plain file and the recipe,
@@ -42,6 +45,63 @@ func TestPackExchange(t *testing.T) {
 	is("after undo of unpack,", true)
 	s.did(redo)
 	is("after redo of unpack,", false)
+}
+
+// TestPackHidden: a recipe that is beside its plain file, as after a pack or unpack that was
+// not completed, is moved to the trash by a repair if both have the same bytes; then the
+// file can be packed.
+func TestPackHidden(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	root := s.new("A trip")
+	s.say("Hello", "Where to?")
+	same, other := s.checkpoint(root).ID, s.checkpoint(root).ID
+	files := map[string]string{}
+	for _, id := range []string{same, other} {
+		files[id] = s.read(session.FileName(id))
+	}
+	s.did(packAll)
+	s.write(session.FileName(same), files[same])
+	s.write(session.FileName(other), strings.Replace(files[other], "Hello", "Bye", 1))
+	hidden := func(o doctor.Options) (fixed, notes []string) {
+		t.Helper()
+		report, err := s.Doctor(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range report.Problems {
+			switch {
+			case p.Kind != doctor.HiddenRecipe:
+			case p.Fixed:
+				fixed = append(fixed, p.Path)
+			case p.Note:
+				notes = append(notes, p.Path)
+			}
+		}
+		return fixed, notes
+	}
+	recipe := sessions.RecipeFile
+	if fixed, notes := hidden(doctor.Options{}); len(fixed) != 0 || len(notes) != 2 {
+		t.Errorf("doctor fixes %q and notes %q", fixed, notes)
+	}
+	if fixed, notes := hidden(doctor.Options{Fix: true}); !slices.Equal(fixed, []string{recipe(same)}) || !slices.Equal(notes, []string{recipe(other)}) {
+		t.Errorf("doctor --fix fixes %q and notes %q", fixed, notes)
+	}
+	if s.read(session.FileName(same)) != files[same] {
+		t.Error("the plain file was changed")
+	}
+	if fixed, notes := hidden(doctor.Options{}); len(fixed) != 0 || !slices.Equal(notes, []string{recipe(other)}) {
+		t.Errorf("then doctor fixes %q and notes %q", fixed, notes)
+	}
+	if _, err := s.Pack(t.Context(), same); err != nil {
+		t.Fatal(err)
+	}
+	if e := s.entry(same); !e.Packed || s.texts(same) != "Hello Where to?" {
+		t.Errorf("packed again, the entry is %+v with %q", e, s.texts(same))
+	}
+	s.did(unpack(same))
+	if s.read(session.FileName(same)) != files[same] {
+		t.Error("the unpacked file differs")
+	}
 }
 
 // TestPackRefused: pack skips a checkpoint whose bytes a recipe cannot have, and reports any

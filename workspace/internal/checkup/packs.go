@@ -1,6 +1,7 @@
 package checkup
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,7 +29,9 @@ func (d *checkup) packs() error {
 	}
 	for _, c := range copies {
 		if !c.Trashed && !d.v.IsPacked(c.ID) {
-			d.note(doctor.HiddenRecipe, sessions.RecipeFile(c.ID), session.FileName(c.ID)+" exists and is used instead of this packed checkpoint")
+			if err := d.hiddenRecipe(c); err != nil {
+				return err
+			}
 		}
 		for _, run := range c.Runs {
 			lines = append(lines, run.Line)
@@ -51,6 +54,34 @@ func (d *checkup) packs() error {
 		}
 	}
 	return nil
+}
+
+// hiddenRecipe reports a recipe that a session file hides. If both have the same bytes,
+// packing or unpacking was not completed, and a repair moves the recipe to the trash: what
+// readers see does not change.
+func (d *checkup) hiddenRecipe(c store.PackedCopy) error {
+	name := sessions.RecipeFile(c.ID)
+	p := doctor.Problem{Kind: doctor.HiddenRecipe, Path: name, Detail: session.FileName(c.ID) + " exists and is used instead of this packed checkpoint"}
+	if d.repairs() && d.sameBytes(c) {
+		if err := d.tx.Discard(name); err != nil {
+			return err
+		}
+		p.Fixed = true
+	}
+	p.Note = !p.Fixed
+	d.problems = append(d.problems, p)
+	return nil
+}
+
+// sameBytes reports whether the plain file of a packed checkpoint would have the bytes of
+// the session file with its id.
+func (d *checkup) sameBytes(c store.PackedCopy) bool {
+	plain, err := d.v.Folder.Plain(c.ID, c.Encode())
+	if err != nil {
+		return false
+	}
+	file, err := durable.ReadFile(d.v.Root, session.FileName(c.ID))
+	return err == nil && bytes.Equal(plain, file)
 }
 
 // pack reports the problems of a pack and repairs them. known reports whether all recipes

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -232,12 +234,80 @@ func (s *space) packElsewhere(ref, title string) {
 	id := s.packedAs(ref, title)
 	line := s.lineOf(id)
 	s.write("away/x.zst", s.read("packed/"+line+".zst"))
-	s.write("away/"+id+".json", strings.Replace(s.read("packed/"+id+".json"), line+".zst", "x.zst", 1))
+	s.write("away/"+id+".json", sealed(strings.Replace(s.read("packed/"+id+".json"), line+".zst", "x.zst", 1)))
 	if err := os.RemoveAll(filepath.Join(s.Dir(), "packed")); err != nil {
 		s.t.Fatal(err)
 	}
 	if err := os.Rename(away, filepath.Join(s.Dir(), "packed")); err != nil {
 		s.t.Fatal(err)
+	}
+}
+
+// TestPackedRuns: a checkpoint whose recipe names other messages, because a digit of a number
+// was changed, is not shown.
+func TestPackedRuns(t *testing.T) {
+	s := openSpace(t, t.TempDir(), 0)
+	_, _, _, second, _ := s.packs()
+	name := "packed/" + second + ".json"
+	recipe := s.read(name)
+	start := strings.Index(recipe, `zst",`) + len(`zst",`)
+	for at := start; recipe[at] != ']'; at++ {
+		for digit := byte('0'); digit <= '9'; digit++ {
+			if recipe[at] == ',' || recipe[at] == digit {
+				continue
+			}
+			s.write(name, recipe[:at]+string(digit)+recipe[at+1:])
+			if got := s.textsOr(second); got != damaged {
+				t.Errorf("with %s the checkpoint is %q", s.read(name)[start-6:start+6], got)
+			}
+			s.expect(doctor.Options{}, doctor.DamagedSession)
+		}
+	}
+}
+
+// TestPackedHuge: a recipe with huge numbers and a valid checksum is damaged: no verb
+// allocates memory for the messages that it names, and no number of a message is used that
+// no recipe can name.
+func TestPackedHuge(t *testing.T) {
+	const last = 1<<22 - 1
+	for _, c := range []struct {
+		first, count int
+		kind         string // of the problem that doctor finds
+		refused      bool   // the next checkpoint
+	}{
+		{0, 1 << 40, doctor.DamagedSession, false},
+		{1 << 40, 1, doctor.DamagedSession, false},
+		{0, math.MaxInt, doctor.DamagedSession, false},
+		{last + 1, 1, doctor.DamagedSession, false},
+		{last, 1, doctor.DamagedPack, true},
+	} {
+		s := openSpace(t, t.TempDir(), 0)
+		root, _, first, second, pack := s.packs()
+		name := "packed/" + second + ".json"
+		huge := strings.Replace(s.read(name), `.zst",0,6]],"messages":6,`, fmt.Sprintf(`.zst",%d,%d]],"messages":%[2]d,`, c.first, c.count), 1)
+		s.write(name, sealed(huge))
+		before := s.read(pack)
+		var start, end runtime.MemStats
+		runtime.ReadMemStats(&start)
+		if got := s.textsOr(second); got != damaged {
+			t.Errorf("%d, %d: the checkpoint is %q", c.first, c.count, got)
+		}
+		s.expect(doctor.Options{}, c.kind)
+		s.append(workspace.Append{Session: root, Text: "seven"})
+		_, err := s.Checkpoint(t.Context(), root, workspace.SnapshotOptions{Packed: true})
+		if c.refused != (err != nil) || c.refused && !strings.Contains(err.Error(), pack) {
+			t.Errorf("%d, %d: the next checkpoint: %v", c.first, c.count, err)
+		}
+		runtime.ReadMemStats(&end)
+		if got := end.TotalAlloc - start.TotalAlloc; got > 128<<20 {
+			t.Errorf("%d, %d: %d bytes of memory", c.first, c.count, got)
+		}
+		if grown := len(s.read(pack)) - len(before); grown > 4<<10 {
+			t.Errorf("%d, %d: the pack grew by %d bytes", c.first, c.count, grown)
+		}
+		if got := s.texts(first); got != firstText {
+			t.Errorf("%d, %d: the other checkpoint is %q", c.first, c.count, got)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -91,6 +92,14 @@ func (s *space) abandon(damage func(frame []byte) []byte) {
 	if err := os.WriteFile(name, append(before, damage(after[len(before):])...), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// sealed returns a recipe with the right checksum.
+func sealed(recipe string) string {
+	before, after, _ := strings.Cut(recipe, `"recipe_crc32c":"`)
+	before += `"recipe_crc32c":"`
+	sum := crc32c.Of([]byte(before + "00000000" + after[8:]))
+	return fmt.Sprintf("%s%08x%s", before, sum, after[8:])
 }
 
 func packedAt(ref string) verb {

@@ -1,7 +1,10 @@
 package sessions
 
 import (
+	"slices"
+
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -25,4 +28,23 @@ const MaxDecoded = maxDecoded
 func Keep(m *Memory, id string, size int64) (n int, total int64) {
 	m.keep(durable.Identity{Size: size}, &session.Outline{ID: id})
 	return len(m.decoded), m.size
+}
+
+// MaxItems is the number of items of a pack that recipes can name.
+const MaxItems = maxItems
+
+// Seal returns a recipe with the right checksum, data if it is none.
+func Seal(data []byte) []byte {
+	if rawjson.Check(data) != nil {
+		return data
+	}
+	members, _ := rawjson.Members(data, rawjson.Root(data))
+	if packed, ok := rawjson.Find(members, "packed"); ok {
+		members, _ = rawjson.Members(data, packed)
+	}
+	sum, ok := rawjson.Find(members, "recipe_crc32c")
+	if !ok {
+		return data
+	}
+	return slices.Concat(data[:sum.Start], []byte(`"`+recipeSum(data, sum)+`"`), data[sum.End:])
 }

@@ -245,9 +245,13 @@ func (f Folder) Salvage(id string, data []byte) (plain []byte, lost int, err err
 		return nil, 0, err
 	}
 	plain = append(plain, r.frame[:r.array]...)
-	found := 0
+	found, size := 0, int64(0) // of the items
 	for _, run := range r.Runs {
 		err := f.readable(run, func(_ int, item []byte) {
+			if plainSize(len(r.frame), size+int64(len(item))) > r.Bytes {
+				return // the pack has other, larger messages
+			}
+			size += int64(len(item))
 			if found++; found == 1 {
 				item = bytes.TrimPrefix(item, []byte(","))
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -107,19 +108,116 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
+// TestRecipeExample: the recipe of docs/format.md is valid, and encoded as it is there.
+func TestRecipeExample(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "format.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "```json\n{\"packed\"")
+	text, _, _ = strings.Cut(`{"packed"`+text, "```")
+	r, err := sessions.DecodeRecipe("session_20260314_093034_fec068a5", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(r.Encode()); got != text {
+		t.Errorf("it is encoded as\n%swant\n%s", got, text)
+	}
+}
+
+// recipe returns a recipe with a valid checksum.
+func recipe(runs string, messages int, bytes int64) []byte {
+	const text = `{"packed": {"runs":[%s],"messages":%d,"bytes":%d,"crc32c":"00000000","opening":"Hello","recipe_crc32c":"00000000"},` + "\n" + `"session": {"id":"p","messages":[],"metadata":{}}}` + "\n"
+	return sessions.Seal(fmt.Appendf(nil, text, runs, messages, bytes))
+}
+
+// TestRecipeNumbers: numbers of items that no pack can have are damage, and so are more
+// messages than the plain file can have.
+func TestRecipeNumbers(t *testing.T) {
+	for _, c := range []struct {
+		runs     string
+		messages int
+		bytes    int64
+		ok       bool
+	}{
+		{`["line.zst",0,2]`, 2, 130, true},
+		{fmt.Sprintf(`["line.zst",%d,1]`, sessions.MaxItems-1), 1, 130, true},
+		{fmt.Sprintf(`["line.zst",%d,1]`, sessions.MaxItems), 1, 130, false},
+		{fmt.Sprintf(`["line.zst",1,%d]`, sessions.MaxItems), sessions.MaxItems, 1 << 31, false},
+		{`["line.zst",1073741824,1]`, 1, 130, false},
+		{`["line.zst",9223372036854775807,1]`, 1, 130, false},
+		{`["line.zst",1,9223372036854775807]`, 1, 130, false},
+		{`["line.zst",-1,2]`, 2, 130, false},
+		{`["line.zst",0,0]`, 0, 130, false},
+		{`["line.zst",0,2]`, 3, 130, false},
+		{`["line.zst",0,14]`, 14, 130, false},
+		{`["line.zst",0,2]`, 2, -1, false},
+		{`["line.zst",0,2]`, 2, 1 << 33, false},
+		{`["../line.zst",0,2]`, 2, 130, false},
+	} {
+		data := recipe(c.runs, c.messages, c.bytes)
+		_, err := sessions.DecodeRecipe("p", data)
+		var damage *session.DamageError
+		if c.ok != (err == nil) || err != nil && !errors.As(err, &damage) {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+}
+
+// TestRecipeFlips: no changed byte of a recipe is accepted.
+func TestRecipeFlips(t *testing.T) {
+	data := recipe(`["line.zst",0,2],["other.zst",17,3]`, 5, 400)
+	if _, err := sessions.DecodeRecipe("p", data); err != nil {
+		t.Fatal(err)
+	}
+	for at := range data {
+		for bit := range 8 {
+			changed := bytes.Clone(data)
+			changed[at] ^= 1 << bit
+			if r, err := sessions.DecodeRecipe("p", changed); err == nil {
+				t.Errorf("%q means %+v", changed, r)
+			}
+		}
+	}
+}
+
+// TestPackLimit: no item gets a number that a recipe cannot name.
+func TestPackLimit(t *testing.T) {
+	f, dir := folder(t, map[string]string{"conversations/p.json": laidOut(message("a", ""))})
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	b := durable.NewBatch(root)
+	defer b.Discard()
+	o, err := f.Outline("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := sessions.PackedLine{ID: "line", InUse: [][2]int{{sessions.MaxItems - 1, sessions.MaxItems}}}
+	if _, err := f.PackFile(b, o, []sessions.PackedLine{line}, nil); err == nil || !strings.Contains(err.Error(), sessions.PackFile("line")) {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, sessions.PackFile("line"))); err == nil {
+		t.Error("the pack was written")
+	}
+}
+
 // FuzzRecipe: any bytes are a damaged recipe or one whose plain file has the size that it
-// says, or cannot be read; a recipe is encoded to a recipe that means the same.
+// says, or cannot be read; a recipe is encoded to a recipe that means the same. Each input
+// is tried with a valid checksum, too.
 func FuzzRecipe(f *testing.F) {
-	const head = `{"packed": {"runs":[["line.zst",%s]],"messages":%d,"bytes":%d,"opening":"Hello"},` + "\n" + `"session": {"id":"p","messages":[],"metadata":{}}}` + "\n"
-	f.Add(fmt.Appendf(nil, head, "0,2", 2, 130))
-	f.Add(fmt.Appendf(nil, head, "0,1073741824", 1<<30, int64(1)<<32))
-	f.Add(fmt.Appendf(nil, head, "4611686018427387904,4611686018427387904", -1, 1))
-	f.Add(fmt.Appendf(nil, head, `0,2],["line.zst",0,2],["line.zst",1,1`, 5, 400))
-	f.Add(fmt.Appendf(nil, head, `0,1],["../x.zst",0,1`, 2, 100))
-	f.Add([]byte(`{"packed":{"runs":[],"messages":0,"bytes":15,"opening":""},"session":{"messages":[]}}`))
-	f.Add([]byte(`{"packed":{},"session":{"messages":[ ]}}`))
+	f.Add(recipe(`["line.zst",0,2]`, 2, 130))
+	f.Add(recipe(`["line.zst",0,1073741824]`, 1<<30, 1<<32))
+	f.Add(recipe(`["line.zst",4611686018427387904,4611686018427387904]`, -1, 1))
+	f.Add(recipe(`["line.zst",0,2],["line.zst",0,2],["line.zst",1,1]`, 5, 400))
+	f.Add(recipe(`["line.zst",0,2],["line.zst",0,2],["line.zst",0,2],["line.zst",0,2],["line.zst",0,2]`, 10, 143))
+	f.Add(recipe(`["line.zst",0,1],["../x.zst",0,1]`, 2, 100))
+	f.Add([]byte(`{"packed":{"runs":[],"messages":0,"bytes":15,"crc32c":"00000000","opening":"","recipe_crc32c":""},"session":{"messages":[]}}`))
+	f.Add([]byte(`{"packed":{"recipe_crc32c":""},"session":{"messages":[ ]}}`))
 	text := laidOut(message("a", ""), message("b", `"n":1.0`))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	check := func(t *testing.T, data []byte) {
 		r, err := sessions.DecodeRecipe("p", data)
 		var damage *session.DamageError
 		if err != nil {
@@ -136,6 +234,9 @@ func FuzzRecipe(f *testing.F) {
 		if _, _, err := packed(t, fo, dir, "p"); err != nil {
 			t.Fatal(err)
 		}
+		if salvaged, lost, err := fo.Salvage("p", data); err != nil || int64(len(salvaged)) > r.Bytes || lost < 0 || lost > r.Messages {
+			t.Errorf("%q: %d bytes without %d messages, %v, want at most %d bytes", data, len(salvaged), lost, err, r.Bytes)
+		}
 		plain, err := fo.Plain("p", data)
 		switch {
 		case int64(len(plain)) > r.Bytes:
@@ -149,5 +250,9 @@ func FuzzRecipe(f *testing.F) {
 				t.Errorf("%q: the plain file is %q, %v", data, plain, err)
 			}
 		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		check(t, data)
+		check(t, sessions.Seal(data))
 	})
 }

@@ -277,6 +277,9 @@ func (p *packing) add() error {
 	}
 	p.raw = total >= rawFrom
 	own := p.packs[0]
+	if own.count+len(p.fresh) > maxItems {
+		return fmt.Errorf("%s would have more than %d messages, including lost ones", PackFile(own.line), maxItems)
+	}
 	p.joined = map[int]crc32c.Sum{}
 	for _, run := range p.runs {
 		if run.Line == own.line && run.To > own.count {

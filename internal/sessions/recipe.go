@@ -45,16 +45,27 @@ type PackRun struct {
 	From, To int
 }
 
+// maxItems is the number of items of a pack that recipes can name. Memory is allocated for
+// all items up to the last one that a recipe names, even if the pack does not have them, so
+// a corrupt number must not be arbitrarily large. Items of 1 KiB would fill 4 GiB.
+const maxItems = 1 << 22
+
+// minItem is the size of the smallest item in bytes.
+const minItem = len(`,{"id":""}`)
+
 // recipeHead is the member packed of the file of a recipe. The member session is the frame,
 // byte for byte.
 type recipeHead struct {
 	Runs     []PackRun `json:"runs"`
 	Messages int       `json:"messages"`
 	Bytes    int64     `json:"bytes"`
-	CRC32C   string    `json:"crc32c"`         // of the items, one after the other
-	Session  string    `json:"session_crc32c"` // of the frame
+	CRC32C   string    `json:"crc32c"` // of the items, one after the other
 	Opening  string    `json:"opening"`
+	Recipe   string    `json:"recipe_crc32c"` // of the file, with noSum as this value
 }
+
+// noSum is in place of the checksum of a recipe while that is computed.
+const noSum = "00000000"
 
 // MarshalJSON implements json.Marshaler: ["LINE.zst", FROM, COUNT].
 func (r PackRun) MarshalJSON() ([]byte, error) {
@@ -69,7 +80,7 @@ func (r *PackRun) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	line, ok := strings.CutSuffix(name, packExt)
-	if !ok || !sessionid.Valid(line) || r.From < 0 || count <= 0 || r.From+count < r.From {
+	if !ok || !sessionid.Valid(line) || r.From < 0 || r.From > maxItems || count <= 0 || count > maxItems-r.From {
 		return fmt.Errorf("invalid run %s", data)
 	}
 	r.Line, r.To = line, r.From+count
@@ -124,15 +135,26 @@ func (r *Recipe) Edited(e *session.Edit) (*Recipe, error) {
 
 func (r *Recipe) head() recipeHead {
 	runs := append([]PackRun{}, r.Runs...) // [] if there are none
-	return recipeHead{runs, r.Messages, r.Bytes, r.sum, hexSum(crc32c.Of(r.frame)), r.Opening}
+	return recipeHead{runs, r.Messages, r.Bytes, r.sum, r.Opening, noSum}
 }
 
 // Encode returns the content of the file of the recipe.
 func (r *Recipe) Encode() []byte {
-	head := rawjson.Compact(r.head())
-	data := append([]byte(`{"packed": `), head...)
+	data := append([]byte(`{"packed": `), rawjson.Compact(r.head())...)
+	at := len(data) - len(noSum+`"}`)
 	data = append(append(data, ",\n\"session\": "...), r.frame...)
-	return append(data, "}\n"...)
+	data = append(data, "}\n"...)
+	copy(data[at:], hexSum(crc32c.Of(data)))
+	return data
+}
+
+// recipeSum returns the checksum of the file of a recipe, which has the value at sum.
+func recipeSum(data []byte, sum rawjson.Span) string {
+	var of crc32c.Sum
+	of.Add(data[:sum.Start])
+	of.Add([]byte(`"` + noSum + `"`))
+	of.Add(data[sum.End:])
+	return hexSum(of.CRC)
 }
 
 // decodeRecipe decodes the recipe of a packed checkpoint. The error is a
@@ -153,19 +175,23 @@ func decodeRecipe(id string, data []byte) (*Recipe, error) {
 	if !hasHead || !hasFrame {
 		return nil, damaged("not a recipe of a packed checkpoint")
 	}
+	if members, err = rawjson.Members(data, packed); err != nil {
+		return nil, damaged(err.Error())
+	}
+	sum, _ := rawjson.Find(members, "recipe_crc32c")
+	if string(sum.Of(data)) != `"`+recipeSum(data, sum)+`"` {
+		return nil, damaged("its checksum is wrong")
+	}
 	var head recipeHead
 	if err := json.Unmarshal(packed.Of(data), &head); err != nil {
 		return nil, damaged("not a recipe: " + err.Error())
 	}
-	messages := 0
+	messages := int64(0)
 	for _, run := range head.Runs {
-		messages += run.To - run.From
+		messages += int64(run.To - run.From)
 	}
-	if messages != head.Messages || messages < 0 || head.Bytes < 0 || head.Bytes > session.MaxFile {
+	if messages != int64(head.Messages) || head.Bytes < int64(len(frame.Of(data))) || head.Bytes > session.MaxFile || messages > head.Bytes/int64(minItem) {
 		return nil, damaged("the number of messages or bytes is wrong")
-	}
-	if head.Session != hexSum(crc32c.Of(frame.Of(data))) {
-		return nil, damaged("the checksum of its session is wrong")
 	}
 	r, err := newRecipe(id, head, bytes.Clone(frame.Of(data)))
 	var damage *session.DamageError

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/crc32c"
@@ -77,6 +78,7 @@ func (s *PackState) add(offset int64, problem string, from, to int) {
 		s.Damage = append(s.Damage, PackDamage{Offset: offset, Problem: problem})
 	}
 	d := &s.Damage[len(s.Damage)-1]
+	d.all = slices.Grow(d.all, to-from)
 	for i := from; i < to; i++ {
 		d.all = append(d.all, i)
 		if s.live[i] {

@@ -83,14 +83,18 @@ func PackOf(name string) string {
 // itemsOf returns the numbers of the items of a pack that packed checkpoints need: live[i]
 // reports whether one needs item i. live has at least size elements.
 func itemsOf(line string, copies []PackedCopy, size int) (live []bool) {
+	for _, c := range copies {
+		for _, run := range c.Runs {
+			if run.Line == line {
+				size = max(size, run.To)
+			}
+		}
+	}
 	live = make([]bool, size)
 	for _, c := range copies {
 		for _, run := range c.Runs {
 			if run.Line != line {
 				continue
-			}
-			for len(live) < run.To {
-				live = append(live, false)
 			}
 			for i := run.From; i < run.To; i++ {
 				live[i] = true

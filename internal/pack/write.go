@@ -3,6 +3,7 @@ package pack
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/crc32c"
 )
@@ -27,6 +28,7 @@ type output struct {
 	w       io.Writer
 	offset  int64
 	written int64
+	sums    []crc32c.Sum
 	err     error
 }
 
@@ -35,10 +37,32 @@ type batch struct {
 	frame
 	entries
 	content []byte
-	encoded []byte // the Zstandard frame
-	ready   bool   // it is encoded
+	encoded []byte       // the Zstandard frame
+	ready   bool         // it is encoded
+	marks   []int        // offsets in content at which a new sum begins, see [Writer.Mark]
+	parts   []crc32c.Sum // of the content between the marks
 	head    []byte
 	err     error
+}
+
+// A HashError reports that the content of an item does not have the hash that it was added
+// with.
+type HashError struct {
+	Item int // its number
+}
+
+func (e *HashError) Error() string { return fmt.Sprintf("item %d has another hash", e.Item) }
+
+// newBatch returns an empty batch with buffers that earlier writers used, if there are any.
+func newBatch() *batch {
+	buf := newBuffer()
+	return &batch{content: buf.content[:0], encoded: buf.stored[:0]}
+}
+
+// release lets later writers use the buffers.
+func (b *batch) release() {
+	(&buffer{b.encoded, b.content}).release()
+	b.content, b.encoded = nil, nil
 }
 
 // NewWriter returns a writer of frames to w. The first one is at an offset of the pack and
@@ -47,29 +71,85 @@ type batch struct {
 func NewWriter(w io.Writer, offset int64, first int, raw bool) *Writer {
 	free := make(chan *batch, cores())
 	for range cap(free) {
-		free <- new(batch)
+		free <- newBatch()
 	}
 	turn := make(chan struct{})
 	close(turn)
-	return &Writer{raw: raw, first: first, current: new(batch), free: free, turn: turn, out: output{w: w, offset: offset}}
+	out := output{w: w, offset: offset, sums: make([]crc32c.Sum, 1)}
+	return &Writer{raw: raw, first: first, current: newBatch(), free: free, turn: turn, out: out}
 }
 
 // Add adds an item, which it copies. If the item is larger than [MaxItem], Add adds
 // nothing and returns an error. Other errors may also be returned by a later call.
 func (w *Writer) Add(item []byte) error {
-	if len(item) > MaxItem {
-		return fmt.Errorf("an item of %d bytes is too large for a pack; at most %d are possible", len(item), MaxItem)
+	if err := checkSize(len(item)); err != nil {
+		return err
 	}
 	_, err := w.add(item)
 	return err
 }
 
-// add adds an item and returns the batch that it is in.
-func (w *Writer) add(item []byte) (*batch, error) {
+func checkSize(item int) error {
+	if item <= MaxItem {
+		return nil
+	}
+	return fmt.Errorf("an item of %d bytes is too large for a pack; at most %d are possible", item, MaxItem)
+}
+
+// AddFrom adds items whose sizes and hashes are known, and reads their content, one after
+// the other, from in. If that is too short, the error is [io.ErrUnexpectedEOF] or [io.EOF],
+// and the items that were not read are not added. If the content of an item has another
+// hash, this or a later call, or Flush, returns a *[HashError].
+func (w *Writer) AddFrom(in io.Reader, items []Item) error {
+	for len(items) > 0 {
+		if err := checkSize(items[0].Size); err != nil {
+			return err
+		}
+		b := w.room(items[0].Size)
+		if w.err != nil {
+			return w.err
+		}
+		at, n, size := len(b.content), 0, 0
+		for n < len(items) && (n == 0 || b.fits(n+1, size+items[n].Size)) {
+			size += items[n].Size
+			n++
+		}
+		b.content = slices.Grow(b.content, size)[:at+size]
+		if _, err := io.ReadFull(in, b.content[at:]); err != nil {
+			b.content = b.content[:at]
+			return err
+		}
+		b.items = append(b.items, items[:n]...)
+		w.count += n
+		items = items[n:]
+	}
+	return nil
+}
+
+// Mark begins a new sum with the next item: see [Writer.Sums].
+func (w *Writer) Mark() { w.current.marks = append(w.current.marks, len(w.current.content)) }
+
+// Sums returns the checksums of the items before the first mark, and from each mark to the
+// next one or the end. It must be called after Flush.
+func (w *Writer) Sums() []crc32c.Sum { return w.out.sums }
+
+// room returns the batch that an item of size bytes is to be added to.
+func (w *Writer) room(size int) *batch {
 	b := w.current
-	if len(b.items) > 0 && len(b.content)+len(item) > frameSize || len(b.items) == frameItems {
+	if len(b.items) > 0 && !b.fits(1, size) {
 		b = w.swap()
 	}
+	return b
+}
+
+// fits reports whether n more items of size bytes together fit into the frame.
+func (b *batch) fits(n, size int) bool {
+	return len(b.content)+size <= frameSize && len(b.items)+n <= frameItems
+}
+
+// add adds an item and returns the batch that it is in.
+func (w *Writer) add(item []byte) (*batch, error) {
+	b := w.room(len(item))
 	if w.err != nil {
 		return b, w.err
 	}
@@ -87,6 +167,7 @@ func (w *Writer) reuse(f frame, list []Item, stored []byte) error {
 		b = w.swap()
 	}
 	b.frame, b.items, b.encoded = f, append(b.items, list...), append(b.encoded[:0], stored...)
+	b.parts = append(b.parts[:0], crc32c.Sum{CRC: f.sum, N: f.bytes})
 	b.ready = true
 	w.count += len(list)
 	w.swap()
@@ -127,6 +208,12 @@ func (w *Writer) Flush() error {
 	}
 	<-w.turn
 	w.err = w.out.err
+	w.current.release()
+	for range cap(w.free) {
+		b := <-w.free
+		b.release()
+		w.free <- b
+	}
 	return w.err
 }
 
@@ -138,11 +225,11 @@ func (w *Writer) Bytes() int64 { return w.out.written }
 
 func (b *batch) reset() {
 	b.frame, b.entries = frame{}, entries{b.items[:0], b.ids[:0]}
-	b.content, b.ready = b.content[:0], false
+	b.content, b.marks, b.ready, b.err = b.content[:0], b.marks[:0], false, nil
 	if cap(b.content) > 4*frameSize {
 		b.content, b.encoded = nil, nil
 	}
-	if b.content == nil {
+	if cap(b.content) < frameSize {
 		b.content = make([]byte, 0, frameSize)
 	}
 }
@@ -154,7 +241,11 @@ func (b *batch) encode(w *Writer) {
 		it := &b.items[i]
 		switch {
 		case !w.objects:
-			it.Hash = HashOf(rest[:it.Size])
+			hash := HashOf(rest[:it.Size])
+			if it.Hash != 0 && it.Hash != hash && b.err == nil {
+				b.err = &HashError{b.first + i}
+			}
+			it.Hash = hash
 		case b.part > 0:
 			b.ids[i] = IDOf(rest[:it.Size])
 		}
@@ -170,13 +261,27 @@ func (b *batch) encode(w *Writer) {
 		storedSum.Add(b.encoded)
 	}
 	b.stored, b.sum, b.storedSum = storedSum.N, sum.CRC, storedSum.CRC
+	b.parts = append(b.parts[:0], sum)
+	if len(b.marks) > 0 {
+		b.parts = b.parts[:0]
+		from := 0
+		for _, to := range append(b.marks, len(b.content)) {
+			b.parts = append(b.parts, crc32c.Sum{CRC: crc32c.Of(b.content[from:to]), N: to - from})
+			from = to
+		}
+	}
 }
 
 // write writes an encoded frame, unless an earlier one failed.
 func (o *output) write(b *batch) error {
+	if o.err == nil {
+		o.err = b.err
+	}
 	if o.err != nil {
 		return o.err
 	}
+	o.sums[len(o.sums)-1].Join(b.parts[0])
+	o.sums = append(o.sums, b.parts[1:]...)
 	b.offset = o.offset
 	b.head = appendHeader(b.head[:0], b.frame, b.entries)
 	o.put(b.head)

@@ -99,109 +99,34 @@ func (p *packing) list(runs []session.Run) error {
 		if all {
 			continue
 		}
-		list := p.items[first:]
-		if err := p.read(list, func(i int, item []byte) error {
-			list[i].Hash = pack.HashOf(item)
-			return nil
-		}); err != nil {
+		if err := p.hash(p.items[first:]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// read calls each for items of one part in the order of its file. The bytes are valid
-// until each returns.
-func (p *packing) read(items []docItem, each func(i int, item []byte) error) error {
-	if len(items) == 0 {
-		return nil
-	}
-	part := items[0].part
-	if part == nil {
-		for i, it := range items {
-			if err := each(i, it.raw); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	changed := fmt.Errorf("%s %w", session.FileName(part.ID), session.ErrChanged)
-	var in io.Reader = bytes.NewReader(part.Bytes())
-	if part.Bytes() == nil {
-		file, err := p.folder.openPart(part.ID)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		in = file
-		if s, ok := file.(*source); ok && s.file != nil {
-			in = s.file
-		}
-	}
-	r := &window{in: in}
-	for i, it := range items {
-		size := it.Size
-		if it.newRun {
-			size -= len(session.Separator)
-		}
-		item, err := r.read(it.at, size)
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return changed
-		}
-		if err != nil {
-			return err
-		}
-		if it.newRun {
-			item = append([]byte(session.Separator), item...)
-		}
-		if err := each(i, item); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A window reads parts of a stream in the order of their offsets.
-type window struct {
-	in     io.Reader
-	buffer []byte // what was read and is not passed yet
-	memory []byte // the buffer is at its end
-	at     int    // offset of the buffer in the stream
-}
-
-// read returns the size bytes at an offset, valid until the next call.
-func (w *window) read(at, size int) ([]byte, error) {
-	const block = 1 << 20
-	if gap := at - w.at - len(w.buffer); gap > 0 {
-		if err := w.skip(gap); err != nil {
-			return nil, err
-		}
-	}
-	w.buffer, w.at = w.buffer[at-w.at:], at
-	if size > len(w.buffer) {
-		if cap(w.memory) < size {
-			w.memory = make([]byte, max(block, size+size/4))
-		}
-		have := copy(w.memory[:cap(w.memory)], w.buffer)
-		n, err := io.ReadAtLeast(w.in, w.memory[have:cap(w.memory)], size-have)
-		w.buffer = w.memory[:have+n]
-		if err != nil {
-			return nil, err
-		}
-	}
-	return w.buffer[:size:size], nil
-}
-
-// skip discards the buffer and n bytes after it.
-func (w *window) skip(n int) (err error) {
-	w.at += len(w.buffer) + n
-	w.buffer = nil
-	if s, ok := w.in.(io.Seeker); ok {
-		_, err = s.Seek(int64(n), io.SeekCurrent)
+// hash computes the hashes of items of one part, in the order of its file.
+func (p *packing) hash(items []docItem) error {
+	in, err := p.openItems(items[0].part)
+	if err != nil {
 		return err
 	}
-	_, err = io.CopyN(io.Discard, w.in, int64(n))
-	return err
+	defer in.close()
+	var item []byte
+	for i := range items {
+		it := &items[i]
+		item = slices.Grow(item[:0], it.Size)[:it.Size]
+		r, err := in.from(it)
+		if err == nil {
+			_, err = io.ReadFull(r, item)
+		}
+		if err != nil {
+			return asChanged(err, it.part)
+		}
+		it.Hash = pack.HashOf(item)
+	}
+	return nil
 }
 
 // match finds the items in the packs, and computes the runs.
@@ -286,7 +211,6 @@ func (p *packing) add() error {
 			p.joined[max(run.From, own.count)] = crc32c.Sum{}
 		}
 	}
-	done, number, from := int64(0), own.count, own.count
 	offset, first := int64(0), 0
 	if own.pack != nil {
 		offset, first = own.pack.End(), own.pack.Len()
@@ -298,49 +222,86 @@ func (p *packing) add() error {
 				return cmp.Or(out.Flush(), err)
 			}
 		}
-		err := p.eachFresh(func(it docItem, item []byte) error {
-			if pack.HashOf(item) != it.Hash {
-				return fmt.Errorf("%s %w", session.FileName(it.part.ID), session.ErrChanged)
-			}
-			sum, begins := p.joined[number]
-			if begins {
-				from = number
-			} else {
-				sum = p.joined[from]
-			}
-			sum.Add(item)
-			p.joined[from] = sum
-			number++
-			if done += int64(len(item)); p.watch != nil {
-				if err := p.watch(done, total); err != nil {
-					return err
-				}
-			}
-			return out.Add(item)
-		})
-		err = cmp.Or(err, out.Flush())
+		starts, err := p.addTo(out, total)
+		if flushed := out.Flush(); err == nil || errors.As(flushed, new(*pack.HashError)) {
+			err = p.hashError(flushed)
+		}
+		if err != nil {
+			return err
+		}
+		for i, start := range starts {
+			p.joined[start] = out.Sums()[1+i]
+		}
 		p.added = out.Bytes()
-		return err
+		return nil
 	})
 }
 
-// eachFresh calls each for the fresh items, in order.
-func (p *packing) eachFresh(each func(it docItem, item []byte) error) error {
-	list := make([]docItem, len(p.fresh))
-	for k, i := range p.fresh {
-		list[k] = p.items[i]
+// hashError converts a *[pack.HashError].
+func (p *packing) hashError(err error) error {
+	var hash *pack.HashError
+	if !errors.As(err, &hash) {
+		return err
 	}
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && !list[n].newRun && list[n].part == list[n-1].part && list[n].at > list[n-1].at {
-			n++
+	return asChanged(io.EOF, p.items[p.fresh[hash.Item-p.packs[0].count]].part)
+}
+
+// addTo adds the fresh items, of total bytes, to out. It returns the numbers of the items
+// at which the sums begin.
+func (p *packing) addTo(out *pack.Writer, total int64) (starts []int, err error) {
+	var in *itemReader
+	defer func() {
+		if in != nil {
+			in.close()
 		}
-		if err := p.read(list[:n], func(i int, item []byte) error { return each(list[i], item) }); err != nil {
-			return err
-		}
-		list = list[n:]
+	}()
+	number := p.packs[0].count // of the next item
+	begins := func(number int) bool {
+		_, is := p.joined[number]
+		return is
 	}
-	return nil
+	var part *session.Outline // of in
+	var list []pack.Item
+	progress := progressReader{total: total, watch: p.watch}
+	for k := 0; k < len(p.fresh); k += len(list) {
+		it := &p.items[p.fresh[k]]
+		if begins(number) {
+			out.Mark()
+			starts = append(starts, number)
+		}
+		last := it
+		list = append(list[:0], it.Item)
+		for k+len(list) < len(p.fresh) && !begins(number+len(list)) {
+			next := &p.items[p.fresh[k+len(list)]]
+			if it.part == nil || next.part != it.part || next.newRun || next.at != last.end() {
+				break
+			}
+			list, last = append(list, next.Item), next
+		}
+		switch {
+		case it.part == nil:
+			progress.in = bytes.NewReader(it.raw)
+		default:
+			if in == nil || it.part != part || it.at < in.at {
+				if in != nil {
+					in.close()
+				}
+				if in, err = p.openItems(it.part); err != nil {
+					return nil, err
+				}
+				part = it.part
+			}
+			if progress.in, err = in.from(it); err != nil {
+				return nil, asChanged(err, part)
+			}
+			in.at = last.end()
+		}
+		if err := out.AddFrom(&progress, list); err != nil {
+			return nil, asChanged(err, part)
+		}
+		number += len(list)
+	}
+	return starts, nil
 }
 
 // sum returns the checksum of all items in the order of the document.

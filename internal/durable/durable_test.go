@@ -375,6 +375,59 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// TestCacheDir: caches are created and replaced, and what cannot be written is removed.
+func TestCacheDir(t *testing.T) {
+	root, dir := open(t)
+	for _, want := range []string{"one", "another"} {
+		d, err := durable.OpenCacheDir(root, "some/cache")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := d.Write("a", []byte(want[:2]), []byte(want[2:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, "some", "cache", "a")
+		if got := content(t, name); got != want {
+			t.Errorf("the file holds %q, want %q", got, want)
+		}
+		wantMode(t, name, durable.Mode)
+		if there, err := os.Stat(name); err != nil || runtime.GOOS != "windows" && durable.Identify(info) != durable.Identify(there) {
+			t.Errorf("the file is reported as %v, is %v, %v", info, there, err)
+		}
+		broken := errors.New("broken")
+		for _, fails := range []durable.Action{durable.Make, durable.Write} {
+			restore := durable.Interpose(func(_ *os.Root, s durable.Step) error {
+				if s.Do == fails {
+					return broken
+				}
+				return nil
+			})
+			_, err := d.Write("b", []byte("text"))
+			restore()
+			if !errors.Is(err, broken) {
+				t.Errorf("%s: %v, want %v", fails, err, broken)
+			}
+		}
+		if err := root.Mkdir("some/cache/c", 0o700); err == nil {
+			put(t, filepath.Join(dir, "some", "cache", "c", "file"), "x", 0o600)
+		}
+		if _, err := d.Write("c", nil); err == nil {
+			t.Error("a cache replaces a folder")
+		}
+		if got := names(t, filepath.Join(dir, "some", "cache")); !slices.Equal(got, []string{"a", "c"}) {
+			t.Errorf("the folder holds %q", got)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	put(t, filepath.Join(dir, "file"), "x", 0o600)
+	if _, err := durable.OpenCacheDir(root, "file/cache"); err == nil {
+		t.Error("a file is opened as a folder of caches")
+	}
+}
+
 // TestIdentity: a file that was changed in place, with the same size and
 // modification time, has another identity if the system reports the time of the
 // change, as soon as its clock has advanced.

@@ -20,19 +20,38 @@ const minCachedSize = 128 << 10
 
 func outlineFile(id string) string { return outlineDir + "/" + id }
 
-// Remember caches an outline, so that an unchanged file need not be parsed again.
+// Remember caches outlines, so that unchanged files need not be parsed again.
 // It does not cache the outline of a small file, which is parsed as fast as a cache
 // is read, nor of a file that changed a moment ago, nor of one on a system that does not
 // report when a file changed, whatever its modification time. Errors are ignored.
-func (f Folder) Remember(o *session.Outline) {
-	if worthCaching(o) && settled(o.Stat, time.Now()) && !f.memory.isCached(o.Stat) {
-		f.cache(o, Encode(o))
+func (f Folder) Remember(list ...*session.Outline) {
+	var dir *durable.CacheDir
+	for _, o := range list {
+		if !worthCaching(o) || !settled(o.Stat, time.Now()) || f.memory.isCached(o.Stat) {
+			continue
+		}
+		if dir == nil {
+			var err error
+			if dir, err = durable.OpenCacheDir(f.root, outlineDir); err != nil {
+				return
+			}
+			defer dir.Close()
+		}
+		f.cache(dir, o, Encode(o))
 	}
 }
 
 // RememberWritten caches the outline of a file that bough itself wrote, however recently.
 // encoded is the result of [Folder.EncodeWritten].
-func (f Folder) RememberWritten(o *session.Outline, encoded []byte) { f.cache(o, encoded) }
+func (f Folder) RememberWritten(o *session.Outline, encoded []byte) {
+	if encoded == nil {
+		return
+	}
+	if dir, err := durable.OpenCacheDir(f.root, outlineDir); err == nil {
+		defer dir.Close()
+		f.cache(dir, o, encoded)
+	}
+}
 
 // EncodeWritten encodes the outline of a file that bough itself wrote. It returns nil for a
 // checkpoint that shares its blocks with other files: the outlines of many checkpoints would
@@ -57,15 +76,16 @@ func Encode(o *session.Outline) []byte {
 	return data
 }
 
-func (f Folder) cache(o *session.Outline, encoded []byte) {
+func (f Folder) cache(dir *durable.CacheDir, o *session.Outline, encoded []byte) {
 	if encoded == nil || o.Stat.Changed <= 0 {
 		return
 	}
-	if durable.Cache(f.root, session.CacheDir, outlineFile(o.ID), encoded, encodeStat(o.Stat, encoded)) != nil {
+	info, err := dir.Write(o.ID, encoded, encodeStat(o.Stat, encoded))
+	if err != nil {
 		return
 	}
 	f.memory.cached.Store(o.ID, o.Stat)
-	if info, err := f.root.Lstat(outlineFile(o.ID)); err == nil && o.Bytes() == nil {
+	if o.Bytes() == nil {
 		f.memory.keep(durable.Identify(info), o)
 	}
 }

@@ -58,6 +58,7 @@ func (v *View) NewIDAt(at time.Time) (string, error) {
 
 // Create stages a new session file and adds it to the index.
 func (tx *Tx) Create(d *session.Document) error {
+	tx.View.rememberMeanwhile()
 	o, err := tx.View.Folder.Create(tx.Batch, d, tx.View.watch)
 	if err != nil {
 		return err
@@ -260,6 +261,7 @@ func (tx *Tx) CommitAll() (later, err error) {
 		}
 		tx.View.Index.Written(o.Stat)
 	}
+	tx.View.kept.caching.Wait() // it may have files that are gone
 	for _, id := range tx.gone {
 		tx.View.Folder.Forget(id)
 	}

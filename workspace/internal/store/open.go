@@ -155,6 +155,7 @@ func emptyRoot() (*os.Root, error) {
 
 // done closes the view.
 func (v *View) done() {
+	v.kept.caching.Wait()
 	if !v.Forgetful {
 		v.rememberNew()
 		v.Index.Remember()

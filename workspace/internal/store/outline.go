@@ -133,15 +133,20 @@ func (v *View) OutlineAll(ids []string) ([]*session.Outline, error) {
 // workspace has the folder .bough.
 func (v *View) rememberNew() {
 	v.kept.Lock()
-	defer v.kept.Unlock()
-	for _, o := range v.kept.new {
-		if _, err := v.Root.Stat(StateDir); err != nil && !v.writes {
-			break
-		}
-		v.Folder.Remember(o)
-	}
+	list := v.kept.new
 	v.kept.new = nil
+	v.kept.Unlock()
+	if len(list) == 0 {
+		return
+	}
+	if _, err := v.Root.Stat(StateDir); err == nil || v.writes {
+		v.Folder.Remember(list...)
+	}
 }
+
+// rememberMeanwhile calls rememberNew while the caller writes a file. The View waits for it
+// when it is done.
+func (v *View) rememberMeanwhile() { v.kept.caching.Go(v.rememberNew) }
 
 // ReadOutline reads the outline of a session, to be added to the cache. If the
 // session changed since the last operation, another process is writing, and
@@ -191,6 +196,7 @@ type keeping struct {
 	read     int64              // bytes that were read to complete the index
 	messages int                // messages in the outlines that are kept
 	new      []*session.Outline // to be added to the cache
+	caching  sync.WaitGroup     // see [View.rememberMeanwhile]
 }
 
 // take keeps an outline for the cache, unless there are too many.

@@ -47,6 +47,7 @@ func RecipeOf(name string) string {
 // returns the number of bytes that it takes, and whether its new messages are not
 // compressed yet.
 func (tx *Tx) CreatePacked(d *session.Document, line string, lineage []string) (stored int64, raw bool, err error) {
+	tx.View.rememberMeanwhile()
 	p, err := tx.View.Folder.Pack(tx.Batch, d, tx.packedLines(line, lineage), tx.View.watch)
 	if err != nil {
 		return 0, false, err

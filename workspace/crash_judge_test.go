@@ -367,7 +367,7 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 	}
 	c.doctor(v, base, "afterwards", may...)
 	if c.packs {
-		c.repack(v, base)
+		c.repackOnce(v, base)
 	}
 }
 

@@ -153,8 +153,9 @@ type crash struct {
 	ledger   string            // of imports, at the end
 	trash    map[string]string // the final contents of the trash, and their places
 	verdicts map[crashdisk.Sum]*verdict
-	found    map[string]*finding // problems, by cause
-	sampled  bool                // only a sample is tried
+	repacked map[crashdisk.Sum][]complaint // what repack finds
+	found    map[string]*finding           // problems, by cause
+	sampled  bool                          // only a sample is tried
 }
 
 // A finding is a violation, with its first occurrence and their number.
@@ -168,7 +169,7 @@ type finding struct {
 type verb func(*space) error
 
 func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
-	c := &crash{scenario: sc, T: t, disks: d, used: needed, base: memoryDir(t), verdicts: map[crashdisk.Sum]*verdict{}, found: map[string]*finding{}}
+	c := &crash{scenario: sc, T: t, disks: d, used: needed, base: memoryDir(t), verdicts: map[crashdisk.Sum]*verdict{}, repacked: map[crashdisk.Sum][]complaint{}, found: map[string]*finding{}}
 	if c.sampled = c.most > 0; c.sampled {
 		c.most = min(c.most, testsize.Of(1, 1, c.most))
 	} else {

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/crashdisk"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/pack"
 	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
@@ -209,6 +211,32 @@ func purge(s *space) error {
 	_, err := s.PurgeTrash(context.Background(), trash.PurgeOptions{})
 	return err
 }
+
+// repackOnce calls repack, but not again for a folder with the same content: the next writer
+// turns most of the states that a crash leaves into a few. The times of files do not count,
+// nor the index, which doctor has compared with the files.
+func (c *crash) repackOnce(v *verdict, base string) {
+	t := withoutLock(c.read(base))
+	delete(t, place+"/"+session.IndexPath)
+	for name, f := range t {
+		if f != nil {
+			t[name] = &crashdisk.File{Data: f.Data}
+		}
+	}
+	if log := t[place+"/"+operation.Path]; log != nil {
+		log.Data = loggedTime.ReplaceAll(log.Data, nil)
+	}
+	sum := t.Sum()
+	if _, known := c.repacked[sum]; !known {
+		again := &verdict{}
+		c.repack(again, base)
+		c.repacked[sum] = again.wrong
+	}
+	v.wrong = append(v.wrong, c.repacked[sum]...)
+}
+
+// loggedTime matches what differs in the lines of two logs if only the times of files do.
+var loggedTime = regexp.MustCompile(`,"mtime":"[0-9]+"|,"crc32c":"[0-9a-f]+"\}\n`)
 
 // repack checks that packed checkpoints can be taken of what a crash left: of the same
 // messages, and of more, and that they leave the others as they are.

@@ -40,7 +40,7 @@ func BenchmarkPack(b *testing.B) {
 		s.write(b, "next", base)
 		s.measure(b, func() {
 			p := s.open(b, "next")
-			offset, first := p.Next(9980)
+			offset, first := p.End(), p.Len()
 			p.Close()
 			s.append(b, "next", offset, first, false, items[9980:])
 		}, func() {

@@ -16,8 +16,8 @@ import (
 // Hole is the content of a removed item.
 const Hole = ",null"
 
-// MaxItem is the maximum size of an item.
-const MaxItem = 1 << 30
+// maxItem is the maximum size of an item.
+const maxItem = 1 << 30
 
 const (
 	frameSize  = 1 << 20 // maximum size of the content of a frame with several items
@@ -188,7 +188,7 @@ func parseLine(line []byte) (f frame, problem string) {
 	case !sums,
 		first < 0 || first > maxItems,
 		count < 1 || count > frameItems,
-		size < 0 || size > MaxItem || count > 1 && size > frameSize,
+		size < 0 || size > maxItem || count > 1 && size > frameSize,
 		stored < 1 || stored > maxStored(size),
 		size > maxContent(stored),
 		part < 0 || part > maxItems,

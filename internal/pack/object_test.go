@@ -20,7 +20,7 @@ import (
 func writeObjects(t testing.TB, data []byte, objects ...[]byte) []byte {
 	t.Helper()
 	p := open(t, data)
-	offset, first := p.Next(p.Len())
+	offset, first := p.End(), p.Len()
 	out := bytes.NewBuffer(slices.Clone(data[:offset]))
 	w := pack.NewObjectWriter(out, offset, first, len(data)%2 == 0)
 	for i, o := range objects {

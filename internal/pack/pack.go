@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"sort"
 
 	"github.com/bough-dev/bough/internal/durable"
 )
@@ -234,9 +233,6 @@ func (p *Pack) Len() int { return len(p.items) }
 // Items describes all items. The slice must not be modified.
 func (p *Pack) Items() []Item { return p.items }
 
-// Frames returns the number of whole frames. [Pack.Rewrite] merges small ones.
-func (p *Pack) Frames() int { return len(p.frames) }
-
 // HasObjects reports whether the items are objects: see [NewIndex].
 func (p *Pack) HasObjects() bool { return len(p.frames) > 0 && p.frames[0].objects }
 
@@ -255,19 +251,6 @@ func (p *Pack) Raw() bool {
 		}
 	}
 	return false
-}
-
-// Next returns where an append begins if only the first used items are in use: the offset
-// at which the file is to be truncated, and the number of the next item. Frames after these
-// items are remains of appends that were not completed; they may be incomplete although
-// their headers are whole. If used is more than [Pack.Len], the last items are lost: the
-// caller adds holes in their place, or restores them, before new items.
-func (p *Pack) Next(used int) (offset int64, first int) {
-	i := sort.Search(len(p.frames), func(i int) bool { return p.frames[i].first >= used })
-	if i == len(p.frames) {
-		return p.end, len(p.items)
-	}
-	return p.frames[i].offset, p.frames[i].first
 }
 
 // lost returns an error on items of a gap.

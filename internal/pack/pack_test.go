@@ -34,7 +34,7 @@ func messages(n, size int) [][]byte {
 func write(t testing.TB, data []byte, raw bool, items ...[]byte) []byte {
 	t.Helper()
 	p := open(t, data)
-	offset, first := p.Next(p.Len())
+	offset, first := p.End(), p.Len()
 	out := bytes.NewBuffer(slices.Clone(data[:offset]))
 	w := pack.NewWriter(out, offset, first, raw)
 	for _, it := range items {

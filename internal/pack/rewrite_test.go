@@ -108,28 +108,6 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// TestNext: an append begins after the frames that are in use.
-func TestNext(t *testing.T) {
-	items := messages(12, 60)
-	data := write(t, nil, false, items[:4]...)
-	first := int64(len(data))
-	data = write(t, data, false, items[4:8]...)
-	second := int64(len(data))
-	data = write(t, data, false, items[8:]...)
-	p := open(t, data)
-	for _, c := range []struct {
-		used   int
-		offset int64
-		first  int
-	}{
-		{0, 0, 0}, {1, first, 4}, {4, first, 4}, {5, second, 8}, {8, second, 8}, {9, p.End(), 12}, {12, p.End(), 12}, {20, p.End(), 12},
-	} {
-		if offset, first := p.Next(c.used); offset != c.offset || first != c.first {
-			t.Errorf("Next(%d) = %d, %d; want %d, %d", c.used, offset, first, c.offset, c.first)
-		}
-	}
-}
-
 // TestWriteErrors: an error of the file is returned, and an item that is too large adds
 // nothing.
 func TestWriteErrors(t *testing.T) {

@@ -79,7 +79,7 @@ func NewWriter(w io.Writer, offset int64, first int, raw bool) *Writer {
 	return &Writer{raw: raw, first: first, current: newBatch(), free: free, turn: turn, out: out}
 }
 
-// Add adds an item, which it copies. If the item is larger than [MaxItem], Add adds
+// Add adds an item, which it copies. If the item is larger than maxItem, Add adds
 // nothing and returns an error. Other errors may also be returned by a later call.
 func (w *Writer) Add(item []byte) error {
 	if err := checkSize(len(item)); err != nil {
@@ -90,10 +90,10 @@ func (w *Writer) Add(item []byte) error {
 }
 
 func checkSize(item int) error {
-	if item <= MaxItem {
+	if item <= maxItem {
 		return nil
 	}
-	return fmt.Errorf("an item of %d bytes is too large for a pack; at most %d are possible", item, MaxItem)
+	return fmt.Errorf("an item of %d bytes is too large for a pack; at most %d are possible", item, maxItem)
 }
 
 // AddFrom adds items whose sizes and hashes are known, and reads their content, one after

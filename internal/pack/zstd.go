@@ -60,7 +60,7 @@ func compress(dst, content []byte, fast bool) []byte {
 func decompress(content, stored []byte) error {
 	coders.decoder.Do(func() {
 		var err error
-		coders.dec, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(cores()), zstd.WithDecoderMaxMemory(MaxItem),
+		coders.dec, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(cores()), zstd.WithDecoderMaxMemory(maxItem),
 			zstd.WithDecodeAllCapLimit(true), zstd.IgnoreChecksum(true))
 		must(err)
 	})

@@ -99,21 +99,6 @@ func Of(raw []byte) []json.RawMessage {
 	return records
 }
 
-// Prepend adds records before those of raw, a message of a session file. If
-// more is empty, it returns raw.
-func Prepend(raw []byte, more []json.RawMessage) []byte {
-	stored := storedIn(raw)
-	if len(more) == 0 || stored.records == nil {
-		return raw
-	}
-	records := Of(raw)
-	if records == nil {
-		records = Split(stored.records)
-	}
-	array, texts := Shared(stored.content, append(slices.Clip(more), records...))
-	return stored.replace(raw, array, texts)
-}
-
 // Expand returns raw, a message of a session file, with its references to
 // shared values replaced by the values.
 func Expand(raw []byte) []byte {

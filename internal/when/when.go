@@ -40,13 +40,6 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("invalid time %q", e.Text)
 }
 
-// Parse parses a time. It returns the start of a day, week, month or year. The
-// error is an *[Error].
-func Parse(text string, now time.Time) (time.Time, error) {
-	start, _, err := Span(text, now)
-	return start, err
-}
-
 // Span parses a time and returns its start and end, which are equal for an
 // instant. The error is an *[Error].
 func Span(text string, now time.Time) (start, end time.Time, err error) {
@@ -68,7 +61,7 @@ func Span(text string, now time.Time) (start, end time.Time, err error) {
 // same age, and "2026-02" is the time since that month began. The error is an
 // *[Error], also for a future time.
 func ParseAge(text string, now time.Time) (time.Duration, error) {
-	t, err := Parse(text, now)
+	t, _, err := Span(text, now)
 	if err != nil || t.After(now) {
 		return 0, &Error{Text: text, Age: true}
 	}

@@ -32,8 +32,8 @@ type Horizon struct {
 	Before string
 }
 
-// Passed reports whether o is compacted.
-func (h Horizon) Passed(o *Operation) bool { return o.Seq <= h.Seq && o.Time < h.Before }
+// passed reports whether o is compacted.
+func (h Horizon) passed(o *Operation) bool { return o.Seq <= h.Seq && o.Time < h.Before }
 
 // Horizon returns the horizon for compacting l. due is false if fewer than r.Every
 // operations would be compacted. before is the oldest time that is kept, and now
@@ -93,7 +93,7 @@ func (l *Log) Compact(w io.Writer, h Horizon) error {
 	var k Keeper
 	return l.Rewrite(w, true, func(line Line) *Operation {
 		full := k.Full(line.Operation)
-		if !h.Passed(line.Operation) || !line.Settled {
+		if !h.passed(line.Operation) || !line.Settled {
 			return k.Keep(line.Operation, full, full)
 		}
 		k.Drop(line.Operation)

@@ -96,12 +96,12 @@ func startsWithSpace(s string) bool {
 	return unicode.IsSpace(r)
 }
 
-// Empty reports whether q has no terms.
-func (q *Query) Empty() bool { return len(q.must)+len(q.not) == 0 }
+// empty reports whether q has no terms.
+func (q *Query) empty() bool { return len(q.must)+len(q.not) == 0 }
 
 // Match reports whether text matches q.
 func (q *Query) Match(text string) bool {
-	if q.Empty() {
+	if q.empty() {
 		return true
 	}
 	folded, _ := q.folded(text)

@@ -63,13 +63,13 @@ type Options struct {
 
 // The limits of an archive's content.
 const (
-	MaxRatio = 200      // maximum ratio of its uncompressed to its compressed size
+	maxRatio = 200      // maximum ratio of its uncompressed to its compressed size
 	freely   = 64 << 20 // uncompressed size in bytes that is always allowed
 	maxParts = 1 << 20
 )
 
-// ErrBomb is the error for an archive with too much content.
-var ErrBomb = errors.New("unpacks to too much")
+// errBomb is the error for an archive with too much content.
+var errBomb = errors.New("unpacks to too much")
 
 // ErrNested is the error for an archive or a compressed file inside another one.
 var ErrNested = errors.New("an archive inside an archive; extract it first")
@@ -306,7 +306,7 @@ func (w *walker) tar(file found, r io.Reader, limit *limited) error {
 			return err
 		}
 		if parts > maxParts {
-			return fmt.Errorf("it %w: more than %d files", ErrBomb, maxParts)
+			return fmt.Errorf("it %w: more than %d files", errBomb, maxParts)
 		}
 		if h.Typeflag != tar.TypeReg {
 			continue
@@ -335,7 +335,7 @@ func (w *walker) zip(file found, r *bufio.Reader, opened *os.File) error {
 		return err
 	}
 	if len(archive.File) > maxParts {
-		return fmt.Errorf("it %w: more than %d files", ErrBomb, maxParts)
+		return fmt.Errorf("it %w: more than %d files", errBomb, maxParts)
 	}
 	limit := &limited{limit: w.limitOf(file.size)}
 	for _, part := range archive.File {
@@ -398,7 +398,7 @@ func seekable(f *os.File) bool {
 }
 
 // limitOf returns the maximum uncompressed size of size bytes.
-func (o *Options) limitOf(size int64) int64 { return max(cmp.Or(o.free, freely), size*MaxRatio) }
+func (o *Options) limitOf(size int64) int64 { return max(cmp.Or(o.free, freely), size*maxRatio) }
 
 // counting counts the bytes that are read.
 type counting struct {
@@ -438,7 +438,7 @@ func (l *limited) Read(p []byte) (int, error) {
 		limit = l.ratioOf.w.limitOf(l.ratioOf.read)
 	}
 	if l.read > limit {
-		l.err = fmt.Errorf("it %w: more than %d times its size", ErrBomb, MaxRatio)
+		l.err = fmt.Errorf("it %w: more than %d times its size", errBomb, maxRatio)
 		return 0, l.err
 	}
 	return n, err

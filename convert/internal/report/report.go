@@ -23,7 +23,7 @@ const (
 	LostSystem       = "system messages, converted to messages of the user"
 	LostSignatures   = "signatures of thinking"
 	LostFailures     = "marks of tools that failed"
-	LostResultImages = "images in results"
+	lostResultImages = "images in results"
 	lostExtras       = "output of tools other than text and images"
 	LostMessages     = "messages without remaining content"
 	LostLinks        = "links to missing messages"
@@ -85,7 +85,7 @@ func (l *Report) Extras(p *content.Part) {
 		switch block.Get("type").Str {
 		case "text":
 		case "image":
-			l.Add(LostResultImages)
+			l.Add(lostResultImages)
 		default:
 			l.Add(lostExtras)
 		}

@@ -82,54 +82,33 @@ func TestExtend(t *testing.T) {
 // TestExtendOrder: the added bytes, and the name of a file of which that is not known, are
 // durable before any rename.
 func TestExtendOrder(t *testing.T) {
-	for had, want := range map[string]string{
-		"": `make pack
-write pack
-make .recipe.bough-tmp
-write .recipe.bough-tmp
-open log
-write log
-sync log
-sync pack
-syncdir .
-sync .recipe.bough-tmp
-rename .recipe.bough-tmp
-syncdir .
-write log`,
-		", torn": `open pack
-cut pack
-write pack
-make .recipe.bough-tmp
-write .recipe.bough-tmp
-open log
-write log
-sync log
-sync pack
-syncdir .
-sync .recipe.bough-tmp
-rename .recipe.bough-tmp
-syncdir .
-write log`,
-		"old, torn": `open pack
-cut pack
-write pack
-make .recipe.bough-tmp
-write .recipe.bough-tmp
-open log
-write log
-sync log
-sync pack
-sync .recipe.bough-tmp
-rename .recipe.bough-tmp
-syncdir .
-write log`,
+	for _, c := range []struct {
+		had    string
+		opened string // how the file is opened
+		named  string // how its name is made durable
+	}{
+		{"", "make pack", "\nsyncdir ."},
+		{", torn", "open pack\ncut pack", "\nsyncdir ."},
+		{"old, torn", "open pack\ncut pack", ""},
 	} {
+		want := c.opened + `
+write pack
+make .recipe.bough-tmp
+write .recipe.bough-tmp
+open log
+write log
+sync log
+sync pack` + c.named + `
+sync .recipe.bough-tmp
+rename .recipe.bough-tmp
+syncdir .
+write log`
 		root, dir := open(t)
 		put(t, filepath.Join(dir, "log"), "before\n", 0o600)
 		at := int64(0)
-		if had != "" {
-			put(t, filepath.Join(dir, "pack"), had, 0o600)
-			at = int64(strings.Index(had, ", torn"))
+		if c.had != "" {
+			put(t, filepath.Join(dir, "pack"), c.had, 0o600)
+			at = int64(strings.Index(c.had, ", torn"))
 		}
 		var steps []string
 		restore := durable.Interpose(func(_ *os.Root, s durable.Step) error {
@@ -150,7 +129,7 @@ write log`,
 			t.Fatal(err)
 		}
 		if got := strings.Join(steps, "\n"); got != want {
-			t.Errorf("with %q a commit does\n%s\nwant\n%s", had, got, want)
+			t.Errorf("with %q a commit does\n%s\nwant\n%s", c.had, got, want)
 		}
 	}
 }

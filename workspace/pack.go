@@ -23,7 +23,7 @@ type PackResult struct {
 // If name is a checkpoint, Pack packs only that. Each one is an operation, all of one group.
 // The plain files are moved to the trash, which keeps them for a week. It is refused in
 // Penguin's dialect, since Penguin does not see packed checkpoints. A file that packing
-// would change is skipped with a note.
+// would change, or that hides a recipe, is skipped with a note.
 func (w *Workspace) Pack(ctx context.Context, name string) (*PackResult, error) {
 	ids, err := store.Read(ctx, w.store, func(v *store.View) ([]string, error) { return packable(v, name) })
 	if err != nil {
@@ -46,7 +46,7 @@ func (w *Workspace) Pack(ctx context.Context, name string) (*PackResult, error) 
 			s.Stored = stored
 			return s, nil
 		})
-		if errors.Is(err, sessions.ErrLayout) {
+		if errors.Is(err, sessions.ErrLayout) || errors.Is(err, store.ErrHidden) {
 			w.store.Opts.Note(err.Error())
 			continue
 		}

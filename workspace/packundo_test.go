@@ -83,6 +83,10 @@ func TestPackHidden(t *testing.T) {
 	if fixed, notes := hidden(doctor.Options{}); len(fixed) != 0 || len(notes) != 2 {
 		t.Errorf("doctor fixes %q and notes %q", fixed, notes)
 	}
+	third := s.checkpoint(root).ID
+	if packed, err := s.Pack(t.Context(), ""); err != nil || len(packed.Checkpoints) != 1 || packed.Checkpoints[0].ID != third {
+		t.Errorf("Pack beside a hidden recipe = %+v, %v", packed, err)
+	}
 	if fixed, notes := hidden(doctor.Options{Fix: true}); !slices.Equal(fixed, []string{recipe(same)}) || !slices.Equal(notes, []string{recipe(other)}) {
 		t.Errorf("doctor --fix fixes %q and notes %q", fixed, notes)
 	}

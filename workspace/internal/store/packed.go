@@ -99,9 +99,16 @@ func (tx *Tx) editPacked(edit *session.Edit) error {
 	return nil
 }
 
+// ErrHidden is the error for a session file that hides a recipe.
+var ErrHidden = errors.New("its recipe exists")
+
 // Pack stages the replacement of the file of a plain checkpoint by a recipe. The file is
 // moved to the trash. It returns the number of bytes that the recipe and new messages take.
+// The error is [ErrHidden] if the file hides a recipe.
 func (tx *Tx) Pack(id string) (stored int64, err error) {
+	if name := sessions.RecipeFile(id); tx.View.IsThere(name) {
+		return 0, &fault.Error{Code: fault.Refused, Message: id + " cannot be packed: " + name + " exists", Hint: "a repair moves it to the trash if both files have the same bytes", Err: ErrHidden}
+	}
 	o, err := tx.View.Outline(id)
 	if err != nil {
 		return 0, err

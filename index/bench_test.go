@@ -73,7 +73,7 @@ func BenchmarkOpen(b *testing.B) {
 		} {
 			b.Run(fmt.Sprint(n, "/", c.name), func(b *testing.B) {
 				for b.Loop() {
-					x, err := index.Open(f.root, nil, nil)
+					x, err := index.Open(f.root, nil, nil, nil)
 					if err != nil || !c.run(x) {
 						b.Fatalf("no answer: %v", err)
 					}
@@ -136,7 +136,7 @@ func (a *adding) open(b *testing.B) {
 		b.Fatal(err)
 	}
 	start := time.Now()
-	if a.x, err = index.Open(a.f.root, nil, nil); err != nil {
+	if a.x, err = index.Open(a.f.root, nil, nil, nil); err != nil {
 		b.Fatal(err)
 	}
 	a.command = time.Since(start)

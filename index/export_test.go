@@ -1,11 +1,13 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
+	"time"
 
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
@@ -31,7 +33,7 @@ func (l Limits) limits() limits {
 }
 
 func (l Limits) Open(root *os.Root, aliases map[string]string) (*Index, error) {
-	return open(root, aliases, nil, l.limits())
+	return open(root, aliases, nil, nil, l.limits())
 }
 
 func (l Limits) Load(root *os.Root, aliases map[string]string) (*Index, error) {
@@ -94,4 +96,23 @@ func Decode(data []byte) (map[string]string, error) {
 		entries[id] = fmt.Sprint(e.Meta, e.CreatedAt, e.LastActive, e.MessageCount, e.HeaderCount, e.file, string(e.raw))
 	}
 	return entries, err
+}
+
+// PackedPath is the cache of the entries of packed checkpoints.
+const PackedPath = packedPath
+
+// IsCacheable reports whether the entry of a recipe that is read at a time is cached.
+func IsCacheable(file durable.Identity, at time.Time) bool {
+	return isCacheable(&Entry{file: file}, at)
+}
+
+// ForgePacked replaces bytes in the cache of packed checkpoints, whose checksum remains
+// right.
+func ForgePacked(root *os.Root, from, to string) error {
+	data, err := root.ReadFile(packedPath)
+	if err != nil {
+		return err
+	}
+	data = bytes.ReplaceAll(data[:len(data)-4], []byte(from), []byte(to))
+	return durable.Cache(root, session.CacheDir, packedPath, binary.LittleEndian.AppendUint32(data, crc32c.Of(data)))
 }

@@ -51,6 +51,7 @@ type Index struct {
 	count    count
 	places   int // next free position among the members of the index
 
+	recipes *PackedCache
 	packed  map[string]*Entry // packed checkpoints that were put, nil for one that was removed
 	changed map[string]bool   // sessions whose entry in the index is outdated or missing; true if added or removed
 	rewrite bool              // the index must be written completely

@@ -103,14 +103,15 @@ type last struct {
 }
 
 // Open returns the same as [Load]. If the folder, the index and the journal have
-// not changed since the last look, it loads sessions from that on demand.
-func Open(root *os.Root, aliases map[string]string, read Reader) (*Index, error) {
-	return open(root, aliases, read, defaultLimits)
+// not changed since the last look, it loads sessions from that on demand. If packed is nil,
+// each recipe is read.
+func Open(root *os.Root, aliases map[string]string, read Reader, packed *PackedCache) (*Index, error) {
+	return open(root, aliases, read, packed, defaultLimits)
 }
 
-func open(root *os.Root, aliases map[string]string, read Reader, limits limits) (*Index, error) {
+func open(root *os.Root, aliases map[string]string, read Reader, packed *PackedCache, limits limits) (*Index, error) {
 	x := newIndex(root, aliases, read)
-	x.limits = limits
+	x.limits, x.recipes = limits, packed
 	if x.open() {
 		return x, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/internal/sessions"
@@ -17,25 +18,40 @@ type Packed struct {
 }
 
 // addPacked adds the packed checkpoints. They are not in the index file: their recipes are
-// read each time. A session file hides a recipe with the same id.
+// read, unless they are unchanged since an earlier call. A session file hides a recipe with
+// the same id.
 func (x *Index) addPacked() error {
 	folder := sessions.New(x.root, nil)
-	list, temporary, err := folder.ListPacked()
+	list, temporary, err := folder.ListPacked(false)
 	if err != nil {
 		return err
 	}
 	x.Temporary = append(x.Temporary, temporary...)
+	at := time.Now()
+	known := x.recipes.known(x.root, len(list))
 	read := make([]*Entry, len(list))
 	parallel.Do(len(list), func(i int) {
-		if _, known := x.packed[list[i].ID]; !known && folder.IsPacked(list[i].ID) {
-			read[i] = readPacked(folder, list[i])
+		st := list[i]
+		if e := known[st.ID]; e != nil && e.file == sessions.Identity(st) {
+			read[i] = e
+		} else {
+			read[i] = readPacked(folder, st)
 		}
 	})
+	keep := make(map[string]*Entry, len(read))
 	for _, e := range read {
-		if e != nil && x.entries[e.ID] == nil {
-			x.entries[e.ID] = e
+		if e == nil {
+			continue
+		}
+		if known[e.ID] == e || isCacheable(e, at) {
+			keep[e.ID] = e
+		}
+		if x.entries[e.ID] == nil {
+			own := *e
+			x.entries[e.ID] = &own
 		}
 	}
+	x.recipes.keep(keep)
 	for id, e := range x.packed {
 		x.entries[id] = e
 	}

@@ -65,6 +65,7 @@ func (w *watch) stamp(root *os.Root) {
 // nothing is cached: an Index opened from a look does not list them, and the next
 // writer must remove them.
 func (x *Index) Remember() {
+	x.recipes.save(x.root)
 	if len(x.Temporary) > 0 || x.failed != nil || x.claimed || !x.large() || !x.folder.safe || x.folder.seen != folderOf(x.root) {
 		return
 	}

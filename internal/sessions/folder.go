@@ -64,37 +64,51 @@ func StatOf(id string, info fs.FileInfo) session.Stat {
 // only an ID. Subfolders, in which other assistants keep their own files, are
 // skipped. A workspace without the folder has no sessions.
 func (f Folder) List() (list []session.Stat, temporary []string, err error) {
-	if err := durable.CheckDir(f.root, session.Dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	} else if err != nil {
-		return nil, nil, err
-	}
-	dir, err := f.root.OpenRoot(session.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	if err != nil {
+	dir, names, err := f.openDir(session.Dir)
+	if err != nil || dir == nil {
 		return nil, nil, err
 	}
 	defer dir.Close()
-	folder, err := dir.Open(".")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(-1)
-	if err != nil {
-		return nil, nil, err
-	}
 	names = withoutConflicts(names)
 	list = make([]session.Stat, len(names))
-	parallel.Do(len(names), func(i int) { list[i] = f.lookAt(dir, names[i]) })
+	parallel.Do(len(names), func(i int) {
+		if id, ok := strings.CutSuffix(names[i], ext); ok && id != sessionid.IndexStem {
+			list[i] = f.lookAt(dir, id, session.FileName)
+		}
+	})
 	for _, name := range names {
 		if strings.HasSuffix(name, durable.TempSuffix) {
 			temporary = append(temporary, session.Dir+"/"+name)
 		}
 	}
 	return slices.DeleteFunc(list, func(st session.Stat) bool { return st == session.Stat{} }), temporary, nil
+}
+
+// openDir opens a folder of the workspace and returns the names in it. If the folder does
+// not exist, dir is nil.
+func (f Folder) openDir(name string) (dir *os.Root, names []string, err error) {
+	if err := durable.CheckDir(f.root, name); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	} else if err != nil {
+		return nil, nil, err
+	}
+	dir, err = f.root.OpenRoot(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	opened, err := dir.Open(".")
+	if err == nil {
+		defer opened.Close()
+		names, err = opened.Readdirnames(-1)
+	}
+	if err != nil {
+		dir.Close()
+		return nil, nil, err
+	}
+	return dir, names, nil
 }
 
 // names returns the names of all files in the folder.
@@ -121,19 +135,15 @@ func (f Folder) Temporary() (list []string) {
 	return list
 }
 
-// lookAt returns the Stat of a file in the open folder dir, or the zero Stat if it
-// is not a session file.
-func (f Folder) lookAt(dir *os.Root, name string) session.Stat {
-	id, ok := strings.CutSuffix(name, ext)
-	if !ok || id == sessionid.IndexStem {
-		return session.Stat{}
-	}
-	info, err := dir.Lstat(name)
+// lookAt returns the Stat of the file of a session in the open folder dir, or the zero Stat
+// if it is a folder. path returns the path of the file.
+func (f Folder) lookAt(dir *os.Root, id string, path func(id string) string) session.Stat {
+	info, err := dir.Lstat(id + ext)
 	switch {
 	case err == nil && info.IsDir():
 		return session.Stat{}
 	case err == nil && !info.Mode().IsRegular():
-		info, err = f.root.Stat(session.FileName(id))
+		info, err = f.root.Stat(path(id))
 	}
 	if err != nil {
 		return session.Stat{ID: id}

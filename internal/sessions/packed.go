@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/pack"
+	"github.com/bough-dev/bough/internal/parallel"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
 )
@@ -20,28 +22,40 @@ import (
 const maxRecipe = 1 << 30
 
 // ListPacked returns the Stat of the recipe of every packed checkpoint, and the paths of
-// temporary files beside them. A recipe that cannot be examined has only an ID.
-func (f Folder) ListPacked() (list []session.Stat, temporary []string, err error) {
-	entries, err := durable.ReadDir(f.root, PackedDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
+// temporary files beside them. A recipe that cannot be examined has only an ID. If hidden is
+// false, recipes that a session file hides are skipped.
+func (f Folder) ListPacked(hidden bool) (list []session.Stat, temporary []string, err error) {
+	dir, names, err := f.openDir(PackedDir)
+	if err != nil || dir == nil {
+		return nil, nil, err
 	}
-	for _, e := range entries {
-		name := e.Name()
-		if strings.HasSuffix(name, durable.TempSuffix) {
-			temporary = append(temporary, PackedDir+"/"+name)
-		}
+	defer dir.Close()
+	slices.Sort(names)
+	var ids []string
+	for _, name := range names {
 		id, ok := strings.CutSuffix(name, ext)
-		if !ok || !sessionid.Valid(id) || e.IsDir() {
-			continue
+		switch {
+		case strings.HasSuffix(name, durable.TempSuffix):
+			temporary = append(temporary, PackedDir+"/"+name)
+		case ok && sessionid.Valid(id):
+			ids = append(ids, id)
 		}
-		st := session.Stat{ID: id}
-		if info, err := f.root.Stat(RecipeFile(id)); err == nil {
-			st = StatOf(id, info)
-		}
-		list = append(list, st)
 	}
-	return list, temporary, err
+	isHidden := func(string) bool { return false }
+	if plain, err := f.root.OpenRoot(session.Dir); err == nil && !hidden {
+		defer plain.Close()
+		isHidden = func(id string) bool {
+			_, err := plain.Lstat(id + ext)
+			return err == nil
+		}
+	}
+	list = make([]session.Stat, len(ids))
+	parallel.Do(len(ids), func(i int) {
+		if !isHidden(ids[i]) {
+			list[i] = f.lookAt(dir, ids[i], RecipeFile)
+		}
+	})
+	return slices.DeleteFunc(list, func(st session.Stat) bool { return st == session.Stat{} }), temporary, nil
 }
 
 // Recipe reads the recipe of a packed checkpoint, and the Stat of its file. The error is

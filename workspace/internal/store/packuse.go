@@ -21,7 +21,7 @@ type PackedCopy struct {
 // PackedCopies returns all packed checkpoints whose recipes are readable, and why another
 // one, or the trash, is not, nil if all are.
 func (v *View) PackedCopies() (list []PackedCopy, unreadable, err error) {
-	stats, _, err := v.Folder.ListPacked()
+	stats, _, err := v.Folder.ListPacked(true)
 	if err != nil {
 		return nil, nil, err
 	}

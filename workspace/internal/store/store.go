@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/sessions"
 )
 
@@ -34,6 +35,7 @@ type Store struct {
 	Dir    string
 	Opts   Options
 	Memory *sessions.Memory
+	packed *index.PackedCache
 	uuids  *uuids
 	tasks  *taskLog
 	tree   *lastTree
@@ -76,8 +78,8 @@ func New(dir string, o Options, completeForget func(*Tx) error) *Store {
 		o.Note = func(string) {}
 	}
 	return &Store{
-		Dir: dir, Opts: o, Memory: &sessions.Memory{}, uuids: &uuids{}, tasks: &taskLog{}, tree: &lastTree{}, Live: &live{},
-		Spool: 8 << 20, Tidy: tidyBytes,
+		Dir: dir, Opts: o, Memory: &sessions.Memory{}, packed: &index.PackedCache{}, uuids: &uuids{}, tasks: &taskLog{},
+		tree: &lastTree{}, Live: &live{}, Spool: 8 << 20, Tidy: tidyBytes,
 		turn: make(chan struct{}, 1), completeForget: completeForget,
 	}
 }

@@ -100,7 +100,11 @@ func (w *Store) load(ctx context.Context, root *os.Root, m Mode) (*View, error) 
 			aliases[cp.ID] = cp.Session
 		}
 	}
-	if v.Index, err = index.Open(root, aliases, v.summary); err != nil {
+	packed := w.packed
+	if v.fresh {
+		packed = nil
+	}
+	if v.Index, err = index.Open(root, aliases, v.summary, packed); err != nil {
 		return nil, err
 	}
 	if !m.writes {

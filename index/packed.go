@@ -22,7 +22,8 @@ type Packed struct {
 // the same id.
 func (x *Index) addPacked() error {
 	folder := sessions.New(x.root, nil)
-	list, temporary, err := folder.ListPacked(false)
+	all := x.last == nil // then x.entries has all session files
+	list, temporary, err := folder.ListPacked(all)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -45,6 +46,39 @@ func TestOpening(t *testing.T) {
 		if got := *decode(t, "s", edit.Edited()).Summary().Opening; got != want {
 			t.Errorf("%s, and more: the opening is %q, want %q", c.name, got, want)
 		}
+	}
+}
+
+// TestDocumentOpening: the opening of a document is that of its outline.
+func TestDocumentOpening(t *testing.T) {
+	f := files{
+		"p": string(file("", says("a", "assistant", "Hello."), says("b", "user", "How wet?"), says("c", "user", "More."))),
+		"q": string(file("", says("d", "assistant", "None."))),
+	}
+	p, q := f.outline(t, "p"), f.outline(t, "q")
+	made := session.Run{Make: func() ([]byte, error) { return []byte(says("e", "user", "Made.")), nil }}
+	for _, runs := range [][]session.Run{
+		nil,
+		{{Part: p, To: 1}},
+		{{Part: p, To: 3}},
+		{{Part: p, From: 2, To: 3}},
+		{{Part: q, To: 1}, {Part: p, To: 2}},
+		{{Part: q, To: 1}, made, {Part: p, To: 2}},
+		{{Part: q, To: 1}, {Raw: []byte(says("f", "assistant", "Raw."))}, {Raw: []byte(says("g", "user", "Words."))}},
+	} {
+		d := &session.Document{ID: "d", Messages: runs}
+		want := ""
+		if words := d.Outline().Summary().Opening; words != nil {
+			want = *words
+		}
+		if got, err := d.Opening(); err != nil || got != want {
+			t.Errorf("the opening of %v is %q, %v, want %q", runs, got, err, want)
+		}
+	}
+	broken := errors.New("broken")
+	d := &session.Document{ID: "d", Messages: []session.Run{{Make: func() ([]byte, error) { return nil, broken }}}}
+	if _, err := d.Opening(); !errors.Is(err, broken) {
+		t.Errorf("the error is %v, want %v", err, broken)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/pack"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -44,8 +45,9 @@ func (p *packing) openItems(part *session.Outline) (*itemReader, error) {
 	return r, nil
 }
 
+// close closes the file, if it is open. r may be nil.
 func (r *itemReader) close() {
-	if r.closer != nil {
+	if r != nil && r.closer != nil {
 		r.closer.Close()
 	}
 }
@@ -67,6 +69,19 @@ func (r *itemReader) from(it *docItem) (io.Reader, error) {
 		return io.MultiReader(strings.NewReader(session.Separator), r.in), nil
 	}
 	return r.in, nil
+}
+
+// hash returns the hash of an item.
+func (r *itemReader) hash(it *docItem) (uint64, error) {
+	item := make([]byte, it.Size)
+	in, err := r.from(it)
+	if err == nil {
+		_, err = io.ReadFull(in, item)
+	}
+	if err != nil {
+		return 0, asChanged(err, it.part)
+	}
+	return pack.HashOf(item), nil
 }
 
 // end returns the offset of the end of the item in the file of its part.

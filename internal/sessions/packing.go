@@ -35,10 +35,13 @@ func (l PackedLine) used() int {
 // Pack stages a new packed checkpoint in a batch. Its messages that none of the packs of
 // lines has are added to that of lines[0]. Errors are those of [Folder.Create].
 func (f Folder) Pack(b *durable.Batch, d *session.Document, lines []PackedLine, watch func(done, total int64) error) (*Packed, error) {
-	opening := d.Outline().Summary().Opening
+	opening, err := d.Opening()
+	if err != nil {
+		return nil, err
+	}
 	return f.pack(b, d.ID, d.Messages, lines, watch, func(messages crc32c.Sum) (recipeHead, []byte, error) {
 		frame, err := d.Frame(messages.CRC, f.Open)
-		return recipeHead{Opening: *cmp.Or(opening, new(string))}, frame, err
+		return recipeHead{Opening: opening}, frame, err
 	})
 }
 
@@ -120,7 +123,6 @@ func (f Folder) pack(b *durable.Batch, id string, runs []session.Run, lines []Pa
 	if err := p.list(runs); err != nil {
 		return nil, err
 	}
-	p.match()
 	if err := p.add(); err != nil {
 		return nil, err
 	}
@@ -138,7 +140,7 @@ func (f Folder) pack(b *durable.Batch, id string, runs []session.Run, lines []Pa
 	if err != nil {
 		return nil, err
 	}
-	head.Runs, head.Messages, head.Bytes, head.CRC32C = p.runs, len(p.items), plainSize(len(frame), int64(sum.N)), hexSum(sum.CRC)
+	head.Runs, head.Messages, head.Bytes, head.CRC32C = p.runs, p.count, plainSize(len(frame), int64(sum.N)), hexSum(sum.CRC)
 	if head.Bytes > session.MaxFile {
 		return nil, fmt.Errorf("%s would be larger than 4 GiB", session.FileName(id))
 	}

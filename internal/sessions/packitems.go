@@ -21,10 +21,11 @@ type packing struct {
 	batch  *durable.Batch
 	watch  func(done, total int64) error
 	packs  []*linePack
-	items  []docItem
 	runs   []PackRun
-	fresh  []int // the items that are added to packs[0]
-	added  int64 // bytes
+	count  int       // number of items
+	fresh  []docItem // those that are added to packs[0]
+	in, at int       // the pack of the last item, and the number after it
+	added  int64     // bytes
 	raw    bool
 	joined map[int]crc32c.Sum // of the added items of a run, by the number of the first one
 }
@@ -77,8 +78,8 @@ func (p *packing) open(lines []PackedLine) error {
 	return nil
 }
 
-// list lists the items of the document. It reads the messages that another separator
-// precedes.
+// list finds the items of the document in the packs. It reads the messages that another
+// separator precedes.
 func (p *packing) list(runs []session.Run) error {
 	for _, run := range runs {
 		if run.Part == nil {
@@ -86,71 +87,56 @@ func (p *packing) list(runs []session.Run) error {
 			if err != nil {
 				return err
 			}
-			p.items = append(p.items, docItem{Item: pack.Item{Size: len(item), Hash: pack.HashOf(item)}, raw: item, newRun: true})
+			p.match(docItem{Item: pack.Item{Size: len(item), Hash: pack.HashOf(item)}, raw: item, newRun: true})
 			continue
 		}
-		first, all := len(p.items), true
-		p.items = slices.Grow(p.items, run.Len())
-		for i := range run.Len() {
-			at, size, hash, known := run.Item(i)
-			p.items = append(p.items, docItem{Item: pack.Item{Size: size, Hash: hash}, part: run.Part, at: at, newRun: i == 0})
-			all = all && known
-		}
-		if all {
-			continue
-		}
-		if err := p.hash(p.items[first:]); err != nil {
+		if err := p.listRun(run); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// hash computes the hashes of items of one part, in the order of its file.
-func (p *packing) hash(items []docItem) error {
-	in, err := p.openItems(items[0].part)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	var item []byte
-	for i := range items {
-		it := &items[i]
-		item = slices.Grow(item[:0], it.Size)[:it.Size]
-		r, err := in.from(it)
-		if err == nil {
-			_, err = io.ReadFull(r, item)
+// listRun does what list does with a run that has a part.
+func (p *packing) listRun(run session.Run) error {
+	var in *itemReader
+	defer func() { in.close() }()
+	for i := range run.Len() {
+		at, size, hash, known := run.Item(i)
+		it := docItem{Item: pack.Item{Size: size, Hash: hash}, part: run.Part, at: at, newRun: i == 0}
+		if !known {
+			var err error
+			if in == nil {
+				if in, err = p.openItems(run.Part); err != nil {
+					return err
+				}
+			}
+			if it.Hash, err = in.hash(&it); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return asChanged(err, it.part)
-		}
-		it.Hash = pack.HashOf(item)
+		p.match(it)
 	}
 	return nil
 }
 
-// match finds the items in the packs, and computes the runs.
-func (p *packing) match() {
+// match finds an item in the packs, and adds it to the runs.
+func (p *packing) match(it docItem) {
 	own := p.packs[0]
-	next := own.count // number of the next item that is added
-	in, at := 0, 0    // the pack and the number that the next item is expected to have
-	for i := range p.items {
-		item := p.items[i].Item
-		l := p.packs[in]
-		switch {
-		case at < len(l.items) && l.items[at] == item:
-		case in == 0 && at >= len(own.items) && i > 0:
-			p.fresh, at = append(p.fresh, i), next // a new message after the newest one
-			next++
-		default:
-			if in, at = p.find(item, i == 0); at < 0 {
-				p.fresh, in, at = append(p.fresh, i), 0, next
-				next++
-			}
+	next := own.count + len(p.fresh) // number of the next item that is added
+	l := p.packs[p.in]
+	switch {
+	case p.at < len(l.items) && l.items[p.at] == it.Item:
+	case p.in == 0 && p.at >= len(own.items) && p.count > 0:
+		p.fresh, p.at = append(p.fresh, it), next // a new message after the newest one
+	default:
+		if p.in, p.at = p.find(it.Item, p.count == 0); p.at < 0 {
+			p.fresh, p.in, p.at = append(p.fresh, it), 0, next
 		}
-		p.run(p.packs[in].line, at)
-		at++
 	}
+	p.run(p.packs[p.in].line, p.at)
+	p.at++
+	p.count++
 }
 
 // find returns the pack that has an item, and its number there, -1 if none has it.
@@ -197,8 +183,8 @@ func (p *packing) add() error {
 		return nil
 	}
 	total := int64(0)
-	for _, i := range p.fresh {
-		total += int64(p.items[i].Size)
+	for _, it := range p.fresh {
+		total += int64(it.Size)
 	}
 	p.raw = total >= rawFrom
 	own := p.packs[0]
@@ -243,18 +229,14 @@ func (p *packing) hashError(err error) error {
 	if !errors.As(err, &hash) {
 		return err
 	}
-	return asChanged(io.EOF, p.items[p.fresh[hash.Item-p.packs[0].count]].part)
+	return asChanged(io.EOF, p.fresh[hash.Item-p.packs[0].count].part)
 }
 
 // addTo adds the fresh items, of total bytes, to out. It returns the numbers of the items
 // at which the sums begin.
 func (p *packing) addTo(out *pack.Writer, total int64) (starts []int, err error) {
 	var in *itemReader
-	defer func() {
-		if in != nil {
-			in.close()
-		}
-	}()
+	defer func() { in.close() }()
 	number := p.packs[0].count // of the next item
 	begins := func(number int) bool {
 		_, is := p.joined[number]
@@ -264,7 +246,7 @@ func (p *packing) addTo(out *pack.Writer, total int64) (starts []int, err error)
 	var list []pack.Item
 	progress := progressReader{total: total, watch: p.watch}
 	for k := 0; k < len(p.fresh); k += len(list) {
-		it := &p.items[p.fresh[k]]
+		it := &p.fresh[k]
 		if begins(number) {
 			out.Mark()
 			starts = append(starts, number)
@@ -272,7 +254,7 @@ func (p *packing) addTo(out *pack.Writer, total int64) (starts []int, err error)
 		last := it
 		list = append(list[:0], it.Item)
 		for k+len(list) < len(p.fresh) && !begins(number+len(list)) {
-			next := &p.items[p.fresh[k+len(list)]]
+			next := &p.fresh[k+len(list)]
 			if it.part == nil || next.part != it.part || next.newRun || next.at != last.end() {
 				break
 			}
@@ -283,9 +265,7 @@ func (p *packing) addTo(out *pack.Writer, total int64) (starts []int, err error)
 			progress.in = bytes.NewReader(it.raw)
 		default:
 			if in == nil || it.part != part || it.at < in.at {
-				if in != nil {
-					in.close()
-				}
+				in.close()
 				if in, err = p.openItems(it.part); err != nil {
 					return nil, err
 				}

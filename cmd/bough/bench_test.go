@@ -72,6 +72,46 @@ func BenchmarkLarge(b *testing.B) {
 	}
 }
 
+// BenchmarkCheckpoint measures a checkpoint of 10,000 messages in 12 files, which were read
+// before. The metric x-raw is its time, less that of bough --version, divided by the time to
+// read the files through one buffer and to write one file of their bytes.
+func BenchmarkCheckpoint(b *testing.B) {
+	bough := build(b)
+	dir := b.TempDir()
+	files := testchat.Chat{Messages: 10_000, PerFile: 834, Text: 1530}.Files()
+	if err := testchat.Write(dir, files); err != nil {
+		b.Fatal(err)
+	}
+	conversations := filepath.Join(dir, "conversations")
+	var names []string
+	for _, f := range files {
+		names = append(names, filepath.Join(conversations, f.ID+".json"))
+	}
+	time.Sleep(time.Second) // recently changed files are not cached
+	checkpoint := func() *exec.Cmd {
+		return exec.Command(bough, "-w", dir, "checkpoint", files[len(files)-1].ID)
+	}
+	remove := func(id string) {
+		if err := os.Remove(filepath.Join(conversations, strings.TrimSpace(id)+".json")); err != nil {
+			b.Fatal(err)
+		}
+	}
+	remove(output(b, checkpoint()))
+	var raw, start, ours []time.Duration
+	for b.Loop() {
+		raw = append(raw, timed(func() { copyAll(b, names, filepath.Join(conversations, "raw")) }))
+		if err := os.Remove(filepath.Join(conversations, "raw")); err != nil {
+			b.Fatal(err)
+		}
+		start = append(start, timed(func() { output(b, exec.Command(bough, "--version")) }))
+		var id string
+		ours = append(ours, timed(func() { id = output(b, checkpoint()) }))
+		remove(id)
+	}
+	b.ReportMetric(float64(median(ours)-median(start))/float64(median(raw)), "x-raw")
+	b.ReportMetric(float64(median(start).Microseconds())/1000, "ms-start")
+}
+
 // BenchmarkMillion measures a checkpoint of 1,000,000 messages in 1,000 files, 1.9 GB:
 // first of files never read before, then of the same files again. The metric x-raw is the
 // time divided by the time to read the files through one buffer and to write one file of

@@ -46,16 +46,25 @@ func (c *crash) steps(what string, n, short, plain int) []int {
 	return testsize.Sample(c, what, all, testsize.Of(short, plain, len(all)))
 }
 
-// crashes checks the states after a stop at each step.
+// crashes checks the states after a stop at each step. Of the states of a disk that loses
+// data, it tries the one without any unsynced change, and those whose number is k modulo
+// every, so that the samples of steps differ.
 func (c *crash) crashes() {
-	for _, k := range c.steps("steps to stop after", len(c.trace.Steps), 2, 4) {
+	every := testsize.Of(4, 6, 1)
+	switch {
+	case c.sampled: // a check of its large index takes ten times as long
+		every = testsize.Of(4, 6, 3)
+	case c.packs: // a check takes three times as long
+		every = testsize.Of(4, 12, 1)
+	}
+	for _, k := range c.steps("steps to stop after", len(c.trace.Steps), 2, 3) {
 		c.sum.stops.Add(1)
 		tried := map[string]int{}
 		left(c.trace, k, c.most, func(how string, t crashdisk.Tree) bool {
 			if tried[how]++; c.sampled && tried[how] > testsize.Of(1, 1, math.MaxInt) {
-				return true // each has a large index
+				return true
 			}
-			if every := testsize.Of(4, 3, 1); how == "lost" && tried[how]%every != k%every {
+			if how == "lost" && tried[how]%every != k%every && (c.sampled || tried[how] > 1) {
 				return true
 			}
 			for _, w := range c.after(k, c.trace, t) {
@@ -231,9 +240,6 @@ func (c *crash) controls() {
 			try("with "+c.stepName(j)+" before "+c.stepName(i), c.trace.Move(j, i))
 		}
 	}
-	if !testsize.Full() && !c.sampled {
-		c.most = 64 // only a rare loss may fail
-	}
 	some := testsize.Of(1, 1, len(list))
 	if c.sampled && !testsize.Full() {
 		some = 0
@@ -270,7 +276,7 @@ func (c *crash) breaks(trace *crashdisk.Trace) bool {
 		if k < len(trace.Steps) && trace.Steps[k].Do == "write" {
 			continue // a file that is half written then is so after the step too
 		}
-		if !left(trace, k, c.most, func(how string, t crashdisk.Tree) bool {
+		if !left(trace, k, c.rare, func(how string, t crashdisk.Tree) bool {
 			return !slices.ContainsFunc(c.after(k, trace, t), func(w complaint) bool {
 				return !unfinished.has(c.name, w.cause)
 			})

@@ -26,7 +26,7 @@ import (
 type scenario struct {
 	name   string
 	limit  int
-	most   int                        // the maximum number of folders per step, 0 for 256
+	most   int                        // the number of folders per step, beyond those of single changes, if the index is large, else 0
 	absent bool                       // without a folder
 	files  func(dir string) error     // writes the files of another program
 	log    operation.Retention        // when the log is compacted

@@ -177,12 +177,9 @@ func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 		c.rare = c.most
 	} else {
 		c.most = testsize.Of(2, 2, 32)
-		c.rare = testsize.Of(64, 64, 256)
-		switch { // there are five times as many steps, or several checks of each folder
-		case testsize.Full() && c.packs:
+		c.rare = 64
+		if testsize.Full() && c.packs { // there are five times as many steps, and more checks of each folder
 			c.most, c.rare = 20, 20
-		case testsize.Full() && c.apart:
-			c.rare = 64
 		}
 	}
 	base := c.folder()

@@ -53,7 +53,7 @@ func (o *order) takePacked(w *workspace.Workspace, out io.Writer) error {
 func TestPackedProcesses(t *testing.T) {
 	t.Parallel()
 	const writers = 16
-	each := cmp.Or(*many, testsize.Of(2, 6, 16))
+	each := cmp.Or(*many, testsize.Of(2, 5, 10))
 	s := openSpace(t, t.TempDir(), manyLimit)
 	line := s.new("Bread")
 	s.say("a", "b")

@@ -56,7 +56,7 @@ func TestDoctorForeignWriter(t *testing.T) {
 		}
 	}()
 	damaged := 0
-	for range testsize.Of(1, 2, 2) {
+	for range testsize.Of(1, 1, 2) {
 		report, err := w.Doctor(t.Context(), doctor.Options{Fix: true})
 		if err != nil {
 			t.Error(err)

@@ -68,9 +68,9 @@ func (c *PackedCache) keep(entries map[string]*Entry) {
 	}
 }
 
-// save writes the file if many recipes are not in it, or no longer exist. Errors are ignored,
-// as this is only a cache.
-func (c *PackedCache) save(root *os.Root) {
+// save writes the file if many recipes are not in it, or no longer exist. It skips entries for
+// which exists returns false. Errors are ignored, as this is only a cache.
+func (c *PackedCache) save(root *os.Root, exists func(id string) bool) {
 	if c == nil {
 		return
 	}
@@ -78,22 +78,24 @@ func (c *PackedCache) save(root *os.Root) {
 	defer c.mu.Unlock()
 	different := 0
 	for id, e := range c.entries {
-		if c.saved[id] != e.file {
+		if c.saved[id] != e.file && exists(id) {
 			different++
 		}
 	}
 	for id := range c.saved {
-		if c.entries[id] == nil {
+		if c.entries[id] == nil || !exists(id) {
 			different++
 		}
 	}
 	if different < max(minPacked, len(c.entries)/16) {
 		return
 	}
-	if data := encodePacked(c.entries); len(data) <= maxPacked {
+	entries := maps.Clone(c.entries)
+	maps.DeleteFunc(entries, func(id string, _ *Entry) bool { return !exists(id) })
+	if data := encodePacked(entries); len(data) <= maxPacked {
 		_ = durable.Cache(root, session.CacheDir, packedPath, data)
 	}
-	c.saved = identities(c.entries)
+	c.saved = identities(entries)
 }
 
 func identities(entries map[string]*Entry) map[string]durable.Identity {

@@ -65,7 +65,7 @@ func (w *watch) stamp(root *os.Root) {
 // nothing is cached: an Index opened from a look does not list them, and the next
 // writer must remove them.
 func (x *Index) Remember() {
-	x.recipes.save(x.root)
+	x.recipes.save(x.root, func(id string) bool { return x.entries[id] != nil }) // not what x removed
 	if len(x.Temporary) > 0 || x.failed != nil || x.claimed || !x.large() || !x.folder.safe || x.folder.seen != folderOf(x.root) {
 		return
 	}

@@ -1,11 +1,15 @@
 package workspace_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/forget"
@@ -93,6 +97,56 @@ func TestPackedForget(t *testing.T) {
 		t.Errorf("the other conversation's checkpoint is %q, want %q", got, want)
 	}
 	s.healthy("forgotten")
+}
+
+// TestPackedForgetCached: the cache of packed checkpoints keeps no title of a forgotten one,
+// even if it is written at the end of the forget.
+func TestPackedForgetCached(t *testing.T) {
+	dir := t.TempDir()
+	s := openSpace(t, dir, 0)
+	s.new("About " + secret)
+	for i := range 20 {
+		s.say(fmt.Sprint(secret, i))
+		s.packedAs("@", fmt.Sprint(secret, " ", i))
+	}
+	other := s.new("Other")
+	for i := range 40 {
+		s.packedAs(other, fmt.Sprint("Kept ", i))
+	}
+	settled(t, dir)
+	if err := os.RemoveAll(filepath.Join(dir, session.CacheDir)); err != nil {
+		t.Fatal(err)
+	}
+	s = openSpace(t, dir, 0)
+	s.forgotten("About "+secret, true)
+	if names := s.holding(secret); len(names) > 0 {
+		t.Errorf("after the forget %q hold the text", names)
+	}
+	if cache := s.read(session.CacheDir + "/packed"); !strings.Contains(cache, "Kept 39") {
+		t.Errorf("the cache has only %d bytes", len(cache))
+	}
+}
+
+// settled waits until the recipes in a folder are so old that they are cached.
+func settled(t *testing.T, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, sessions.PackedDir, "*.json"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no recipes: %v", err)
+	}
+	for _, name := range names {
+		info, err := os.Lstat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is := durable.Identify(info)
+		if is.Changed <= 0 {
+			t.Skip("the system does not report when a file was changed")
+		}
+		for !durable.Settled(max(is.Changed, is.ModTime), time.Now()) {
+			time.Sleep(time.Millisecond)
+		}
+	}
 }
 
 // TestPackedForgetShared: a message that the packed checkpoint of another conversation needs

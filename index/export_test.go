@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/bough-dev/bough/internal/crc32c"
@@ -115,4 +117,33 @@ func ForgePacked(root *os.Root, from, to string) error {
 	}
 	data = bytes.ReplaceAll(data[:len(data)-4], []byte(from), []byte(to))
 	return durable.Cache(root, session.CacheDir, packedPath, binary.LittleEndian.AppendUint32(data, crc32c.Of(data)))
+}
+
+// PackedMark is the start of the cache of packed checkpoints.
+const PackedMark = packedMark
+
+// DecodePacked decodes a cache of packed checkpoints without its checksum, and encodes and
+// decodes the result again.
+func DecodePacked(data []byte) (list, again []string, err error) {
+	decode := func(data []byte) (map[string]*Entry, []string, error) {
+		entries, err := decodePacked(data)
+		known := map[string]*Entry{}
+		for _, e := range entries {
+			if e.Packed != nil {
+				known[e.ID] = e
+			}
+		}
+		var list []string
+		for _, id := range slices.Sorted(maps.Keys(known)) {
+			e := known[id]
+			list = append(list, fmt.Sprint(id, e.file, *e.Packed, e.Meta, e.MessageCount, e.Opening, e.Setting, e.CreatedAt, e.LastActive))
+		}
+		return known, list, err
+	}
+	known, list, err := decode(binary.LittleEndian.AppendUint32(data[:len(data):len(data)], crc32c.Of(data)))
+	if err != nil {
+		return nil, nil, err
+	}
+	_, again, err = decode(encodePacked(known))
+	return list, again, err
 }

@@ -24,7 +24,7 @@ const packedMark = "bough packed 1\n"
 
 const (
 	maxPacked = 64 << 20 // the maximum size of the file in bytes
-	maxItem   = 1 << 30  // numbers of items are smaller
+	maxItem   = 1 << 29  // numbers of items are smaller
 
 	// minPacked is the number of new recipes from which the file is written. It is written
 	// when a sixteenth of the recipes is new, too: if each checkpoint wrote it, the time of a

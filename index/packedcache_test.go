@@ -223,3 +223,26 @@ func TestPackedCacheYoung(t *testing.T) {
 		}
 	}
 }
+
+// FuzzPackedCache: any bytes with a valid checksum are an invalid cache, or one whose valid
+// entries are the same after encoding them again.
+func FuzzPackedCache(f *testing.F) {
+	w := newFolder(f)
+	w.pack("First", numbered(0, 16)...)
+	w.settle()
+	w.packedWith(&index.PackedCache{})
+	whole := w.read("../" + index.PackedPath)
+	f.Add([]byte(whole[:len(whole)-4]))
+	f.Add([]byte(strings.ReplaceAll(whole[:len(whole)-4], "checkpoint", "branch")))
+	f.Add([]byte(whole[:len(whole)/2]))
+	f.Add([]byte(whole[:len(index.PackedMark)] + "\x01"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, again, err := index.DecodePacked(data)
+		if err != nil {
+			return
+		}
+		if fmt.Sprint(list) != fmt.Sprint(again) {
+			t.Errorf("%q means %s, and encoded again %s", data, list, again)
+		}
+	})
+}

@@ -271,13 +271,13 @@ func TestPackedRuns(t *testing.T) {
 func TestPackedHuge(t *testing.T) {
 	const last = 1<<22 - 1
 	for _, c := range []struct {
-		first, count int
+		first, count int64
 		kind         string // of the problem that doctor finds
 		refused      bool   // the next checkpoint
 	}{
 		{0, 1 << 40, doctor.DamagedSession, false},
 		{1 << 40, 1, doctor.DamagedSession, false},
-		{0, math.MaxInt, doctor.DamagedSession, false},
+		{0, math.MaxInt64, doctor.DamagedSession, false},
 		{last + 1, 1, doctor.DamagedSession, false},
 		{last, 1, doctor.DamagedPack, true},
 	} {

@@ -42,17 +42,14 @@ func (d *Document) Opening() (string, error) {
 		if o.at >= 0 || o.lost {
 			break
 		}
-		switch {
-		case r.Part != nil:
+		if r.Part != nil {
 			o.addRun(r, at)
-		case r.Make != nil:
-			raw, err := r.Make()
+		} else {
+			item, err := r.Single()
 			if err != nil {
 				return "", err
 			}
-			o.add(raw, at)
-		default:
-			o.add(r.Raw, at)
+			o.add(item[len(Separator):], at)
 		}
 		at += r.Len()
 	}

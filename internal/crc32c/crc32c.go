@@ -37,14 +37,22 @@ func (s Sum) Without(first Sum) Sum {
 // shift returns the CRC after n zero bytes: as a polynomial over the field of two
 // elements, crc times x to the power of 8n.
 func shift(crc uint32, n int) uint32 {
-	power := uint32(1) << 23 // x to the power of 8, the highest bit being x to the power of 0
-	for ; n > 0; n >>= 1 {
+	for k := 0; n > 0; k++ {
 		if n&1 == 1 {
-			crc = multiply(crc, power)
+			crc = multiply(crc, powers[k%len(powers)])
 		}
-		power = multiply(power, power)
+		n >>= 1
 	}
 	return crc
+}
+
+// powers are x to the power of 8 times 2 to the power of k, the highest bit being x to the
+// power of 0. Each is the square of the one before, and the first that of the last.
+var powers = [31]uint32{
+	0x00800000, 0x00008000, 0x82f63b78, 0x6ea2d55c, 0x18b8ea18, 0x510ac59a, 0xb82be955, 0xb8fdb1e7,
+	0x88e56f72, 0x74c360a4, 0xe4172b16, 0x0d65762a, 0x35d73a62, 0x28461564, 0xbf455269, 0xe2ea32dc,
+	0xfe7740e6, 0xf946610b, 0x3c204f8f, 0x538586e3, 0x59726915, 0x734d5309, 0xbc1ac763, 0x7d0722cc,
+	0xd289cabe, 0xe94ca9bc, 0x05b74f3f, 0xa51e1f42, 0x40000000, 0x20000000, 0x08000000,
 }
 
 // multiply returns the product of two polynomials modulo that of CRC-32C.

@@ -27,3 +27,25 @@ func TestSum(t *testing.T) {
 		}
 	}
 }
+
+// TestPowers: each power is the square of the one before, and the first that of the last.
+func TestPowers(t *testing.T) {
+	if powers[0] != 1<<23 {
+		t.Errorf("the first power is %#x", powers[0])
+	}
+	for k, power := range powers {
+		if next := powers[(k+1)%len(powers)]; next != multiply(power, power) {
+			t.Errorf("power %d is %#x, want %#x", k+1, next, multiply(power, power))
+		}
+	}
+}
+
+// BenchmarkJoin measures appending 128 KiB.
+func BenchmarkJoin(b *testing.B) {
+	piece := Sum{CRC: 0x12345678, N: 128 << 10}
+	var s Sum
+	for b.Loop() {
+		s.N = 0
+		s.Join(piece)
+	}
+}

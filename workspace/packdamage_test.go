@@ -375,7 +375,7 @@ func TestPackedDamage(t *testing.T) {
 			try(fmt.Sprintf("cut at byte %d", at), data[:at])
 			for i, bit := range bits {
 				if !testsize.Full() && i != at%len(bits) {
-					continue
+					continue // one bit of each byte, in turns
 				}
 				changed := []byte(data)
 				changed[at] ^= bit

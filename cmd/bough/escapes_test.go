@@ -296,9 +296,10 @@ func (s *escapeStory) reads(ref string) {
 }
 
 // share returns the part of a list that is tried with the n-th of several things: each
-// third element with -short, so that three things share them, else all. It is never empty.
+// third element with -short, so that three things share them, each second one in a plain
+// run, so that two do, else all. It is never empty.
 func share[T any](list []T, n int) (part []T) {
-	step := testsize.Of(3, 1, 1)
+	step := testsize.Of(3, 2, 1)
 	for i := n % min(step, len(list)); i < len(list); i += step {
 		part = append(part, list[i])
 	}
@@ -403,7 +404,7 @@ func (s *escapeStory) mutate(path string, commands ...[]string) {
 		s.t.Fatal(err)
 	}
 	all := mutations(s.t, data)
-	for _, mutated := range testsize.Sample(s.t, "strings of "+path, all, testsize.Of(2, 4, len(all))) {
+	for _, mutated := range testsize.Sample(s.t, "strings of "+path, all, testsize.Of(1, 2, len(all))) {
 		s.write(path, mutated)
 		for _, args := range commands {
 			s.run(0, args...)

@@ -92,7 +92,7 @@ func objects() (map[pack.ID][]byte, [][]byte) {
 	for i, size := range []int{0, 1, 5, frame - 1, frame - 2, frame, frame + 1, frame + 2, 2 * frame, 2*frame + 1, 3 * frame, 3*frame - 1} {
 		list = append(list, noise[:size], noise[1:1+size], bytes.Repeat([]byte{byte(i)}, size))
 	}
-	list = append(list, messages(2000, 3000)...)
+	list = append(list, messages(testsize.Of(200, 2000, 2000), 3000)...)
 	byID := map[pack.ID][]byte{}
 	for _, o := range list {
 		byID[pack.IDOf(o)] = o

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/internal/pack"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 // rewrite returns the pack rewritten.
@@ -111,11 +112,11 @@ func TestHeal(t *testing.T) {
 // TestWriteErrors: an error of the file is returned, and an item that is too large adds
 // nothing.
 func TestWriteErrors(t *testing.T) {
-	full := errors.New("full")
+	full, items := errors.New("full"), messages(4000, 3000)
 	for _, room := range []int{0, 100, 300_000, 3_000_000} {
 		w := pack.NewWriter(&limited{room, full}, 0, 0, true)
 		var err error
-		for _, item := range messages(4000, 3000) {
+		for _, item := range items {
 			if err = w.Add(item); err != nil {
 				break
 			}
@@ -151,8 +152,8 @@ func TestPrograms(t *testing.T) {
 			t.Skipf("the program %s is not installed", name)
 		}
 	}
-	items := messages(1500, 3000)
-	items = append(items, append([]byte(`,"`), append(bytes.Repeat([]byte("large "), 1<<20), '"')...))
+	items := messages(testsize.Of(250, 1500, 1500), 3000)
+	items = append(items, append([]byte(`,"`), append(bytes.Repeat([]byte("large "), testsize.Of(1<<18, 1<<20, 1<<20)), '"')...))
 	run := func(script, path string) []byte {
 		t.Helper()
 		cmd := exec.Command("sh", "-c", script, "sh", path)
@@ -164,6 +165,7 @@ func TestPrograms(t *testing.T) {
 		}
 		return out
 	}
+	half := len(items) / 2
 	raw := write(t, nil, true, items...)
 	some := func(i int) bool { return i%3 != 1 }
 	for name, c := range map[string]struct {
@@ -172,7 +174,7 @@ func TestPrograms(t *testing.T) {
 	}{
 		"raw":        {raw, items},
 		"compressed": {write(t, nil, false, items...), items},
-		"mixed":      {write(t, write(t, nil, true, items[:900]...), false, items[900:]...), items},
+		"mixed":      {write(t, write(t, nil, true, items[:half]...), false, items[half:]...), items},
 		"rewritten":  {rewrite(t, open(t, raw), some, nil), holes(items, some)},
 	} {
 		path := filepath.Join(t.TempDir(), "line.zst")

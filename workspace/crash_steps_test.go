@@ -52,8 +52,9 @@ func (c *crash) steps(what string, n, short, plain int) []int {
 func (c *crash) crashes() {
 	every := testsize.Of(4, 6, 1)
 	switch {
+	case *states > 0:
 	case c.sampled: // a check of its large index takes ten times as long
-		every = testsize.Of(4, 6, 3)
+		every = testsize.Of(4, 6, 6)
 	case c.packs: // a check takes three times as long
 		every = testsize.Of(4, 12, 1)
 	}
@@ -145,12 +146,14 @@ func (c *crash) report() {
 // failures are the errors that a step fails with.
 var failures = []error{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
 
-// faults makes each step of the verb fail.
+// faults makes each step of the verb fail: with each error in a full run, but with one of
+// them, in turns, if the check of the verb takes long, and in any other run.
 func (c *crash) faults() {
 	first := slices.IndexFunc(c.trace.Steps, func(s crashdisk.Step) bool { return s.Do == "rename" || s.Do == "swap" })
+	one := !testsize.Full() || c.sampled || *states == 0 && (c.packs || c.apart)
 	for _, k := range c.steps("steps to fail", len(c.trace.Steps)-1, 1, 1) {
 		for i, failure := range failures {
-			if (c.sampled || !testsize.Full()) && i != k%len(failures) {
+			if one && i != k%len(failures) {
 				continue
 			}
 			c.sum.faults.Add(1)

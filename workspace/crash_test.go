@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -26,10 +27,12 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
+var states = flag.Int("states", 0, "how many folders per step TestCrash tries, and every error at each step, in a full run; 0 for what the size of the tests says")
+
 // TestCrash: no acknowledged write is ever lost. Each verb is stopped after each of its
 // file operations, on a disk that keeps everything and on one that loses unsynced data; and
-// each file operation fails once with each error. The workspace must then open without
-// manual repair: acknowledged writes are present, the verb has happened completely or not
+// each file operation fails once. The workspace must then open without manual repair:
+// acknowledged writes are present, the verb has happened completely or not
 // at all, the next writer removes its remains, and doctor finds nothing. The race detector
 // runs without the scenarios of large indexes and the negative controls. A full run tries
 // every step, with all that a single change may lose, and a fixed number of combinations;
@@ -180,6 +183,9 @@ func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 		c.rare = 64
 		if testsize.Full() && c.packs { // there are five times as many steps, and more checks of each folder
 			c.most, c.rare = 20, 20
+		}
+		if *states > 0 {
+			c.most, c.rare = *states, *states
 		}
 	}
 	base := c.folder()

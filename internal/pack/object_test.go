@@ -200,7 +200,7 @@ func TestFlippedObjects(t *testing.T) {
 	for i := range places {
 		places[i] = i
 	}
-	for _, at := range testsize.Sample(t, "bytes", places, testsize.Of(25, 100, len(places))) {
+	for _, at := range testsize.Sample(t, "bytes", places, testsize.Of(50, 100, len(places))) {
 		flipped := slices.Clone(data)
 		flipped[at] ^= 1 << (at % 8)
 		p := open(t, flipped)

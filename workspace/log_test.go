@@ -125,7 +125,7 @@ func TestLogMemory(t *testing.T) {
 	}
 	defer f.Close()
 	text := string(bytes.Repeat([]byte("x"), 96<<10))
-	lines, most := testsize.Of(80, 240, 1000), testsize.Of[uint64](13<<19, 20<<20, 32<<20)
+	lines, most := testsize.Of(160, 240, 1000), testsize.Of[uint64](10<<20, 16<<20, 32<<20)
 	for i := range lines {
 		o := operation.Operation{Seq: operation.Seq(i + 2), Time: "2026-05-25T15:32:04.000000+00:00", Verb: "agent set", Changes: []operation.Change{
 			{File: "agents/ada.json", Was: &operation.State{}, Is: &operation.State{}, Before: text},

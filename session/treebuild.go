@@ -8,8 +8,8 @@ import (
 
 // NewTree builds the tree of a line. parts[0] is the first file of the line; every
 // other part continues an earlier one, or has no origin because files are missing.
-// A cycle of parents is a *[DamageError], unless a join is part of it: then the
-// joined messages become roots. The outlines suffice for most trees; otherwise
+// A cycle of parents is a *[DamageError], unless a join is part of it: then its first
+// joined message becomes a root. The outlines suffice for most trees; otherwise
 // NewTree calls open and returns its errors.
 func NewTree(parts []*Outline, open func(*Outline) (*Session, error)) (*Tree, error) {
 	total := 0
@@ -292,8 +292,8 @@ func (t *treeBuilder) findNewest() error {
 	return nil
 }
 
-// checkCycles returns an error if a node is its own ancestor. It first unjoins the
-// joined nodes of a cycle.
+// checkCycles returns an error if a node is its own ancestor, unless a join is part
+// of the cycle.
 func (t *treeBuilder) checkCycles() error {
 	const open, done = 1, 2
 	state := make([]uint8, t.Len())
@@ -318,19 +318,22 @@ func (t *treeBuilder) checkCycles() error {
 	return nil
 }
 
-// unjoin turns the joined nodes of a cycle into roots, and reports whether there
-// are any.
+// unjoin turns the first joined node of a cycle into a root, and reports whether
+// there is one. The first, because a root is the first message of each snapshot of
+// its paths: there, too, it becomes the root if its join is part of a cycle.
 func (t *treeBuilder) unjoin(cycle []int) bool {
-	found := false
+	first := none
 	for _, n := range cycle {
-		if !t.Joined(n) {
-			continue
-		}
-		found = true
-		t.nodes[n].parent = none
-		if t.Parts[t.Part(n)].marks[t.Index(n)].edge == named {
-			t.nodes[n].parent = orphan
+		if t.Joined(n) && (first == none || n < first) {
+			first = n
 		}
 	}
-	return found
+	if first == none {
+		return false
+	}
+	t.nodes[first].parent = none
+	if t.Parts[t.Part(first)].marks[t.Index(first)].edge == named {
+		t.nodes[first].parent = orphan
+	}
+	return true
 }

@@ -206,6 +206,21 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
+// TestLookPrefixes: every proper prefix of a look is refused, also with a checksum that fits.
+func TestLookPrefixes(t *testing.T) {
+	folder := worlds[0].remembered(t)
+	data, err := folder.root.ReadFile(index.LookPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = data[:len(data)-4]
+	for n := range data {
+		if _, err := index.Relook(slices.Clone(data[:n])); err == nil {
+			t.Errorf("the first %d of %d bytes are accepted", n, len(data))
+		}
+	}
+}
+
 // FuzzLook: a look that can be decoded encodes to the same bytes.
 func FuzzLook(f *testing.F) {
 	folder := worlds[0].remembered(f)

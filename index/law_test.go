@@ -95,7 +95,7 @@ func (g *game) content(id string) string {
 		0: `"continued_from":[]`,
 		1: fmt.Sprintf(`"continued_from":[%q]`, from),
 		2: fmt.Sprintf(`"continued_from":[%q],"branched_from":%[1]q,"branch_point":"m","lineage":["s0"],"flattened_snapshot":true`, from),
-		3: fmt.Sprintf(`"continued_from":[%q],"branched_from":%[1]q,"flattened_snapshot":true,"bough":{"kind":"checkpoint"}`, from),
+		3: fmt.Sprintf(`"continued_from":[%q],"branched_from":%[1]q,"flattened_snapshot":true,"branch_point":"m%d","bough":{"kind":"checkpoint","auto":%v}`, from, 1+len(g.done)%2, len(g.done)%3 > 0),
 	}[g.random.IntN(4)]
 	if g.random.IntN(4) > 0 {
 		links += fmt.Sprintf(`,"title":"T%d"`, g.random.IntN(4))
@@ -264,7 +264,7 @@ func (g *game) spoil() string {
 // the files.
 func TestLaw(t *testing.T) {
 	asked, journaled := 0, 0
-	seeds := testsize.Of(3, 12, 24)
+	seeds := testsize.Of(3, 6, 24)
 	for seed := range uint64(seeds) {
 		g := newGame(t, seed)
 		for range 40 {
@@ -311,6 +311,31 @@ func (g *game) sameNames(x, y *index.Index) {
 			g.says(what+" "+text, a, b)
 		}
 	}
+	all := func(match func(*index.Entry) bool) (ids []string) {
+		for _, e := range y.Entries() {
+			if e.Kind() == session.Checkpoint && match(e) {
+				ids = append(ids, e.ID)
+			}
+		}
+		return ids
+	}
+	for _, message := range []string{"m1", "m2", ""} {
+		want := all(func(e *index.Entry) bool { return e.BranchPoint == message })
+		g.says("checkpoints at "+message, g.checkpoints(x.CheckpointsAt(message)), want)
+		g.says("checkpoints at "+message+" of the files", g.checkpoints(y.CheckpointsAt(message)), want)
+	}
+	want := all(func(e *index.Entry) bool { return e.Auto })
+	g.says("automatic checkpoints", g.checkpoints(x.AutoCheckpoints()), want)
+	g.says("automatic checkpoints of the files", g.checkpoints(y.AutoCheckpoints()), want)
+}
+
+func (g *game) checkpoints(list []*index.Entry, err error) (ids []string) {
+	g.t.Helper()
+	g.fatal(err)
+	for _, e := range list {
+		ids = append(ids, e.ID)
+	}
+	return ids
 }
 
 // same compares the results of x, opened, and y, loaded.

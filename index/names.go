@@ -23,11 +23,19 @@ const (
 	continues = 'c' // the session that it continues
 	copies    = 's' // the session in a snapshot's continued_from
 	branches  = 'b' // the origin of a session without a continued_from
+	endsAt    = 'e' // the branch point of a checkpoint
+	automatic = 'a' // of each automatic checkpoint, with an empty text
 )
 
 // names returns the keys under which e can be looked up.
 func (e *Entry) names() []name {
 	list := []name{{ownTitle, fold(e.DisplayTitle())}}
+	if e.Kind() == session.Checkpoint {
+		list = append(list, name{endsAt, e.BranchPoint})
+		if e.Auto {
+			list = append(list, name{kind: automatic})
+		}
+	}
 	switch {
 	case e.Origin() == "":
 	case len(e.ContinuedFrom) == 0:
@@ -79,12 +87,34 @@ func (x *Index) TitledFold(title string) ([]string, error) {
 	return x.matching(x.withName(name{ownTitle, fold(title)}), func(e *Entry) bool { return strings.EqualFold(e.DisplayTitle(), title) })
 }
 
+// CheckpointsAt returns the checkpoints whose branch point is a message, oldest first.
+func (x *Index) CheckpointsAt(message string) ([]*Entry, error) {
+	return x.checkpoints(name{endsAt, message}, func(e *Entry) bool { return e.BranchPoint == message })
+}
+
+// AutoCheckpoints returns the automatic checkpoints, oldest first.
+func (x *Index) AutoCheckpoints() ([]*Entry, error) {
+	return x.checkpoints(name{kind: automatic}, func(e *Entry) bool { return e.Auto })
+}
+
+// checkpoints returns the checkpoints with the name n that match, oldest first.
+func (x *Index) checkpoints(n name, match func(*Entry) bool) (list []*Entry, err error) {
+	ids, err := x.matching(x.withName(n), func(e *Entry) bool { return e.Err == nil && e.Kind() == session.Checkpoint && match(e) })
+	for _, id := range ids {
+		list = append(list, x.entries[id])
+	}
+	return list, err
+}
+
 // fold maps strings that are equal under [strings.EqualFold] to the same string.
 func fold(s string) string {
 	if isASCII(s) {
 		return strings.ToUpper(s) // in ASCII the least of the letters that are equal
 	}
 	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf {
+			return unicode.ToUpper(r)
+		}
 		least := r
 		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
 			least = min(least, next)

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/sessions"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 // pack makes packed checkpoints with a title.
@@ -192,7 +193,7 @@ func TestPackedCacheDamage(t *testing.T) {
 	want := f.packedWith(nil)
 	f.packedWith(&index.PackedCache{})
 	data := []byte(f.read("../" + index.PackedPath))
-	for at := 0; at < len(data); at += 97 {
+	for at := 0; at < len(data); at += testsize.Of(397, 197, 97) {
 		changed := bytes.Clone(data)
 		changed[at] ^= 4
 		for _, content := range [][]byte{data[:at], changed} {

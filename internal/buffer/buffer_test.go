@@ -27,7 +27,7 @@ import (
 // later advances the time, and waits until all goroutines are blocked.
 func later(d time.Duration) {
 	synctest.Wait()
-	time.Sleep(d)
+	time.Sleep(d) // of the clock of synctest
 	synctest.Wait()
 }
 

@@ -72,11 +72,11 @@ var commands = map[string]func() int{
 	"flood": func() int {
 		for {
 			if _, err := os.Stdout.Write(make([]byte, 1<<16)); err != nil {
-				time.Sleep(time.Minute)
+				time.Sleep(time.Minute) // until it is killed
 			}
 		}
 	},
-	"hang":    func() int { time.Sleep(time.Minute); return 0 },
+	"hang":    func() int { time.Sleep(time.Minute); return 0 }, // until it is killed
 	"garbage": func() int { fmt.Println("I found nothing."); return 0 },
 	"twice":   func() int { fmt.Println("{} {}"); return 0 },
 	"array":   func() int { fmt.Println("[]"); return 0 },

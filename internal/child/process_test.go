@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	case "cat":
 		io.Copy(os.Stdout, os.Stdin)
 	case "hang":
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // until it is killed
 	case "flood":
 		for {
 			os.Stdout.Write(make([]byte, 1<<16))
@@ -36,11 +36,11 @@ func TestMain(m *testing.M) {
 	case "deaf":
 		signal.Ignore(syscall.SIGTERM)
 		os.Stdout.WriteString("up\n")
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // until it is killed
 	case "deaf parent":
 		signal.Ignore(syscall.SIGTERM)
 		beside("deaf")
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // until it is killed
 	case "leaves":
 		beside("deaf")
 	case "polite":
@@ -137,5 +137,20 @@ func TestTail(t *testing.T) {
 		if got.String() != c.want {
 			t.Errorf("after %.40q: %.60q, want %.60q", c.in, got.String(), c.want)
 		}
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	for what, cmd := range map[string]*exec.Cmd{
+		"no such program":    exec.Command(t.TempDir() + "/none"),
+		"standard input set": {Path: os.Args[0], Stdin: os.Stdin},
+	} {
+		if p, err := Start(cmd); err == nil {
+			p.Stop(0)
+			t.Errorf("%s: Start returns no error", what)
+		}
+	}
+	if err := Run(t.Context(), "echo \x00", nil, io.Discard, io.Discard, 0); err == nil {
+		t.Error("a command line with a NUL byte: Run returns no error")
 	}
 }

@@ -288,12 +288,12 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 		r.later = log.cut(r.made)
 		failed = &PartialError{r.made, failed}
 	}
-	var told sync.WaitGroup
+	var named sync.WaitGroup
 	if b.Named != nil {
-		told.Go(func() { b.Named(r.infos[0]) })
+		named.Go(func() { b.Named(r.infos[0]) })
 	}
 	err = syncDirs(b.root, r.dirs)
-	told.Wait()
+	named.Wait()
 	if err != nil {
 		return nil, nil, err
 	}

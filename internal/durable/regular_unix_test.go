@@ -99,3 +99,20 @@ func TestReplaceThroughLink(t *testing.T) {
 		t.Error("a file outside was replaced")
 	}
 }
+
+func TestTypeName(t *testing.T) {
+	for mode, want := range map[fs.FileMode]string{
+		0o600:                             "regular file",
+		fs.ModeDir | 0o700:                "folder",
+		fs.ModeSymlink:                    "symbolic link",
+		fs.ModeNamedPipe:                  "named pipe",
+		fs.ModeSocket:                     "socket",
+		fs.ModeDevice:                     "device",
+		fs.ModeDevice | fs.ModeCharDevice: "device",
+		fs.ModeIrregular:                  "special file",
+	} {
+		if got := durable.TypeName(mode); got != want {
+			t.Errorf("TypeName(%v) = %q, want %q", mode, got, want)
+		}
+	}
+}

@@ -50,6 +50,7 @@ func TestKilled(t *testing.T) {
 		if err := victim.Start(); err != nil {
 			t.Fatal(err)
 		}
+		// The kill comes at a different moment of the loop each time.
 		time.Sleep(time.Duration(20+testsize.Of(28, 14, 7)*i) * time.Millisecond)
 		syscall.Kill(-victim.Process.Pid, syscall.SIGKILL)
 		if victim.Wait(); victim.ProcessState.Exited() {

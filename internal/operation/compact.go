@@ -104,7 +104,7 @@ func (l *Log) Compact(w io.Writer, h Horizon) error {
 			return line.Operation
 		}
 		short := *line.Operation
-		short.Changes, short.Seen = nil, nil
+		short.Changes, short.Seen, short.Compacted = nil, nil, true
 		return &short
 	})
 }

@@ -89,6 +89,27 @@ type Line struct {
 // End returns the offset after the line.
 func (l Line) End() int64 { return l.At + int64(len(l.Raw)) + 1 }
 
+// Identity returns a name of l, as it was after operation through, that stays the same
+// when operations are added and when l is compacted, and that another log in its place
+// does not have. It is [NoIdentity] if no operation up to through lasts.
+func (l *Log) Identity(through Seq) (string, error) {
+	for line, err := range l.From(0) {
+		var damage *DamageError
+		switch {
+		case errors.As(err, &damage):
+			continue
+		case err != nil:
+			return "", err
+		case line.Seq > through:
+			return NoIdentity, nil
+		}
+		if id := line.Operation.Identity(); id != NoIdentity {
+			return id, nil
+		}
+	}
+	return NoIdentity, nil
+}
+
 // Unsettled returns the lines of operations that may be in progress or were
 // interrupted, oldest first: the last line and the lines of its group before it, if
 // no empty line follows them.

@@ -22,6 +22,8 @@ package operation
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,6 +60,22 @@ type Operation struct {
 	Changes  []Change       `json:"changes"`         // empty if it cannot be undone
 	Auto     bool           `json:"auto,omitempty"`  // an automatic operation, which undo skips
 	Seen     []Change       `json:"seen,omitempty"`  // detected changes by another program
+
+	Compacted bool `json:"compacted,omitempty"` // it had changes, which a compaction dropped
+}
+
+// NoIdentity is the identity of a log without a lasting operation.
+const NoIdentity = "0"
+
+// Identity returns the identity of a log whose first lasting operation is o, or
+// [NoIdentity] if o does not last: a compaction may remove automatic operations and those
+// of other programs.
+func (o *Operation) Identity() string {
+	if o.Auto || o.Verb == External {
+		return NoIdentity
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s", o.Seq, o.Time, o.Verb))
+	return hex.EncodeToString(sum[:6])
 }
 
 // A Change is the change of one file. The first change of an operation decides

@@ -89,10 +89,12 @@ func objects() (map[pack.ID][]byte, [][]byte) {
 		noise[i] = byte(random.Uint32())
 	}
 	var list [][]byte
-	for i, size := range []int{0, 1, 5, frame - 1, frame - 2, frame, frame + 1, frame + 2, 2 * frame, 2*frame + 1, 3 * frame, 3*frame - 1} {
+	sizes := []int{0, 1, frame - 1, frame, frame + 1, 2*frame + 1}
+	sizes = testsize.Of(sizes, sizes, []int{0, 1, 5, frame - 1, frame - 2, frame, frame + 1, frame + 2, 2 * frame, 2*frame + 1, 3 * frame, 3*frame - 1})
+	for i, size := range sizes {
 		list = append(list, noise[:size], noise[1:1+size], bytes.Repeat([]byte{byte(i)}, size))
 	}
-	list = append(list, messages(testsize.Of(200, 2000, 2000), 3000)...)
+	list = append(list, messages(testsize.Of(200, 500, 2000), 3000)...)
 	byID := map[pack.ID][]byte{}
 	for _, o := range list {
 		byID[pack.IDOf(o)] = o
@@ -200,7 +202,7 @@ func TestFlippedObjects(t *testing.T) {
 	for i := range places {
 		places[i] = i
 	}
-	for _, at := range testsize.Sample(t, "bytes", places, testsize.Of(50, 100, len(places))) {
+	for _, at := range testsize.Sample(t, "bytes", places, testsize.Of(25, 50, len(places))) {
 		flipped := slices.Clone(data)
 		flipped[at] ^= 1 << (at % 8)
 		p := open(t, flipped)

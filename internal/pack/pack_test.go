@@ -206,7 +206,7 @@ func TestFlips(t *testing.T) {
 	data = write(t, data, true, items[4:8]...)
 	data = write(t, data, false, items[8:]...)
 	for at := range data {
-		for _, bit := range testsize.Of([]byte{1 << (at % 8)}, []byte{1, 2, 4, 8, 16, 32, 64, 128}, []byte{1, 2, 4, 8, 16, 32, 64, 128}) {
+		for _, bit := range testsize.Of([]byte{1 << (at % 8)}, []byte{1 << (at % 8), 1 << ((at + 3) % 8)}, []byte{1, 2, 4, 8, 16, 32, 64, 128}) {
 			flipped := slices.Clone(data)
 			flipped[at] ^= bit
 			p := open(t, flipped)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/pack"
+	"github.com/bough-dev/bough/internal/testsize"
 )
 
 func itemsOf(list [][]byte) []pack.Item {
@@ -22,7 +23,7 @@ func itemsOf(list [][]byte) []pack.Item {
 // TestAddFrom: items that are read from a stream make the same pack as items that are added
 // one by one, and the sums are those of the items between the marks.
 func TestAddFrom(t *testing.T) {
-	list := slices.Concat(messages(700, 4000), [][]byte{bytes.Repeat([]byte(",  "), 1<<20), nil}, messages(40_000, 30))
+	list := slices.Concat(messages(700, 4000), [][]byte{bytes.Repeat([]byte(",  "), testsize.Of(1<<18, 1<<19, 1<<20)), nil}, messages(testsize.Of(20_000, 20_000, 40_000), 30))
 	content := bytes.Join(list, nil)
 	for _, raw := range []bool{true, false} {
 		want := write(t, nil, raw, list...)

@@ -16,6 +16,8 @@ func Noun(n int, noun string) string {
 		return noun
 	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "s"):
 		return noun + "es"
+	case strings.HasSuffix(noun, "y") && !strings.ContainsAny(noun[max(0, len(noun)-2):len(noun)-1], "aeiou"):
+		return strings.TrimSuffix(noun, "y") + "ies"
 	}
 	return noun + "s"
 }

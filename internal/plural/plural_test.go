@@ -11,7 +11,7 @@ func TestOf(t *testing.T) {
 		n          int
 		noun, want string
 	}{
-		{0, "session", "0 sessions"}, {1, "session", "1 session"}, {2, "branch", "2 branches"}, {1, "branch", "1 branch"}, {3, "alias", "3 aliases"}, {-1, "day", "-1 days"},
+		{0, "session", "0 sessions"}, {1, "session", "1 session"}, {2, "branch", "2 branches"}, {1, "branch", "1 branch"}, {3, "alias", "3 aliases"}, {-1, "day", "-1 days"}, {2, "copy", "2 copies"}, {1, "strategy", "1 strategy"},
 	} {
 		if got := plural.Of(c.n, c.noun); got != c.want {
 			t.Errorf("Of(%d, %q) = %q, want %q", c.n, c.noun, got, c.want)

@@ -149,6 +149,9 @@ func Dense(value []byte) []byte {
 			}
 			i++
 		case ' ', '\t', '\r', '\n':
+			if out == nil {
+				out = make([]byte, 0, len(value))
+			}
 			out = append(out, value[kept:i]...)
 			for i < len(value) && bytes.IndexByte([]byte(" \t\r\n"), value[i]) >= 0 {
 				i++

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
 )
@@ -27,7 +28,15 @@ func oldFolder(t *testing.T, files map[string]string) (sessions.Folder, string) 
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
+	for name := range files {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := durable.Identify(info); !durable.Settled(max(id.Changed, id.ModTime), time.Now()); {
+			time.Sleep(time.Millisecond) // then the next change gets another time
+		}
+	}
 	return f, dir
 }
 

@@ -84,7 +84,7 @@ func (f Folder) Recipe(id string) (*Recipe, session.Stat, error) {
 	if err != nil {
 		return nil, session.Stat{}, err
 	}
-	r, err := decodeRecipe(id, data)
+	r, err := DecodeRecipe(id, data)
 	return r, StatOf(id, info), err
 }
 
@@ -238,7 +238,7 @@ func (f Folder) WritePlain(b *durable.Batch, r *Recipe) (fs.FileInfo, error) {
 // Plain returns the content of the plain file of the packed checkpoint whose recipe has
 // the content data.
 func (f Folder) Plain(id string, data []byte) ([]byte, error) {
-	r, err := decodeRecipe(id, data)
+	r, err := DecodeRecipe(id, data)
 	if err != nil {
 		return nil, err
 	}
@@ -247,14 +247,10 @@ func (f Folder) Plain(id string, data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// DecodeRecipe decodes the content of the file of a recipe. The error is a
-// *[session.DamageError] with its path.
-func DecodeRecipe(id string, data []byte) (*Recipe, error) { return decodeRecipe(id, data) }
-
 // Salvage returns the content of the plain file of the packed checkpoint whose recipe has
 // the content data, without the messages that cannot be read, and the number of these.
 func (f Folder) Salvage(id string, data []byte) (plain []byte, lost int, err error) {
-	r, err := decodeRecipe(id, data)
+	r, err := DecodeRecipe(id, data)
 	if err != nil {
 		return nil, 0, err
 	}

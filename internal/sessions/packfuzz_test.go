@@ -58,8 +58,10 @@ var layouts = []struct {
 	{"{\"messages\"\t:[]\r\n}", true},
 	{"{\"messages\":[\r\n]}", false},
 	{file(message("a", "")), false},
-	{laidOut(message("a", "")) + "\n", false},
-	{" " + laidOut(message("a", "")), false},
+	{laidOut(message("a", "")) + "\n", true},
+	{" " + laidOut(message("a", "")), true},
+	{"\r\n\t" + laidOut(message("a", "")) + " \n ", true},
+	{"\n{\"messages\":[]} ", true},
 	{`{"messages":[{"id":"a"}]}`, false},
 	{strings.ReplaceAll(laidOut(message("a", "")), "\n", "\r\n"), false},
 }

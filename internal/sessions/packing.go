@@ -86,13 +86,9 @@ func messagesOf(s *session.Session) []byte {
 }
 
 // frameOf returns the file of s with an empty array of messages. ok is false if the white
-// space around the messages is not that of a plain file, or if there is white space around
-// the file's object, which a recipe cannot have.
+// space around the messages is not that of a plain file.
 func frameOf(s *session.Session) (frame []byte, ok bool) {
 	data := s.Bytes()
-	if data[0] != '{' || data[len(data)-1] != '}' {
-		return nil, false
-	}
 	members, err := rawjson.Members(data, rawjson.Root(data))
 	if err != nil {
 		return nil, false

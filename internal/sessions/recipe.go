@@ -148,6 +148,16 @@ func (r *Recipe) Encode() []byte {
 	return data
 }
 
+// frameIn returns the frame in the file of a recipe, which has the session at s: with the
+// white space around it, which is of the plain file, except for one space after the colon.
+func frameIn(data []byte, s rawjson.Span) []byte {
+	const white = " \t\r\n"
+	before := bytes.TrimRight(data[:s.Start], white)
+	after := bytes.TrimLeft(data[s.End:], white)
+	frame := data[len(before) : len(data)-len(after)]
+	return bytes.TrimPrefix(frame, []byte(" "))
+}
+
 // recipeSum returns the checksum of the file of a recipe, which has the value at sum.
 func recipeSum(data []byte, sum rawjson.Span) string {
 	var of crc32c.Sum
@@ -157,9 +167,9 @@ func recipeSum(data []byte, sum rawjson.Span) string {
 	return hexSum(of.CRC)
 }
 
-// decodeRecipe decodes the recipe of a packed checkpoint. The error is a
+// DecodeRecipe decodes the content of the file of a recipe. The error is a
 // *[session.DamageError] with its path.
-func decodeRecipe(id string, data []byte) (*Recipe, error) {
+func DecodeRecipe(id string, data []byte) (*Recipe, error) {
 	damaged := func(problem string) error {
 		return &session.DamageError{Path: RecipeFile(id), Problem: problem}
 	}
@@ -171,10 +181,11 @@ func decodeRecipe(id string, data []byte) (*Recipe, error) {
 		return nil, damaged(err.Error())
 	}
 	packed, hasHead := rawjson.Find(members, "packed")
-	frame, hasFrame := rawjson.Find(members, "session")
+	value, hasFrame := rawjson.Find(members, "session")
 	if !hasHead || !hasFrame {
 		return nil, damaged("not a recipe of a packed checkpoint")
 	}
+	frame := frameIn(data, value)
 	if members, err = rawjson.Members(data, packed); err != nil {
 		return nil, damaged(err.Error())
 	}
@@ -190,10 +201,10 @@ func decodeRecipe(id string, data []byte) (*Recipe, error) {
 	for _, run := range head.Runs {
 		messages += int64(run.To - run.From)
 	}
-	if messages != int64(head.Messages) || head.Bytes < int64(len(frame.Of(data))) || head.Bytes > session.MaxFile || messages > head.Bytes/int64(minItem) {
+	if messages != int64(head.Messages) || head.Bytes < int64(len(frame)) || head.Bytes > session.MaxFile || messages > head.Bytes/int64(minItem) {
 		return nil, damaged("the number of messages or bytes is wrong")
 	}
-	r, err := newRecipe(id, head, bytes.Clone(frame.Of(data)))
+	r, err := newRecipe(id, head, bytes.Clone(frame))
 	var damage *session.DamageError
 	if errors.As(err, &damage) {
 		return nil, damaged("its session: " + damage.Problem)

@@ -73,7 +73,7 @@ func run(args []string) error {
 		_, err := io.Copy(io.Discard, os.Stdin)
 		return err
 	case "sleep":
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // until it is killed
 		return nil
 	case "noise":
 		fmt.Println("Welcome!\n[info] the server starts")
@@ -88,7 +88,7 @@ func run(args []string) error {
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 		server.Run(context.Background(), &mcp.StdioTransport{})
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // until it is killed
 	}
 	err := server.Run(context.Background(), &mcp.StdioTransport{})
 	if errors.Is(err, io.EOF) {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -69,13 +70,13 @@ type Tests interface{ Run() int }
 
 // InMemory returns tests whose temporary folders are in memory, where a file system with
 // enough space for them is, because waiting for a disk is most of their time. A full run
-// writes to the disk.
+// and benchmarks write to the disk.
 func InMemory(m Tests) Tests { return inMemory{m} }
 
 type inMemory struct{ Tests }
 
 func (m inMemory) Run() int {
-	if Full() || !memory() || strings.HasPrefix(os.TempDir(), shm+"/") { // a test started this one
+	if Full() || benchmarks(os.Args) || !memory() || strings.HasPrefix(os.TempDir(), shm+"/") { // a test started this one
 		return m.Tests.Run()
 	}
 	dir, err := os.MkdirTemp(shm, "bough-test-")
@@ -104,17 +105,25 @@ func (m waiting) Run() int {
 }
 
 // LazyGC returns tests with a garbage collector that runs a quarter as often, because they
-// allocate much and keep little. A full run has the usual one. A test that measures memory
-// sets its own.
+// allocate much and keep little. A full run and benchmarks have the usual one. A test that
+// measures memory sets its own.
 func LazyGC(m Tests) Tests { return lazyGC{m} }
 
 type lazyGC struct{ Tests }
 
 func (m lazyGC) Run() int {
-	if !Full() {
+	if !Full() && !benchmarks(os.Args) {
 		debug.SetGCPercent(400)
 	}
 	return m.Tests.Run()
+}
+
+// benchmarks reports whether a test program with these arguments, which it has not parsed
+// yet, measures. What it measures must be what users get.
+func benchmarks(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		return strings.HasPrefix(strings.TrimLeft(arg, "-"), "test.bench=")
+	})
 }
 
 const shm = "/dev/shm"

@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -69,4 +70,18 @@ func TestInMemory(t *testing.T) {
 		}
 		return 0
 	})).Run()
+}
+
+func TestBenchmarks(t *testing.T) {
+	for args, want := range map[string]bool{
+		"":                            false,
+		"-test.run=X -test.v":         false,
+		"-test.benchtime=3x":          false,
+		"-test.run=^$ -test.bench=.":  true,
+		"--test.bench=Append -test.v": true,
+	} {
+		if got := benchmarks(strings.Fields(args)); got != want {
+			t.Errorf("benchmarks(%q) = %v, want %v", args, got, want)
+		}
+	}
 }

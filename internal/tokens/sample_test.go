@@ -41,7 +41,7 @@ func TestSamples(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	var c Counter
 	random := rand.New(rand.NewPCG(1, 2))
-	size := testsize.Of(maxExact/2, 1<<20, 1<<20) // of one kind
+	size := testsize.Of(maxExact/2, 1<<18, 1<<20) // of one kind
 	var text strings.Builder
 	for text.Len() < size {
 		text.WriteString("A path is found from its leaf, so that going back costs nothing.\n")

@@ -50,9 +50,17 @@ type Options struct {
 	// relative path. If nil, all files are read.
 	Holds func(within string) bool
 
+	// Found treats the paths as files that were found in a folder: they are not
+	// named, and those that are gone are skipped.
+	Found bool
+
 	// Known reports whether to skip a file or an archive without opening it. If
 	// nil, none is skipped.
 	Known func(path string, info fs.FileInfo, named bool) bool
+
+	// Limit is the maximum number of bytes to read of a file, or of an archive. Zero
+	// means no limit.
+	Limit int64
 
 	// Progress, if not nil, is called with the number of bytes read and the total.
 	// The total does not include standard input.
@@ -135,12 +143,15 @@ func (w *walker) find(paths []string) (list []found) {
 			continue
 		}
 		info, err := os.Stat(path)
+		if w.Found && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			w.failed(path, err)
 			continue
 		}
 		if !info.IsDir() {
-			list = append(list, found{path, filepath.Base(path), true, info.Size(), info})
+			list = append(list, found{path, filepath.Base(path), !w.Found, info.Size(), info})
 			continue
 		}
 		root := strings.TrimRight(path, string(filepath.Separator)) + string(filepath.Separator) // follows paths if it is a link
@@ -185,7 +196,9 @@ func (w *walker) file(file found) error {
 	if file.path != "-" {
 		var err error
 		if opened, err = os.Open(file.path); err != nil {
-			w.failed(file.path, err)
+			if !w.Found || !errors.Is(err, fs.ErrNotExist) {
+				w.failed(file.path, err)
+			}
 			return nil
 		}
 		defer opened.Close()
@@ -196,6 +209,9 @@ func (w *walker) file(file found) error {
 		}
 		file.info = info // at least this state is read
 		in = opened
+	}
+	if w.Limit > 0 {
+		in = io.LimitReader(in, w.Limit)
 	}
 	counted := &counting{in: in, w: w}
 	r := w.buffered(&w.outer, counted)

@@ -115,33 +115,18 @@ func (w *watcher) start(ctx context.Context) <-chan Wake {
 }
 
 func (w *watcher) run(ctx context.Context) {
-	tick := time.NewTicker(w.Interval)
-	defer tick.Stop()
-	settled := time.NewTimer(0)
-	settled.Stop()
-	defer settled.Stop()
-	var first time.Time // of the notifications that have not settled, zero if there are none
-	next, out := Wake{}, w.wakes
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case out <- next:
-			next, out = Wake{}, nil
-		case <-tick.C:
+	next, wakes := Wake{}, true // the first one is sent as soon as the paths are watched
+	loop[Wake]{
+		heard: w.heard, out: w.wakes,
+		next: func() (Wake, bool) { return next, wakes },
+		sent: func() { next, wakes = Wake{}, false },
+		tick: func() {
 			w.arm(ctx)
-			out = w.wakes
-		case <-w.heard:
-			w.arm(ctx)
-			if first.IsZero() {
-				first = time.Now()
-			}
-			settled.Reset(min(w.Settle, w.Latest-time.Since(first)))
-		case <-settled.C:
-			first = time.Time{}
-			next.Notice, out = true, w.wakes
-		}
-	}
+			wakes = true
+		},
+		hear:    func() { w.arm(ctx) },
+		settled: func() { next.Notice, wakes = true, true },
+	}.run(ctx, &w.Options)
 }
 
 // arm watches the current folders: for each path the folder itself, or its nearest

@@ -247,7 +247,7 @@ func TestSettle(t *testing.T) {
 		defer close(stop)
 		for range testsize.Of(150, 300, 300) {
 			os.WriteFile(filepath.Join(dir, "steady"), nil, 0o600)
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(5 * time.Millisecond) // a stream that never settles
 		}
 	}()
 	wakes := 0
@@ -271,7 +271,7 @@ func TestSlowCaller(t *testing.T) {
 	dir := t.TempDir()
 	s := look(t, Options{Interval: 20 * time.Millisecond, Settle: time.Millisecond}, dir)
 	write(t, filepath.Join(dir, "a"))
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // several intervals, in which no wake is received
 	s.wants("a file, long ago", true)
 	s.wants("the interval", false)
 }

@@ -122,6 +122,15 @@ func Held(root *os.Root, dir string) bool {
 	return err == nil && !locked
 }
 
+// Owner returns the process that holds the lock in the folder dir of root. ok is false
+// if no process does. Like Held it briefly acquires the lock.
+func Owner(root *os.Root, dir string) (h Holder, ok bool) {
+	if !Held(root, dir) {
+		return Holder{}, false
+	}
+	return readHolder(root, dir), true
+}
+
 func readHolder(root *os.Root, dir string) (h Holder) {
 	if info, err := root.Lstat(dir + "/" + holderName); err != nil || !info.Mode().IsRegular() {
 		return Holder{}

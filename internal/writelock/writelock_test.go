@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -246,4 +247,21 @@ func TestContext(t *testing.T) {
 	}
 	unlock()
 	lock(t, dir, 0)()
+}
+
+func TestCannotLock(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if _, err := writelock.Lock(t.Context(), root, "missing", writelock.Holder{}, 0); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the lock of a missing folder: %v, want fs.ErrNotExist", err)
+	}
+	if err := root.Mkdir(writelock.FileName, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writelock.Lock(t.Context(), root, ".", writelock.Holder{}, 0); err == nil {
+		t.Error("a folder in place of the lock file was locked")
+	}
 }

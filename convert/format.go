@@ -8,10 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/convert/internal/gemini"
 	"github.com/bough-dev/bough/convert/internal/report"
 	"github.com/bough-dev/bough/convert/internal/sink"
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/fields"
 	"github.com/google/uuid"
 )
 
@@ -31,6 +33,7 @@ type Format struct {
 
 	detect func(head []byte) bool
 	read   func(in io.Reader, to transcript.Sink) error
+	tail   func(to transcript.Sink) sink.Tail // nil if a transcript is read as a whole
 	write  func(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error
 	home   *transcript.Home
 	called func(id string) string                     // maps Options.ID to the id in the file; nil means the same id
@@ -65,6 +68,41 @@ func (f *Format) Read(in io.Reader, to transcript.Sink) error {
 	}
 	return err
 }
+
+// A Tail reads a transcript that grows; see [Format.Tail].
+type Tail struct{ tail sink.Tail }
+
+// Tail returns a reader of a transcript that begins with head and grows. It passes to
+// to the messages that later records do not change. It returns nil if the format has
+// no such transcripts: then the file is read as a whole with Read.
+func (f *Format) Tail(head []byte, to transcript.Sink) *Tail {
+	if f.tail == nil || f.Name == "gemini" && !gemini.IsLog(head) {
+		return nil
+	}
+	return &Tail{sink.NewTail(f.tail, to)}
+}
+
+// RestoreTail returns the tail whose state is given, with another sink. It returns an error if
+// the state cannot be decoded; only the program that encoded it can decode it.
+func (f *Format) RestoreTail(state []byte, to transcript.Sink) (*Tail, error) {
+	if f.tail == nil {
+		return nil, fmt.Errorf("transcripts of %s are read as a whole", f.Name)
+	}
+	t := sink.NewTail(f.tail, to)
+	return &Tail{t}, fields.Decode(state, t.Fields)
+}
+
+// State encodes what t keeps of the parts that it has read, for [Format.RestoreTail]. size is
+// the expected length, such as that of an earlier state, 0 if it is unknown.
+func (t *Tail) State(size int) ([]byte, error) { return fields.Encode(size, t.tail.Fields) }
+
+// Read reads the next part of the transcript, which ends with a line.
+func (t *Tail) Read(in io.Reader) error { return t.tail.Read(in) }
+
+// End passes the remaining messages and the end of the conversation to to, as if the
+// transcript ended here, unless there is no conversation yet. More may be read
+// afterwards.
+func (t *Tail) End(to transcript.Sink) error { return t.tail.End(to) }
 
 // ReadAll reads all conversations of a file into memory.
 func (f *Format) ReadAll(in io.Reader) ([]*transcript.Transcript, []transcript.Problem, error) {

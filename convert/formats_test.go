@@ -72,7 +72,7 @@ func TestDetect(t *testing.T) {
 					t.Errorf("%s: detected as %s: %v", path, other.Name, got)
 				}
 			}
-			for n := 0; n < min(len(head), 2000); n += testsize.Of(47, 3, 1) {
+			for n := 0; n < min(len(head), 2000); n += testsize.Of(47, 7, 1) {
 				Detect(head[:n]) // at any length
 			}
 		}
@@ -315,5 +315,19 @@ func TestWriteWithoutWriter(t *testing.T) {
 	f := Format{Name: "readonly"}
 	if _, err := f.Write(io.Discard, &transcript.Transcript{}, transcript.Options{}); err == nil || !strings.Contains(err.Error(), "readonly") {
 		t.Errorf("Write = %v, want an error with the format's name", err)
+	}
+}
+
+// TestExportOfNothing: every format that can be written exports a conversation without
+// messages, or says what is missing, and never names messages.
+func TestExportOfNothing(t *testing.T) {
+	for _, f := range Formats {
+		if !f.Writes() {
+			continue
+		}
+		w, err := f.Export(&transcript.Transcript{}, transcript.Options{})
+		if err == nil && len(w.Same) > 0 {
+			t.Errorf("%s: a conversation without messages has %v", f.Name, w.Same)
+		}
 	}
 }

@@ -53,7 +53,7 @@ func TestGrowth(t *testing.T) {
 				}
 				files = append(files, b.Bytes())
 			}
-			for range testsize.Of(2, 20, 60) {
+			for range testsize.Of(2, 10, 60) {
 				if g.draw != nil {
 					files = append(files, g.draw(random))
 				}

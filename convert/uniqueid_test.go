@@ -32,7 +32,7 @@ func uniqueIDs(t *testing.T, f *Format, out []byte) {
 // contents of the messages are kept.
 func TestUniqueIDs(t *testing.T) {
 	for _, f := range []*Format{claudeCodeFormat, piFormat} {
-		for seed := range testsize.Of[uint64](60, 400, 400) {
+		for seed := range testsize.Of[uint64](60, 150, 400) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			tr := commonRecords(r, f)
 			var out bytes.Buffer

@@ -79,6 +79,22 @@ func (m *Message) ToolUses() (list []ToolUse) {
 	return list
 }
 
+// OnlyTools reports whether m has tool calls or tool results and says nothing else; thoughts
+// do not count.
+func (m *Message) OnlyTools() bool {
+	tools := false
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Type == TypeToolCall, p.Type == TypeToolResult:
+			tools = true
+		case p.Type == TypeThinking, p.Type == TypeRedacted, p.Type == TypeText && strings.TrimSpace(p.Text) == "":
+		default:
+			return false
+		}
+	}
+	return tools
+}
+
 // Saying returns the raw values of a message of a session file from which [Read]
 // takes the message: all texts are in them.
 func Saying(raw []byte) (list [][]byte) {

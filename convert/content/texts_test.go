@@ -59,3 +59,22 @@ func TestSaying(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyTools(t *testing.T) {
+	for _, c := range []struct {
+		message string
+		want    bool
+	}{
+		{`{"role":"user","content":"text"}`, false},
+		{`{"role":"user","content":[]}`, false},
+		{`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"done"}]}`, true},
+		{`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"done"},{"type":"text","text":"go on"}]}`, false},
+		{`{"role":"assistant","content":[{"type":"thinking","thinking":"so"},{"type":"text","text":" "},{"type":"tool_use","id":"1","name":"Read","input":{}}]}`, true},
+		{`{"role":"assistant","content":[{"type":"thinking","thinking":"so"}]}`, false},
+		{`{"role":"tool","content":"done","tool_call_id":"1"}`, true},
+	} {
+		if got := content.Read([]byte(c.message)).OnlyTools(); got != c.want {
+			t.Errorf("OnlyTools of %s is %v", c.message, got)
+		}
+	}
+}

@@ -17,16 +17,7 @@ func Format() *convert.Format {
 func writeTranscript(w io.Writer, t *transcript.Transcript) error {
 	p := Page{Title: t.Title, Leaf: t.Leaf}
 	for _, m := range t.Messages {
-		role := m.Role
-		switch {
-		case m.Own.Role != "":
-			role = m.Own.Role
-		case m.IsToolAnswer():
-			role = "tool"
-		}
-		p.Messages = append(p.Messages, Message{
-			ID: m.ID, Parent: m.Parent, Role: role, Kind: string(m.Kind), Model: m.Model, Time: m.Time, Parts: m.Parts,
-		})
+		p.Messages = append(p.Messages, MessageOf(m))
 	}
 	return Write(w, p)
 }

@@ -6,7 +6,7 @@
 //
 // The active path is first, message by message. At each fork there are links to
 // the other branches, which follow the path, each with a link back to the fork.
-// Every message occurs once. Secondary parts are collapsed: thinking, tool
+// Every message occurs once. A picture of the tree links to the messages. Secondary parts are collapsed: thinking, tool
 // calls and their results, the system prompt.
 //
 // The anchor of a message is "m-" and its id, so that a link to it names the
@@ -39,6 +39,7 @@ import (
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/markdown"
 	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/internal/treepicture"
 )
 
 // A Page is a conversation.
@@ -75,6 +76,8 @@ type writer struct {
 	w        *bufio.Writer
 	messages []Message
 	parser   *markdown.Parser // nil until needed
+	images   func(data string) string
+	files    func(*content.Asset) string
 }
 
 // raw writes HTML.
@@ -87,6 +90,10 @@ func (w *writer) raw(pieces ...string) {
 func (w *writer) page(title string, t *tree) {
 	if title == "" {
 		title = "Conversation"
+	}
+	style := style
+	if len(t.lines) > 1 {
+		style += treepicture.Style
 	}
 	sum := sha256.Sum256([]byte(style))
 	w.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
@@ -144,21 +151,21 @@ func (w *writer) overview(t *tree) string {
 	return s
 }
 
-// contents writes the table of contents: the questions of the active path, and the
-// branches.
+// contents writes the table of contents: the questions of the active path, the branches, and
+// the picture of the tree.
 func (w *writer) contents(t *tree) {
 	const few = 2
 	if len(t.lines) > 0 {
 		var asked []int
 		for _, i := range t.lines[0].nodes {
-			if w.messages[i].Role == "user" && w.says(i) != "" {
+			if w.messages[i].Role == "user" && w.messages[i].FirstWords() != "" {
 				asked = append(asked, i)
 			}
 		}
 		if len(asked) > few {
 			w.raw("<nav aria-label=\"Questions\"><details><summary>", plural.Of(len(asked), "question"), "</summary>\n<ol>\n")
 			for _, i := range asked {
-				w.raw(`<li><a href="#`, t.name(i), `"><bdi>`, escape(w.says(i)), "</bdi></a></li>\n")
+				w.raw(`<li><a href="#`, t.name(i), `"><bdi>`, escape(w.messages[i].FirstWords()), "</bdi></a></li>\n")
 			}
 			w.raw("</ol></details></nav>\n")
 		}
@@ -171,6 +178,7 @@ func (w *writer) contents(t *tree) {
 			w.raw("</li>\n")
 		}
 		w.raw("</ul></details></nav>\n")
+		w.picture(t)
 	}
 }
 
@@ -185,7 +193,7 @@ func (w *writer) link(n int, l *line) {
 // hint returns the first words of a branch.
 func (w *writer) hint(l *line) string {
 	for _, i := range l.nodes {
-		if s := w.says(i); s != "" {
+		if s := w.messages[i].FirstWords(); s != "" {
 			return s
 		}
 	}
@@ -236,7 +244,7 @@ func (w *writer) section(t *tree, nodes []int) {
 
 func (w *writer) message(t *tree, i int) {
 	m := &w.messages[i]
-	class, who := w.role(i)
+	class, who := m.Speaker()
 	name := t.name(i)
 	w.raw(`<article class="`, class, `" id="`, name, `" aria-labelledby="h-`, name, `"><header><h2 id="h-`, name, `">`, escape(who), "</h2>")
 	for _, s := range []string{m.Kind, m.Model} {
@@ -248,9 +256,15 @@ func (w *writer) message(t *tree, i int) {
 		w.raw(` <time datetime="`, m.Time.Format(time.RFC3339), `">`, m.Time.Format("2 Jan 2006, 15:04"), " ", zone(m.Time), "</time>")
 	}
 	w.raw(` <a class="here" href="#`, name, `" title="`, escape(m.ID), `" aria-label="Link to this message">#</a></header>`, "\n")
+	w.body(m)
+	w.raw("</article>\n")
+}
+
+// body writes the parts of a message. A system message is collapsed.
+func (w *writer) body(m *Message) {
 	fold := m.Role == "system"
 	if fold {
-		w.raw("<details><summary><bdi>", escape(w.says(i)), "</bdi></summary>\n")
+		w.raw("<details><summary><bdi>", escape(m.FirstWords()), "</bdi></summary>\n")
 	}
 	for j := range m.Parts {
 		w.part(&m.Parts[j], m.Role == "user")
@@ -261,7 +275,6 @@ func (w *writer) message(t *tree, i int) {
 	if fold {
 		w.raw("</details>")
 	}
-	w.raw("</article>\n")
 }
 
 // zone returns the offset of a time from UTC, because names of zones are
@@ -271,40 +284,6 @@ func zone(t time.Time) string {
 		return "UTC"
 	}
 	return "UTC" + t.Format("-07:00")
-}
-
-// role returns the CSS class of a message, and its author.
-func (w *writer) role(i int) (class, who string) {
-	m := &w.messages[i]
-	results := len(m.Parts) > 0
-	for j := range m.Parts {
-		results = results && m.Parts[j].Type == "tool-result"
-	}
-	switch {
-	case results || m.Role == "tool":
-		return "tool", "Tool"
-	case m.Role == "user":
-		return "user", "User"
-	case m.Role == "assistant":
-		return "assistant", "Assistant"
-	case m.Role == "system":
-		return "system", "System"
-	case m.Role == "":
-		return "other", "Somebody"
-	}
-	return "other", short(m.Role)
-}
-
-// says returns the first words of a message, "" if it has none.
-func (w *writer) says(i int) string {
-	for j := range w.messages[i].Parts {
-		if p := &w.messages[i].Parts[j]; p.Type == "text" {
-			if s := short(p.Text); s != "" {
-				return s
-			}
-		}
-	}
-	return ""
 }
 
 // leave returns the verb of n branches.

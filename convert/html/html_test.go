@@ -11,6 +11,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/bough-dev/bough/internal/treepicture"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -77,7 +78,7 @@ func TestStory(t *testing.T) {
 		"13 messages, 8 of them on the active path, 4 other branches. 4 May 2026",
 		"<p>Why does the test fail?<br>\nIt is in <code>parse_test.go</code>.</p>",
 		"<strong>flaky</strong>",
-		"<pre tabindex=\"0\"><code>func f() {\n\treturn\n}\n</code></pre>",
+		"<pre tabindex=\"0\"><code class=\"language-go\">func f() {\n\treturn\n}\n</code></pre>",
 		"<td>parse.go</td>",
 		"<code>Bash</code> <bdi>go test ./...</bdi>",
 		"<dt>command</dt><dd>\n<pre tabindex=\"0\">\ngo test ./...</pre>",
@@ -91,12 +92,15 @@ func TestStory(t *testing.T) {
 		`<a href="#m-5">after this message</a>`,
 		`<time datetime="2026-05-04T09:31:00Z">4 May 2026, 09:31 UTC</time>`,
 		"It begins anew.",
+		`<svg xmlns="http://www.w3.org/2000/svg" class="tp" `,
+		`<a href="#m-6b"><tspan class="tp-words" fill="currentColor" unicode-bidi="isolate">Only explain it.</tspan></a>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have %s", want)
 		}
 	}
-	main, _, _ := strings.Cut(page, "</main>")
+	_, main, _ := strings.Cut(page, "<main>")
+	main, _, _ = strings.Cut(main, "</main>")
 	if strings.Contains(main, "off-by-one") || !strings.Contains(main, "Thank you.") {
 		t.Error("the active path does not end with the leaf")
 	}
@@ -157,7 +161,7 @@ func TestHostile(t *testing.T) {
 		"a\x00b", "a\u2028b\u2029c", "\u202eevil\u202c", "`\u2066\u202eif\u2069`", "\xff\xfe", "\ufeff", "\ufffe", "\x1b]8;;http://x\x07y", "\x1b[31mred\x1b[0m\x1b[2J",
 		"# h\n## h\n###### h", "<div onclick=x>\n\ntext\n\n</div>", "* a\n  * b\n    * c", strings.Repeat("> ", 300) + "deep", strings.Repeat("* ", 300) + "deep",
 		strings.Repeat("[", 2000) + "a", strings.Repeat("*_", 2000), strings.Repeat("`", 999) + "a",
-		"```\n</code></pre><script>\n```", "~~~html\n<b>\n~~~", "a|b\n-|-\n<script>|`</td>`", "term\n: definition <b>", "[^1]\n\n[^1]: note",
+		"```\n</code></pre><script>\n```", "~~~html\n<b>\n~~~", "```x\"onload=1\nx\n```", "```" + strings.Repeat("x", 99) + "\nx\n```", "a|b\n-|-\n<script>|`</td>`", "term\n: definition <b>", "[^1]\n\n[^1]: note",
 		"&lt;script&gt;&#x3c;script>", "<a href='x' style='y'>z</a>", "&#0;&#x110000;",
 	} {
 		page := check(t, Page{Title: s, Leaf: s, Messages: []Message{
@@ -292,7 +296,7 @@ func check(t testing.TB, p Page) string {
 			if n.DataAtom == atom.Article {
 				articles++
 			}
-			if !known(n.Data) {
+			if !known(n.Data) && !(n.Namespace == "svg" && slices.Contains([]string{"svg", "g", "path", "circle", "rect", "text", "tspan"}, n.Data)) {
 				t.Errorf("unexpected element %s", n.Data)
 			}
 			for _, a := range n.Attr {
@@ -308,7 +312,7 @@ func check(t testing.TB, p Page) string {
 					links = append(links, a.Val[1:])
 				}
 			}
-			if n.DataAtom == atom.Style && n.FirstChild.Data != style {
+			if n.DataAtom == atom.Style && n.FirstChild.Data != style && n.FirstChild.Data != style+treepicture.Style {
 				t.Error("unexpected style")
 			}
 		}
@@ -345,6 +349,11 @@ func known(element string) bool {
 // odd returns what is wrong with an attribute, "" if nothing is.
 func odd(n *html.Node, a html.Attribute) string {
 	switch a.Key {
+	case "role", "aria-hidden", "width", "height", "viewBox", "font-family", "font-size", "fill", "stroke", "stroke-width", "stroke-linecap", "stroke-dasharray",
+		"pointer-events", "x", "y", "rx", "cx", "cy", "r", "d", "dx", "space", "unicode-bidi", "xmlns":
+		if n.Namespace == "svg" {
+			return ""
+		}
 	case "lang", "charset", "http-equiv", "content", "name", "class", "id", "dir", "aria-label", "aria-labelledby", "title", "datetime", "tabindex", "alt", "loading", "decoding", "rel", "open":
 		return ""
 	case "href":

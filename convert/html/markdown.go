@@ -16,7 +16,7 @@ func (w *writer) markdown(s string, typed bool) {
 	if w.parser == nil {
 		w.parser = markdown.New()
 	}
-	d := &document{w, []byte(s), typed}
+	d := &document{writer: w, source: []byte(s), typed: typed}
 	root := w.parser.Parse(d.source)
 	if root == nil {
 		w.pre(s)
@@ -28,8 +28,9 @@ func (w *writer) markdown(s string, typed bool) {
 // A document is a text that is written.
 type document struct {
 	*writer
-	source []byte
-	typed  bool
+	source   []byte
+	typed    bool
+	headings []int // levels of the headings above the current place, the lowest level last
 }
 
 // node writes the beginning or the end of a node.
@@ -43,6 +44,13 @@ func (d *document) node(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		return ast.WalkContinue, nil
 	}
 	switch n := n.(type) {
+	case *ast.Heading:
+		if entering {
+			d.raw("<", d.heading(n.Level), ">")
+		} else {
+			d.raw("</", headingElement(len(d.headings)), ">")
+		}
+		return ast.WalkContinue, nil
 	case *extended.Table:
 		if entering {
 			d.raw(`<div class="wide" tabindex="0"><table>`)
@@ -98,13 +106,44 @@ func (d *document) node(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		d.raw(escape(s))
 	case *ast.HTMLBlock:
 		d.raw("<p>", strings.ReplaceAll(escape(strings.TrimSpace(s)), "\n", "<br>\n"), "</p>")
-	case *ast.CodeBlock, *ast.FencedCodeBlock:
+	case *ast.CodeBlock:
 		d.raw("<pre tabindex=\"0\"><code>", code(s), "</code></pre>\n")
+	case *ast.FencedCodeBlock:
+		d.raw("<pre tabindex=\"0\"><code", language(string(n.Language(d.source))), ">", code(s), "</code></pre>\n")
 	case *ast.CodeSpan:
 		d.raw("<code>", code(strings.ReplaceAll(markdown.Text(n, d.source), "\n", " ")), "</code>")
 		return ast.WalkSkipChildren, nil
 	}
 	return ast.WalkContinue, nil
+}
+
+// heading returns the element of a heading, one level below the last heading with a lower
+// level: a text that skips levels does not make the page do so.
+func (d *document) heading(level int) string {
+	for len(d.headings) > 0 && d.headings[len(d.headings)-1] >= level {
+		d.headings = d.headings[:len(d.headings)-1]
+	}
+	d.headings = append(d.headings, level)
+	return headingElement(len(d.headings))
+}
+
+// headingElement returns the element of a heading that is so many levels below the speaker.
+func headingElement(below int) string {
+	const speaker = 2 // below the page's title
+	return "h" + strconv.Itoa(min(6, speaker+below))
+}
+
+// language returns the class attribute of code in a language, "" if its name is not one.
+func language(name string) string {
+	const most = 20
+	odd := func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9') && !strings.ContainsRune("+#-_.", c)
+	}
+	name = strings.ToLower(name)
+	if name == "" || len(name) > most || strings.ContainsFunc(name, odd) {
+		return ""
+	}
+	return ` class="language-` + name + `"`
 }
 
 // element returns the name of the element that a node is, "" if it is not just one.
@@ -114,9 +153,6 @@ func element(n ast.Node) string {
 		return "p"
 	case *ast.Blockquote:
 		return "blockquote"
-	case *ast.Heading:
-		const within = 2 // below the page's title and the speakers
-		return "h" + strconv.Itoa(min(6, n.Level+within))
 	case *ast.List:
 		if n.IsOrdered() {
 			return "ol"

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -154,12 +155,20 @@ func (w *writer) file(kind, name string, asset *content.Asset, meta []byte) {
 			address = "data:" + mime + ";base64," + data
 		}
 	}
-	if asset != nil && mime == "" {
-		mime = asset.MIME
+	served := ""
+	if asset != nil {
+		mime = cmp.Or(mime, asset.MIME)
+		if w.files != nil {
+			served = w.files(asset)
+		}
 	}
-	if isImage(address) {
+	if isImage(address) || kind == "image" && served != "" {
 		w.raw("<figure>")
-		w.image(address, name)
+		if served != "" {
+			w.img(escape(served), name)
+		} else {
+			w.image(address, name)
+		}
 		if name != "" {
 			w.raw("<figcaption><bdi>", escape(short(name)), "</bdi></figcaption>")
 		}
@@ -175,6 +184,9 @@ func (w *writer) file(kind, name string, asset *content.Asset, meta []byte) {
 			w.raw(" <bdi>", escape(short(s)), "</bdi>")
 		}
 	}
+	if served != "" {
+		w.raw(` <a href="`, escape(served), `" download>Download</a>`)
+	}
 	if target, ok := webAddress(address); ok {
 		w.raw(` <a href="`, target, `" rel="noopener noreferrer nofollow"><bdi>`, escape(short(address)), "</bdi></a>")
 	}
@@ -186,7 +198,15 @@ func (w *writer) file(kind, name string, asset *content.Asset, meta []byte) {
 	}
 }
 
+// image writes an image that the conversation contains. address is its data URL.
 func (w *writer) image(address, name string) {
+	if w.images != nil {
+		address = escape(w.images(address))
+	}
+	w.img(address, name)
+}
+
+func (w *writer) img(address, name string) {
 	if name == "" {
 		name = "Image"
 	}

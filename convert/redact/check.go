@@ -87,7 +87,7 @@ func isCode(v string) bool { return call.compiled().MatchString(v) || isPath(v) 
 func isOption(s []byte, start, end int) bool {
 	v := string(s[start:end])
 	switch v {
-	case "thread", "pipe", "edantic", "edantic-errors", "rompt", "g", "ort", "rotocol", "assword":
+	case "thread", "ipe", "edantic", "edantic-errors", "rompt", "g", "ort", "rotocol", "assword":
 		return false
 	}
 	return !isPlaceholder(s[start:end]) && !strings.HasPrefix(v, "-") && !isCode(v) && !strings.ContainsAny(v[:1], "|&;>=,.)\\")

@@ -83,6 +83,25 @@ func (r *Redactor) Text(s string) (string, []Finding) {
 	return string(b), found
 }
 
+// Bytes replaces the secrets in a text or, if isJSON is true, in the strings of a JSON
+// document, and returns the rule of each secret.
+func (r *Redactor) Bytes(text []byte, isJSON bool) (clean []byte, rules []string, err error) {
+	var found []Finding
+	if isJSON {
+		clean, found, err = r.JSON(text)
+	} else {
+		var s string
+		s, found = r.Text(string(text))
+		clean = []byte(s)
+	}
+	for _, f := range found {
+		if !f.More {
+			rules = append(rules, f.Rule)
+		}
+	}
+	return clean, rules, err
+}
+
 // replace returns s with spans replaced, and the findings.
 func replace(s []byte, spans []span) ([]byte, []Finding) {
 	var b []byte

@@ -200,6 +200,7 @@ func TestLeft(t *testing.T) {
 		"<tool-use-id>toolu_01" + random(52, 22, alnum) + "</tool-use-id>",
 		`"tool_call_key": "call_` + random(53, 24, alnum) + `"`,
 		"message key: msg_" + random(54, 24, alnum),
+		"g++ -o x x.cc $(mysql_config --libs) mysql -pthread -pipe",
 		"data:image/png;base64," + b64,
 		"key: " + b64,
 		`{"type":"thinking","thinking":"","signature":"` + b64 + `"}`,

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,9 +10,11 @@ import (
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
+	"github.com/bough-dev/bough/convert/internal/sink"
 	"github.com/bough-dev/bough/convert/internal/thread"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/fields"
 	"github.com/tidwall/gjson"
 )
 
@@ -32,6 +35,7 @@ type seat struct {
 // reader reads the records of a session.
 type reader struct {
 	*thread.Reader
+	lines *jsonl.Reader
 	seats map[string]seat
 	moved map[string]string // records to be replaced by another one, since a compaction
 
@@ -53,19 +57,88 @@ type reader struct {
 }
 
 func newReader(to transcript.Sink) *reader {
-	return &reader{
+	c := &reader{
 		Reader: thread.NewReader(to), seats: map[string]seat{}, moved: map[string]string{}, parents: map[string]string{},
 		sides: map[string]string{}, restarts: map[string]bool{},
 	}
+	c.lines = jsonl.NewReader(to, c.line)
+	return c
 }
 
-func Read(in io.Reader, to transcript.Sink) error {
-	r := newReader(to)
-	if err := jsonl.Read(in, to, r.line); err != nil {
-		return err
+func Read(in io.Reader, to transcript.Sink) error { return sink.ReadTail(newReader(to), in, to) }
+
+// NewTail returns a reader of a growing session.
+func NewTail(to transcript.Sink) sink.Tail { return newReader(to) }
+
+// Read implements [sink.Tail].
+func (c *reader) Read(in io.Reader) error { return c.lines.Read(in) }
+
+// Fields implements [sink.Tail].
+func (c *reader) Fields(f *fields.Coder) {
+	c.lines.Fields(f)
+	c.Reader.Fields(f)
+	c.seatFields(f)
+	fields.Map(f, &c.moved, f.String)
+	fields.Slice(f, &c.tails, f.String)
+	fields.Map(f, &c.sides, f.String)
+	fields.Map(f, &c.restarts, f.Bool)
+	for _, flag := range []*bool{&c.unlinked, &c.ended} {
+		f.Bool(flag)
 	}
-	return r.end()
+	for _, text := range []*string{&c.main, &c.last, &c.active, &c.titles.custom, &c.titles.ai, &c.agent} {
+		f.String(text)
+	}
+	fields.Map(f, &c.parents, f.String)
+	fields.Slice(f, &c.sums, func(s *[2]string) {
+		f.String(&s[0])
+		f.String(&s[1])
+	})
 }
+
+// seatFields encodes or decodes the seats, with the rounds that they share.
+func (c *reader) seatFields(f *fields.Coder) {
+	type numbered struct {
+		round  int
+		result bool
+	}
+	var rounds []*round
+	seats := make(map[string]numbered, len(c.seats))
+	numbers := make(map[*round]int, len(c.seats))
+	for id, s := range c.seats {
+		n, known := numbers[s.in]
+		if !known {
+			n = len(rounds)
+			numbers[s.in] = n
+			rounds = append(rounds, s.in)
+		}
+		seats[id] = numbered{n, s.result}
+	}
+	fields.Slice(f, &rounds, func(p **round) {
+		fields.Pointer(f, p, func(r *round) {
+			f.String(&r.answer)
+			f.String(&r.tip)
+			fields.Slice(f, &r.answered, f.String)
+			f.Bool(&r.side)
+		})
+	})
+	fields.Map(f, &seats, func(n *numbered) {
+		f.Int(&n.round)
+		f.Bool(&n.result)
+	})
+	if !f.Decoding() {
+		return
+	}
+	c.seats = make(map[string]seat, len(seats))
+	for id, n := range seats {
+		if n.round < 0 || n.round >= len(rounds) || rounds[n.round] == nil {
+			f.Fail(errSeat)
+			return
+		}
+		c.seats[id] = seat{rounds[n.round], n.result}
+	}
+}
+
+var errSeat = errors.New("a message is in no round")
 
 func (c *reader) line(l jsonl.Line) error {
 	r := parseRecord(l.Raw)
@@ -321,20 +394,19 @@ func (c *reader) about(r *record) {
 	}
 }
 
-func (c *reader) end() error {
-	if c.open() {
-		c.Held.Open = true
+// End implements [sink.Tail].
+func (c *reader) End(to transcript.Sink) error {
+	conv := c.Conv
+	conv.Leaf = c.leaf()
+	conv.Side = len(c.parents) == 0
+	if conv.Side && c.agent != "" {
+		conv.ID = c.agent
 	}
-	c.Conv.Leaf = c.leaf()
-	c.Conv.Side = len(c.parents) == 0
-	if c.Conv.Side && c.agent != "" {
-		c.Conv.ID = c.agent
-	}
-	c.Conv.Title = cmp.Or(c.titles.custom, c.titles.ai)
+	conv.Title = cmp.Or(c.titles.custom, c.titles.ai)
 	for _, s := range slices.Backward(c.sums) {
-		if _, ok := c.At[s[0]]; ok && c.Conv.Title == "" {
-			c.Conv.Title = s[1]
+		if _, ok := c.At[s[0]]; ok && conv.Title == "" {
+			conv.Title = s[1]
 		}
 	}
-	return c.Reader.End()
+	return c.Reader.End(to, conv, c.open())
 }

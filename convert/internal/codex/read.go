@@ -17,14 +17,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
+	"github.com/bough-dev/bough/convert/internal/sink"
+	"github.com/bough-dev/bough/convert/internal/state"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/fields"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
@@ -72,9 +76,10 @@ func Detect(head []byte) bool {
 
 // A reader converts records to messages.
 type reader struct {
-	to   transcript.Sink
-	conv transcript.Conversation
-	seed string
+	to    transcript.Sink
+	lines *jsonl.Reader
+	conv  transcript.Conversation
+	seed  string
 
 	live  []turn
 	taken map[string]int      // how often a message occurred after the same messages
@@ -101,11 +106,48 @@ type rider struct {
 	opens bool
 }
 
-func Read(in io.Reader, to transcript.Sink) error {
+func newReader(to transcript.Sink) *reader {
 	r := &reader{to: to, taken: map[string]int{}, tools: map[string]string{}, last: map[string]string{}}
-	if err := jsonl.Read(in, to, r.line); err != nil {
-		return err
-	}
+	r.lines = jsonl.NewReader(to, r.line)
+	return r
+}
+
+func Read(in io.Reader, to transcript.Sink) error { return sink.ReadTail(newReader(to), in, to) }
+
+// NewTail returns a reader of a growing rollout.
+func NewTail(to transcript.Sink) sink.Tail { return newReader(to) }
+
+// Read implements [sink.Tail].
+func (r *reader) Read(in io.Reader) error { return r.lines.Read(in) }
+
+// Fields implements [sink.Tail].
+func (r *reader) Fields(c *fields.Coder) {
+	r.lines.Fields(c)
+	state.Conversation(c, &r.conv)
+	c.String(&r.seed)
+	fields.Slice(c, &r.live, func(t *turn) {
+		c.String(&t.id)
+		c.Bool(&t.prompts)
+	})
+	fields.Map(c, &r.taken, c.Int)
+	fields.Map(c, &r.last, c.String)
+	state.Message(c, &r.held)
+	c.Bool(&r.alone)
+	c.Bool(&r.running)
+	fields.Map(c, &r.tools, c.String)
+	fields.Slice(c, &r.riding, func(r *rider) {
+		fields.Bytes(c, &r.raw)
+		c.Bool(&r.opens)
+	})
+	state.Message(c, &r.twin)
+	c.Int(&r.twinAt)
+	state.Parts(c, &r.thoughts)
+	c.Int(&r.thought)
+}
+
+// End implements [sink.Tail].
+func (r *reader) End(to transcript.Sink) error {
+	r = r.copy(to)
 	if err := r.finish(); err != nil || r.held == nil {
 		return err
 	}
@@ -119,6 +161,28 @@ func Read(in io.Reader, to transcript.Sink) error {
 		r.conv.Leaf = r.live[n-1].id
 	}
 	return to.End(&r.conv)
+}
+
+// copy returns a copy for the end of the log, which passes messages to to. It shares what
+// only records change.
+func (r *reader) copy(to transcript.Sink) *reader {
+	c := *r
+	c.to = to
+	c.conv.Records = slices.Clip(r.conv.Records)
+	c.live, c.riding, c.thoughts = slices.Clip(r.live), slices.Clip(r.riding), slices.Clip(r.thoughts)
+	if r.held != nil {
+		held := *r.held
+		held.Records = slices.Clip(held.Records)
+		c.held = &held
+	}
+	if r.twin != nil || len(r.thoughts) > 0 {
+		c.taken, c.last = maps.Clone(r.taken), maps.Clone(r.last)
+	}
+	if r.twin != nil {
+		twin := *r.twin
+		c.twin = &twin
+	}
+	return &c
 }
 
 func (r *reader) line(l jsonl.Line) error {

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/sink"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/tidwall/gjson"
@@ -83,6 +85,7 @@ func (n *node) last() string {
 
 type reader struct {
 	to     transcript.Sink
+	lines  *jsonl.Reader
 	conv   transcript.Conversation
 	live   []*node
 	at     map[string]*node  // the live records
@@ -97,24 +100,53 @@ type reader struct {
 	chain  string
 }
 
-func Read(in io.Reader, to transcript.Sink) error {
+func newReader(to transcript.Sink) *reader {
 	r := &reader{to: to, at: map[string]*node{}, taken: map[string]bool{}}
+	r.lines = jsonl.NewReader(to, func(l jsonl.Line) error { return r.line(bytes.Clone(l.Raw)) })
+	return r
+}
+
+func Read(in io.Reader, to transcript.Sink) error {
+	r := newReader(to)
 	b := bufio.NewReaderSize(in, jsonl.HeadSize)
 	head, _ := b.Peek(jsonl.HeadSize)
 	head = bytes.TrimSpace(jsonl.TrimBOM(head))
 	var err error
 	if isLog(head) {
-		err = jsonl.Read(b, to, func(l jsonl.Line) error { return r.line(bytes.Clone(l.Raw)) })
+		err = r.Read(b)
 	} else if len(head) > 0 {
 		err = r.document(b)
 	}
-	if err != nil || r.seen == 0 {
+	if err != nil {
 		return err
 	}
-	if r.held != nil {
-		r.held.m.Records = append(r.held.m.Records, r.riding...)
+	return r.End(to)
+}
+
+// NewTail returns a reader of a growing log.
+func NewTail(to transcript.Sink) sink.Tail { return newReader(to) }
+
+// IsLog reports whether a file that begins with head is a log, and not a document.
+func IsLog(head []byte) bool { return isLog(bytes.TrimSpace(jsonl.TrimBOM(head))) }
+
+// Read implements [sink.Tail].
+func (r *reader) Read(in io.Reader) error { return r.lines.Read(in) }
+
+// End implements [sink.Tail]. It restores what it changes.
+func (r *reader) End(to transcript.Sink) error {
+	if r.seen == 0 {
+		return nil
+	}
+	was := *r
+	defer func() { *r = was }()
+	r.to, r.taken = to, maps.Clone(r.taken)
+	if n := r.held; n != nil {
+		node, m := *n, *n.m
+		defer func() { *n = node }()
+		n.m = &m
+		m.Records = slices.Concat(m.Records, r.riding)
 	} else {
-		r.conv.Records = append(r.conv.Records, r.riding...)
+		r.conv.Records = slices.Concat(r.conv.Records, r.riding)
 	}
 	if err := r.hand(true); err != nil {
 		return err
@@ -124,7 +156,8 @@ func Read(in io.Reader, to transcript.Sink) error {
 	} else {
 		r.conv.Leaf, r.conv.Anonymous = r.chain, true
 	}
-	return to.End(&r.conv)
+	conv := r.conv
+	return to.End(&conv)
 }
 
 // isLog reports whether head starts more than one document.

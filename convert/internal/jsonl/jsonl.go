@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/fields"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
@@ -35,36 +36,61 @@ type Line struct {
 // problem. Several records on one line are read one by one; see [pieces]. Invalid UTF-8 is
 // read as U+FFFD, as the programs that write these files read it.
 func Read(in io.Reader, to transcript.Sink, f func(Line) error) error {
+	return NewReader(to, f).Read(in)
+}
+
+// A Reader reads a file piece by piece.
+type Reader struct {
+	to     transcript.Sink
+	f      func(Line) error
+	buf    []byte
+	lines  int   // that were read
+	offset int64 // of the next one
+	known  heads
+}
+
+// NewReader returns a reader that calls f as [Read] does.
+func NewReader(to transcript.Sink, f func(Line) error) *Reader { return &Reader{to: to, f: f} }
+
+// Fields encodes or decodes the state.
+func (p *Reader) Fields(c *fields.Coder) {
+	c.Int(&p.lines)
+	c.Int64(&p.offset)
+	fields.Map(c, &p.known.seen, c.Bool)
+}
+
+// Read reads the next piece, which ends with a line or is the last one.
+func (p *Reader) Read(in io.Reader) error {
 	r := bufio.NewReaderSize(in, 256<<10)
-	var buf []byte
-	var offset int64
-	var known heads
-	for number := 1; ; number++ {
-		raw, size, torn, err := nextLine(r, buf[:0])
+	for {
+		raw, size, torn, err := nextLine(r, p.buf[:0])
 		if err != nil && err != io.EOF {
 			return err
 		}
-		buf = raw
-		if number == 1 {
+		p.buf = raw
+		if size > 0 {
+			p.lines++
+		}
+		if p.lines == 1 {
 			raw = TrimBOM(raw)
 		}
-		lead := len(buf) - len(bytes.TrimLeft(raw, " \t\r\n"))
+		lead := len(p.buf) - len(bytes.TrimLeft(raw, " \t\r\n"))
 		raw = bytes.TrimSpace(raw)
-		at := Line{raw, number, offset}
+		at := Line{raw, p.lines, p.offset}
 		switch {
 		case size > MaxRecord:
-			to.Problem(at.Problem(fmt.Sprintf("it has more than %d MiB", MaxRecord>>20)))
+			p.to.Problem(at.Problem(fmt.Sprintf("it has more than %d MiB", MaxRecord>>20)))
 		case len(raw) > 0:
 			if what := at.check(torn); what == "" {
-				known.add(at.Raw)
-				if err := f(at); err != nil {
+				p.known.add(at.Raw)
+				if err := p.f(at); err != nil {
 					return err
 				}
-			} else if err := at.split(what, raw, lead, torn, &known, to, f); err != nil {
+			} else if err := at.split(what, raw, lead, torn, &p.known, p.to, p.f); err != nil {
 				return err
 			}
 		}
-		offset += size
+		p.offset += size
 		if err == io.EOF {
 			return nil
 		}

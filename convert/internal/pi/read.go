@@ -19,9 +19,11 @@ import (
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/sink"
 	"github.com/bough-dev/bough/convert/internal/thread"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/fields"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
@@ -71,22 +73,44 @@ func slug(dir string) string {
 // reader reads the entries of a session.
 type reader struct {
 	*thread.Reader
+	lines *jsonl.Reader
 	last  string // the entry before, for an entry without an id
 	entry string // the last entry that has one
 	model string // the model, as last set
 }
 
-func Read(in io.Reader, to transcript.Sink) error {
-	r := &reader{Reader: thread.NewReader(to)}
-	if err := jsonl.Read(in, to, r.line); err != nil {
-		return err
+func newReader(to transcript.Sink) *reader {
+	c := &reader{Reader: thread.NewReader(to)}
+	c.lines = jsonl.NewReader(to, c.line)
+	return c
+}
+
+func Read(in io.Reader, to transcript.Sink) error { return sink.ReadTail(newReader(to), in, to) }
+
+// NewTail returns a reader of a growing session.
+func NewTail(to transcript.Sink) sink.Tail { return newReader(to) }
+
+// Read implements [sink.Tail].
+func (c *reader) Read(in io.Reader) error { return c.lines.Read(in) }
+
+// Fields implements [sink.Tail].
+func (c *reader) Fields(f *fields.Coder) {
+	c.lines.Fields(f)
+	c.Reader.Fields(f)
+	for _, text := range []*string{&c.last, &c.entry, &c.model} {
+		f.String(text)
 	}
-	r.Conv.Leaf = r.last
-	if id, known := r.Find(r.entry); known && id != "" {
-		r.Conv.Leaf = id
+}
+
+// End implements [sink.Tail].
+func (c *reader) End(to transcript.Sink) error {
+	conv := c.Conv
+	conv.Leaf = c.last
+	if id, known := c.Find(c.entry); known && id != "" {
+		conv.Leaf = id
 	}
-	r.Conv.Model = r.model
-	return r.End()
+	conv.Model = c.model
+	return c.Reader.End(to, conv, false)
 }
 
 func (c *reader) line(l jsonl.Line) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/fields"
 )
 
 // checker is a sink that passes on valid messages: unique ids, no cycles.
@@ -17,7 +18,7 @@ type checker struct {
 	ended int
 
 	seed    maphash.Seed
-	digests map[string]uint64 // hash of each message, by id
+	digests map[string]uint64 // hash of each message, by id, but not of those in a decoded state
 	parents map[string]string
 	joined  map[string]string // [transcript.Message.Joined]
 	order   []string          // the ids, in the order of the transcript
@@ -26,20 +27,22 @@ type checker struct {
 // Message implements [transcript.Sink].
 func (c *checker) Message(m *transcript.Message) error {
 	if c.digests == nil {
-		c.seed = maphash.MakeSeed()
-		c.digests, c.parents, c.joined = map[string]uint64{}, map[string]string{}, map[string]string{}
+		c.seed, c.digests = maphash.MakeSeed(), map[string]uint64{}
+	}
+	if c.parents == nil {
+		c.parents, c.joined = map[string]string{}, map[string]string{}
 	}
 	for _, id := range []*string{&m.ID, &m.Parent, &m.Joined, &m.CopyOf} {
 		*id = strings.Clone(*id) // not as a part of their record
 	}
 	digest := c.digest(m)
-	if known, taken := c.digests[m.ID]; taken {
-		if known == digest {
+	if _, taken := c.parents[m.ID]; taken {
+		if known, ok := c.digests[m.ID]; ok && known == digest {
 			return nil
 		}
 		for n := 0; taken; n++ {
 			m.ID = transcript.ChainID(m.ID, fmt.Appendf(nil, "%s%d", bytes.Join(toBytes(m.Records), nil), n))
-			_, taken = c.digests[m.ID]
+			_, taken = c.parents[m.ID]
 		}
 		c.Problem(transcript.Problem{What: "duplicate message id; the second message gets a new one: " + m.ID})
 	}
@@ -147,6 +150,15 @@ func (c *checker) breakCycles() (list []string) {
 		}
 	}
 	return list
+}
+
+// fields encodes or decodes the state. It has no hashes of messages, whose seed is that of this
+// process: after decoding, a second message with the id of an earlier one is a problem even if
+// the two are equal.
+func (c *checker) fields(f *fields.Coder) {
+	fields.Slice(f, &c.order, f.String)
+	fields.Map(f, &c.parents, f.String)
+	fields.Map(f, &c.joined, f.String)
 }
 
 // Problem implements [transcript.Sink].

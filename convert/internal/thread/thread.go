@@ -6,8 +6,11 @@ package thread
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
+	"github.com/bough-dev/bough/convert/internal/state"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/fields"
 )
 
 // A Reader reads records that link to their predecessor, and assigns them to
@@ -41,6 +44,23 @@ type place struct {
 
 func NewReader(to transcript.Sink) *Reader {
 	return &Reader{To: to, At: map[string]place{}, late: map[string]string{}}
+}
+
+// Fields encodes or decodes the state.
+func (t *Reader) Fields(c *fields.Coder) {
+	state.Conversation(c, &t.Conv)
+	state.Message(c, &t.Held)
+	c.Int(&t.said)
+	fields.Slice(c, &t.Riding, func(r *Rider) {
+		fields.Bytes(c, &r.Raw)
+		c.String(&r.ID)
+		c.String(&r.parent)
+	})
+	fields.Map(c, &t.At, func(p *place) {
+		c.String(&p.message)
+		c.Bool(&p.Is)
+	})
+	fields.Map(c, &t.late, c.String)
 }
 
 // Find returns the message of a record or of its nearest predecessor with one, "" for
@@ -135,24 +155,28 @@ func (t *Reader) is(id, message string) {
 	}
 }
 
-// End passes on the held message, and ends the conversation if there is one.
-func (t *Reader) End() error {
+// End passes on the held message, which is open or not, and ends the conversation conv, if
+// there is one. It does not change t: more records may follow, and then another end.
+func (t *Reader) End(to transcript.Sink, conv transcript.Conversation, open bool) error {
 	if t.Held == nil {
 		return nil
 	}
+	held := *t.Held
+	held.Open = held.Open || open
+	held.Records = slices.Clip(held.Records)
 	for _, r := range t.Riding {
-		t.Held.Records = append(t.Held.Records, r.Raw)
+		held.Records = append(held.Records, r.Raw)
 	}
-	if err := t.To.Message(t.Held); err != nil {
+	if err := to.Message(&held); err != nil {
 		return err
 	}
 	for message, record := range t.late {
 		if id, known := t.Find(record); known && id != record {
-			if t.Conv.Parents == nil {
-				t.Conv.Parents = map[string]string{}
+			if conv.Parents == nil {
+				conv.Parents = map[string]string{}
 			}
-			t.Conv.Parents[message] = id
+			conv.Parents[message] = id
 		}
 	}
-	return t.To.End(&t.Conv)
+	return to.End(&conv)
 }

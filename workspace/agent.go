@@ -139,7 +139,7 @@ func addTree(v *store.View, a *agent.Agent, name, id, node string) error {
 
 // checkTreeName returns an error if no new tree of an agent can have this name.
 func checkTreeName(a *agent.Agent, name string) error {
-	if err := store.CheckUTF8("name", name); err != nil {
+	if err := store.CheckTitle("name", name); err != nil {
 		return err
 	}
 	if strings.Contains(name, "/") || name != strings.TrimSpace(name) {

@@ -113,7 +113,7 @@ var defects = []defect{
 				s.t.Fatal(err)
 			}
 		}
-		time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
+		s.age("x", "y")
 		s.mend()
 		s.lie("x", "y")
 	}, "stale_cache fixed"},
@@ -143,6 +143,9 @@ var defects = []defect{
 		}
 		s.write(recipe, data)
 	}), "hidden_recipe fixed"},
+	{"errors of hooks", func(s *space) {
+		s.write(".bough/hooks.log", "2020-01-01T00:00:00Z old\n"+time.Now().UTC().Format(time.RFC3339)+" claude-code Stop: no\n")
+	}, "failed_hook"},
 	{"a missing origin of a continuation", func(s *space) { s.delete("conversations/a.json"); s.delete(session.IndexPath) }, "missing_ancestor, stale_index fixed"},
 	{"a cycle of sessions", func(s *space) {
 		s.messages("x", `"continued_from":"y","continued_to":"y"`)
@@ -513,7 +516,7 @@ func (s *space) nothingLost(before map[string]string) {
 // of them.
 func TestDoctorMany(t *testing.T) {
 	t.Parallel()
-	many := testsize.Of(30, 140, 140)
+	many := testsize.Of(30, 60, 140)
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("root", `"continued_from":[]`, `{"id":"0"}`)
 	for i := range many {

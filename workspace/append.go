@@ -18,6 +18,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// MaxTitle is the maximum number of bytes of a title that is given. A conversation that was
+// imported, or written by another program, can have a longer one.
+const MaxTitle = store.MaxTitle
+
 // New begins an empty conversation and moves the head there. The title may be
 // empty.
 func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
@@ -26,7 +30,7 @@ func (w *Workspace) New(ctx context.Context, title string) (*Entry, error) {
 
 // NewOptions are the choices for a new conversation.
 type NewOptions struct {
-	Title string // may be empty
+	Title string // one line of at most [MaxTitle] bytes; may be empty
 
 	// Dialect is "bough" or "penguin": how links and times are written. It must
 	// match the sessions of the folder. Empty means their dialect, and bough's in an
@@ -55,7 +59,7 @@ func (o NewOptions) dialect(folder session.Dialect, empty bool) (session.Dialect
 
 // NewSession begins an empty conversation and moves the head there.
 func (w *Workspace) NewSession(ctx context.Context, o NewOptions) (*Entry, error) {
-	if err := store.CheckUTF8("title", o.Title); err != nil {
+	if err := store.CheckTitle("title", o.Title); err != nil {
 		return nil, err
 	}
 	if _, err := o.dialect(session.Bough, true); err != nil {

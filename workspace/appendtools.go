@@ -61,7 +61,7 @@ func (a *Append) checkTools() error {
 func (a *Append) checkContent() error {
 	switch {
 	case a.Content == nil && len(a.Calls) == 0 && a.CallID == "" && strings.TrimSpace(a.Text) == "":
-		return &fault.Error{Code: fault.Usage, Message: "no text to append", Hint: "give it as an argument or on standard input"}
+		return &fault.Error{Code: fault.Usage, Message: "no text to append", Next: fault.Do(fault.GiveText)}
 	case a.Content == nil:
 		return store.CheckUTF8("text", a.Text)
 	case a.Text != "":

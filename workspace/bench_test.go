@@ -189,8 +189,8 @@ func BenchmarkBranches(b *testing.B) {
 				s.append(workspace.Append{Session: file.ID, Parent: file.Messages[100*i].ID, Text: "Again."})
 			}
 			data := []byte(s.read(session.FileName(file.ID)))
-			s.forget() // the cache of the writer; a reader's is enough
-			time.Sleep(100 * time.Millisecond)
+			s.forget()                         // the cache of the writer; a reader's is enough
+			time.Sleep(100 * time.Millisecond) // recently changed files are not cached
 			s.branches(file.ID)
 			var parse, ours []time.Duration
 			for b.Loop() {
@@ -252,7 +252,7 @@ func benchSpace(b *testing.B, files []testchat.File) *space {
 			b.Fatal(err)
 		}
 	}
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(100 * time.Millisecond) // recently changed files are not cached
 	if _, err := s.New(b.Context(), "Another"); err != nil {
 		b.Fatal(err) // and creates the index
 	}

@@ -50,7 +50,7 @@ func TestWrongCache(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
+		s.age("a", "b")
 		s.checkpoint("a")
 		s.lie("a", "b")
 		if err := act(s, "b"); err != nil {
@@ -118,7 +118,7 @@ func TestReadersCache(t *testing.T) {
 	}
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("a", "", `{"id":"m","role":"user","content":"`+strings.Repeat("long ", 30_000)+`"}`)
-	time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
+	s.age("a")
 	s.branches("a")
 	dir := filepath.Join(s.Dir(), ".bough")
 	if _, err := os.Stat(dir); err == nil {

@@ -29,7 +29,7 @@ import (
 // and [Agent.Retry] asks for another answer.
 func (ag Agent) Chat(ctx context.Context, p agents.Prompt, o agents.TurnOptions) (*agents.ChatResult, error) {
 	if strings.TrimSpace(p.Text) == "" {
-		return nil, &fault.Error{Code: fault.Usage, Message: "the prompt is empty", Hint: "give it as an argument or on standard input"}
+		return nil, &fault.Error{Code: fault.Usage, Message: "the prompt is empty", Next: fault.Do(fault.GiveText)}
 	}
 	if err := store.CheckUTF8("prompt", p.Text); err != nil {
 		return nil, err

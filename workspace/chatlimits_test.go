@@ -81,7 +81,7 @@ func TestTooManyCalls(t *testing.T) {
 	for _, c := range []struct {
 		limit, calls int
 		fails        bool
-	}{{0, testsize.Of(10, 128, 128), false}, {0, 129, true}, {2, 2, false}, {2, 3, true}} {
+	}{{0, testsize.Of(10, 40, 128), false}, {0, 129, true}, {2, 2, false}, {2, 3, true}} {
 		s := openSpace(t, t.TempDir(), 0)
 		s.agent("ada")
 		ran := 0

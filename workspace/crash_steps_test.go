@@ -41,7 +41,7 @@ func (c *crash) steps(what string, n, short, plain int) []int {
 		all[k] = k
 	}
 	if c.sampled {
-		short, plain = 1, short
+		short, plain = 1, min(2, plain)
 	}
 	return testsize.Sample(c, what, all, testsize.Of(short, plain, len(all)))
 }
@@ -50,7 +50,7 @@ func (c *crash) steps(what string, n, short, plain int) []int {
 // data, it tries the one without any unsynced change, and those whose number is k modulo
 // every, so that the samples of steps differ.
 func (c *crash) crashes() {
-	every := testsize.Of(4, 6, 1)
+	every := testsize.Of(4, 12, 1)
 	switch {
 	case *states > 0:
 	case c.sampled: // a check of its large index takes ten times as long
@@ -58,7 +58,7 @@ func (c *crash) crashes() {
 	case c.packs: // a check takes three times as long
 		every = testsize.Of(4, 12, 1)
 	}
-	for _, k := range c.steps("steps to stop after", len(c.trace.Steps), 2, 3) {
+	for _, k := range c.steps("steps to stop after", len(c.trace.Steps), 1, 2) {
 		c.sum.stops.Add(1)
 		tried := map[string]int{}
 		left(c.trace, k, c.most, func(how string, t crashdisk.Tree) bool {

@@ -36,7 +36,8 @@ var states = flag.Int("states", 0, "how many folders per step TestCrash tries, a
 // at all, the next writer removes its remains, and doctor finds nothing. The race detector
 // runs without the scenarios of large indexes and the negative controls. A full run tries
 // every step, with all that a single change may lose, and a fixed number of combinations;
-// any other run tries a sample of the steps and states of each verb.
+// any other run tries a sample of the steps and states of each verb, with the negative
+// controls of each third one, and every second verb with a large index.
 func TestCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows cannot sync a folder")
@@ -47,10 +48,15 @@ func TestCrash(t *testing.T) {
 	needed := &used{rows: map[string]bool{}}
 	scenarios := slices.Concat(scenarios, packScenarios, packRecoveries())
 	t.Run("verbs", func(t *testing.T) {
+		n, large := 0, 0
 		for _, sc := range testsize.Sample(t, "verbs", scenarios, testsize.Of(4, len(scenarios), len(scenarios))) {
-			if underRace && sc.most > 0 {
-				continue // it has a large index
+			if sc.most > 0 { // it has a large index
+				if large++; underRace || large%testsize.Of(1, 2, 1) != 0 {
+					continue
+				}
 			}
+			n++
+			controlled := n%testsize.Of(1, 3, 1) == 0
 			t.Run(sc.name, func(t *testing.T) {
 				t.Parallel()
 				c := newCrash(t, d, needed, sc)
@@ -58,7 +64,8 @@ func TestCrash(t *testing.T) {
 				c.crashes()
 				c.faults()
 				c.report()
-				if !underRace && sc.interrupted == nil { // a recovery has those of its verb and of append
+				// A recovery has the negative controls of its verb and of append.
+				if !underRace && sc.interrupted == nil && controlled {
 					c.controls()
 				}
 				t.Log(&c.sum)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/testchat"
@@ -53,10 +54,10 @@ var needless = table{
 	{"doctor --fix of a torn index", "with swap conversations/.session_index.json.bough-tmp conversations/session_index.json before sync conversations/.session_index.json.bough-tmp", "the index is torn before, and again until it is mended"},
 	{"doctor --fix of a torn session", "without syncdir .bough/trash/STAMP/conversations", "the folder is synced again before anything in it counts"},
 	{"doctor --fix of a torn session", "with swap conversations/.SESSION.json.bough-tmp conversations/SESSION.json before sync conversations/.SESSION.json.bough-tmp", "the session is torn before, and again until it is mended"},
-	{"rename that folds the journal in", "with unlink conversations/session_index.journal before syncdir conversations", "the journal says nothing that the files do not"},
-	{"rename that folds the journal in", "without syncdir conversations (2)", "the journal says nothing that the files do not"},
-	{"rename that folds the journal in", "with unlink conversations/session_index.journal before syncdir conversations (2)", "the journal says nothing that the files do not"},
-	{"rename that folds the journal in", "without syncdir conversations (3)", "the journal says nothing that the files do not"},
+	{"append that folds the journal in", "with unlink conversations/session_index.journal before syncdir conversations", "the journal says nothing that the files do not"},
+	{"append that folds the journal in", "without syncdir conversations (2)", "the journal says nothing that the files do not"},
+	{"append that folds the journal in", "with unlink conversations/session_index.journal before syncdir conversations (2)", "the journal says nothing that the files do not"},
+	{"append that folds the journal in", "without syncdir conversations (3)", "the journal says nothing that the files do not"},
 	{"undo of rm --line", "without syncdir .bough/trash/STAMP/conversations", "what is in the trash too does no harm"},
 	{"undo of agent create", "without syncdir .bough/trash/STAMP", "the folder is synced again before anything in it counts"},
 	{"undo of agent create", "without syncdir conversations", "the index may be lost"},
@@ -604,14 +605,20 @@ var scenarios = []scenario{
 	}},
 	{name: "append that begins a journal", most: 24, files: long, setup: func(s *space) verb {
 		s.new("Bread")
-		s.say("a")
-		if err := rename("long0", strings.Repeat("longer ", 160_000))(s); err != nil {
-			s.t.Fatal(err)
+		s.delete(session.IndexPath)
+		s.say("a") // writes a whole index
+		if _, err := os.Stat(filepath.Join(s.Dir(), filepath.FromSlash(index.JournalPath))); err == nil {
+			s.t.Fatal("there is a journal already")
 		}
 		return add(workspace.Append{Text: "b"})
 	}},
-	{name: "rename that folds the journal in", most: 12, files: long, setup: func(s *space) verb {
-		return rename("long0", strings.Repeat("longer ", 160_000))
+	{name: "append that folds the journal in", most: 12, files: long, setup: func(s *space) verb {
+		s.new("Bread")
+		s.say("a")
+		if err := add(workspace.Append{Session: "long0", Text: "a"})(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return add(workspace.Append{Session: "long1", Text: "b"}) // too much for the journal, with both titles
 	}},
 	{name: "rm with a journal", most: 24, files: long, setup: func(s *space) verb {
 		s.new("Bread")

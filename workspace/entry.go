@@ -16,6 +16,8 @@ type Entry struct {
 	Title         string       `json:"title"`         // its own, else the user's first words, else derived from the id
 	MessageCount  int          `json:"message_count"` // messages in the file, with a repeated header
 	HeaderCount   int          `json:"-"`             // messages in the file that repeat the line's header
+	Auto          bool         `json:"-"`             // it is an automatic checkpoint
+	Penguin       bool         `json:"-"`             // it is a checkpoint of Penguin, which bough only reads
 	CreatedAt     time.Time    `json:"created_at"`
 	LastActive    time.Time    `json:"last_active"`
 	ContinuedFrom []string     `json:"continued_from"` // at most one
@@ -62,7 +64,8 @@ func entryOf(v *store.View, id string) Entry {
 	}
 	if v.IsPenguin(id) {
 		cp := v.Penguin[id]
-		entry.BranchedFrom, entry.BranchPoint = session.ID(cp.Session), session.ID(cp.Message)
+		entry.BranchedFrom, entry.BranchPoint, entry.Penguin = session.ID(cp.Session), session.ID(cp.Message), true
+		entry.Auto = cp.Type == "auto"
 		if file, err := v.PenguinCheckpoint(id); err == nil {
 			entry.MessageCount = len(file.Messages)
 		}
@@ -77,7 +80,7 @@ func entryOf(v *store.View, id string) Entry {
 		branched = cp.Session
 	}
 	entry.BranchedFrom, entry.BranchPoint = session.ID(branched), session.ID(e.BranchPoint)
-	entry.HeaderCount, entry.Packed = e.HeaderCount, e.Packed != nil
+	entry.HeaderCount, entry.Auto, entry.Packed = e.HeaderCount, s.Kind == session.Checkpoint && e.Auto, e.Packed != nil
 	entry.ContinuedFrom, entry.ContinuedTo = store.List(e.ContinuedFrom), store.List(v.Index.ContinuedTo(id))
 	return entry
 }

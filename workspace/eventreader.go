@@ -17,6 +17,7 @@ type eventReader struct {
 	last events.Seq // the last operation returned, or the last before the reader began
 	at   int64      // offset in the log of the next operation, or of the last one that was read
 	read *operation.Operation
+	log  string            // the identity of the log, as far as it was read
 	held []store.LivePiece // that follow an operation that was not read yet
 	full operation.Filler  // for the operations that were returned
 }
@@ -57,12 +58,37 @@ func (r *eventReader) begin(ctx context.Context) error {
 		}
 		if r.last >= 0 && line.Seq <= r.last {
 			r.at, r.read = line.At, line.Operation
-			return nil
+			break
 		}
 		r.at = line.At
 	}
 	r.last = max(r.last, 0)
-	return nil
+	r.log, err = log.Identity(r.last)
+	return err
+}
+
+// A loggedOperation is an operation with the identity of its log.
+type loggedOperation struct {
+	*operation.Operation
+	log string
+}
+
+// events returns the events of o.
+func (o loggedOperation) events() []events.Event {
+	list := eventsOf(o.Operation)
+	for i := range list {
+		list[i].Log, list[i].Last = o.log, i == len(list)-1
+	}
+	return list
+}
+
+// take returns an operation of log that was read, and notes that it was.
+func (r *eventReader) take(log *operation.Log, o *operation.Operation) loggedOperation {
+	r.last = o.Seq
+	if r.log == operation.NoIdentity {
+		r.log = o.Identity()
+	}
+	return loggedOperation{r.complete(log, o), r.log}
 }
 
 // next returns the events of new operations and, between them, the pieces that take
@@ -73,7 +99,7 @@ func (r *eventReader) next(ctx context.Context, take func() []store.LivePiece) i
 		done, err := r.operations(ctx)
 		var list []events.Event
 		for _, o := range done {
-			list = append(list, eventsOf(o)...)
+			list = append(list, o.events()...)
 		}
 		pieces := append(r.held, take()...)
 		r.held = nil
@@ -124,7 +150,7 @@ func (r *eventReader) compacted(log *operation.Log) bool {
 }
 
 // operations returns the operations since the last call.
-func (r *eventReader) operations(ctx context.Context) (done []*operation.Operation, err error) {
+func (r *eventReader) operations(ctx context.Context) (done []loggedOperation, err error) {
 	root, err := r.w.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -141,7 +167,7 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 	}
 	if !r.same(log) {
 		if r.at = 0; !r.compacted(log) {
-			r.last = 0
+			r.last, r.log = 0, operation.NoIdentity
 			r.w.Opts.Note("the log of operations was replaced; events continue with its first operation")
 		}
 	}
@@ -152,12 +178,11 @@ func (r *eventReader) operations(ctx context.Context) (done []*operation.Operati
 			continue
 		case err != nil:
 			return done, err
-		case !line.Settled && len(line.Changes) > 0 && !v.Made(line.Changes[0]):
-			return done, nil // it is still being committed
+		case !line.Settled && slices.ContainsFunc(line.Changes, func(c operation.Change) bool { return !v.Made(c) }):
+			return done, nil // it is still being committed: a reader would see a part of it
 		}
 		if r.at, r.read = line.At, line.Operation; line.Seq > r.last {
-			r.last = line.Seq
-			done = append(done, r.complete(log, line.Operation))
+			done = append(done, r.take(log, line.Operation))
 		}
 	}
 	return done, nil

@@ -20,7 +20,8 @@ import (
 
 // Events returns the events of the workspace: first those after operation from,
 // none if from is negative, then new ones until ctx ends. A slow reader misses
-// no event.
+// no event. The events of an operation are returned when it is complete, so a
+// method that is called after one reads the new state.
 //
 // Events checks the workspace when a file changes and every few seconds.
 // Changes by other programs are logged as an operation, completed in the index,
@@ -113,7 +114,7 @@ func (a *absence) look() bool {
 
 // checkShare limits the time for checks of every session that no change caused:
 // one part of this many.
-const checkShare = 50
+const checkShare = 200
 
 // heal checks every session and, if the index is stale, logs the changes of
 // other programs and completes the index.

@@ -27,6 +27,7 @@ func eventsOf(o *operation.Operation) []events.Event {
 	if o.Verb == operation.External {
 		return external(o)
 	}
+	imported, _ := store.Argument[[]store.AddedMessage](o, store.ArgMessages)
 	for _, c := range o.Changes {
 		if c.File == bookmark.Path {
 			bookmarked(c, func(t events.Type, b bookmark.Bookmark) {
@@ -48,9 +49,15 @@ func eventsOf(o *operation.Operation) []events.Event {
 			}
 			continue
 		}
-		if t, id, message, ok := eventOf(o.Verb, c); ok {
+		t, id, message, ok := eventOf(o.Verb, c)
+		grown := slices.ContainsFunc(imported, func(m store.AddedMessage) bool { return m.Session == id })
+		if ok && !(grown && t == events.SessionChanged) { // the events of the messages cover it
 			add(t, id, message, "")
 		}
+	}
+	for _, m := range imported {
+		e := events.Event{Seq: o.Seq, Time: store.TimeOf(o.Time), Type: events.MessageAdded, Session: session.ID(m.Session), Message: session.ID(m.Message), Role: m.Role, Verb: o.Verb}
+		list = append(list, m.Addition.Events(e)...)
 	}
 	if message := text("message"); message != "" && len(o.Sessions) > 0 && (o.Verb == "append" || o.Args["chat"] != nil) {
 		at := slices.IndexFunc(list, func(e events.Event) bool { return e.Type == events.HeadMoved })

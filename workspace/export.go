@@ -5,19 +5,17 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/outfile"
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -331,47 +329,19 @@ func attachment(v *store.View, a *content.Asset) ([]byte, error) {
 // Save writes the export to a new private file and flushes it to disk. If the
 // file exists, the error has the code [fault.Refused].
 func (e *Export) Save(ctx context.Context, path string) error {
-	return e.save(ctx, path, (*durable.Batch).Create)
+	return e.saved(outfile.Create(ctx, path, e.Data))
 }
 
 // Replace is [Export.Save], but replaces a regular file and keeps its
 // permissions. A symbolic link stays; its target is replaced.
 func (e *Export) Replace(ctx context.Context, path string) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	switch info, err := os.Lstat(path); {
-	case errors.Is(err, fs.ErrNotExist):
-		return e.Save(ctx, path)
-	case err != nil:
-		return err
-	case !info.Mode().IsRegular():
-		return &fault.Error{Code: fault.Refused, Message: path + " is not a regular file", Hint: "name a file"}
-	}
-	return e.save(ctx, path, (*durable.Batch).Replace)
+	return e.saved(outfile.Replace(ctx, path, e.Data))
 }
 
-func (e *Export) save(ctx context.Context, path string, write func(*durable.Batch, string, func(*durable.Writer) error) (fs.FileInfo, error)) error {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return err
-	}
-	root, err := durable.MakeRoot(filepath.Dir(abs))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	b := durable.NewBatch(root)
-	defer b.Discard()
-	_, err = write(b, filepath.Base(abs), durable.Bytes(e.Data))
+// saved sets the path of the export, unless there is an error.
+func (e *Export) saved(path string, err error) error {
 	if err == nil {
-		_, _, err = b.Commit(ctx)
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return &fault.Error{Code: fault.Refused, Message: abs + " already exists", Next: fault.Do(fault.ForceReplace), Err: err}
-	}
-	if err == nil {
-		e.Path = session.ID(abs)
+		e.Path = session.ID(path)
 	}
 	return err
 }

@@ -365,7 +365,7 @@ func writeOver(t *testing.T, path string, data []byte) {
 func TestImportParents(t *testing.T) {
 	t.Parallel()
 	trap := `"metadata":{"parent_id":null},"content":"x"`
-	for _, size := range []int{1, 200 << 10, testsize.Of(300<<10, 5<<20, 5<<20)} {
+	for _, size := range []int{1, 200 << 10, testsize.Of(300<<10, 1<<20, 5<<20)} {
 		var b strings.Builder
 		parent := "null"
 		for n := range 4 {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/testsize"
@@ -286,7 +285,7 @@ func TestImportRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := writeFile(t, "b.jsonl", claudeAsked)
-	time.Sleep(60 * time.Millisecond) // for the file system's clock to advance
+	age(t, other)
 	for range 2 {
 		if got := importOne(t, s, other, imports.Options{}); !got.Removed || !got.Named {
 			t.Errorf("%+v", got)

@@ -27,7 +27,7 @@ const (
 // head. If a session with the UUID exists, NewLine returns its line, and
 // existed is true.
 func (w *Workspace) NewLine(ctx context.Context, o lines.Options) (l *lines.Entry, existed bool, err error) {
-	if err := cmp.Or(store.CheckUTF8("title", o.Title), store.CheckUTF8("user", o.User), checkObject("configs", o.Configs)); err != nil {
+	if err := cmp.Or(store.CheckTitle("title", o.Title), store.CheckUTF8("user", o.User), checkObject("configs", o.Configs)); err != nil {
 		return nil, false, err
 	}
 	type line struct {

@@ -18,7 +18,7 @@ func (w *Workspace) Rename(ctx context.Context, name, title string) (*Entry, err
 		if strings.TrimSpace(title) == "" {
 			return nil, &fault.Error{Code: fault.Usage, Message: "the title is empty"}
 		}
-		if err := store.CheckUTF8("title", title); err != nil {
+		if err := store.CheckTitle("title", title); err != nil {
 			return nil, err
 		}
 		s, err := ownSession(tx.View, name)

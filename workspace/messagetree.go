@@ -43,7 +43,28 @@ type StraightRun struct {
 	Text      string              `json:"text"`      // the first words of Message, on one line
 	Bookmarks []bookmark.Bookmark `json:"bookmarks"` // on messages of the run, in order
 
-	Message session.Message `json:"-"` // the first that is not a system message, else the first
+	Message  session.Message   `json:"-"` // the first that is not a system message, else the first
+	Messages []session.Message `json:"-"` // all messages of the run, in order
+}
+
+// PathTo returns the messages of the path to a message, nil if the tree does not have the
+// message. If two messages have the id, the path to the first one is returned.
+func (t *MessageTree) PathTo(message string) []session.Message {
+	is := func(m session.Message) bool { return m.ID == message }
+	for i := range t.Runs {
+		k := slices.IndexFunc(t.Runs[i].Messages, is)
+		if k < 0 {
+			continue
+		}
+		lists := [][]session.Message{t.Runs[i].Messages[:k+1]}
+		for r := &t.Runs[i]; r.Parent != nil; {
+			r = &t.Runs[*r.Parent]
+			lists = append(lists, r.Messages)
+		}
+		slices.Reverse(lists)
+		return slices.Concat(lists...)
+	}
+	return nil
 }
 
 // MessageTree returns the message tree of the line of a session, in all of its
@@ -82,6 +103,7 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 				Newest:     r.last() == newest,
 				Joined:     []session.ID{},
 				Bookmarks:  []bookmark.Bookmark{},
+				Messages:   make([]session.Message, 0, len(r.nodes)),
 			}
 			if by, ok := l.Replaced(r.last()); ok {
 				run.Leaf, run.ReplacedBy = false, session.ID(l.ID(by))
@@ -93,6 +115,7 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 			run.Message = message(r.nodes[max(0, spoken)])
 			run.Role, run.Text = run.Message.Role(), run.Message.FirstWords()
 			for _, n := range r.nodes {
+				run.Messages = append(run.Messages, message(n))
 				run.Bookmarks = append(run.Bookmarks, labelled[l.ID(n)]...)
 				if l.Joined(n) {
 					run.Joined = append(run.Joined, session.ID(l.ID(n)))

@@ -148,6 +148,12 @@ func checkRuns(t *testing.T, s *space, name string, messages int) {
 			children[*r.Parent]++
 			above = tree.Runs[*r.Parent].Depth
 		}
+		if len(r.Messages) != r.Count || r.Messages[0].ID != r.First || r.Messages[r.Count-1].ID != r.Last {
+			t.Errorf("run %d has the messages %v, not %d from %s to %s", i, r.Messages, r.Count, r.First, r.Last)
+		}
+		if path := tree.PathTo(r.Last); len(path) != r.Depth || path[r.Depth-1].ID != r.Last {
+			t.Errorf("the path to %s has %d messages, not %d", r.Last, len(path), r.Depth)
+		}
 		if r.Depth != above+r.Count {
 			t.Errorf("run %d is %d deep, below one of %d and with %d messages", i, r.Depth, above, r.Count)
 		}
@@ -201,7 +207,7 @@ func TestMessageTreeAny(t *testing.T) {
 // level overflows the stack.
 func TestMessageTreeDeep(t *testing.T) {
 	t.Parallel()
-	n := testsize.Of(1_001, 15_001, 100_001)
+	n := testsize.Of(1_001, 6_001, 100_001)
 	for name, c := range map[string]struct {
 		parent func(i int) int
 		runs   int

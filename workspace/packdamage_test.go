@@ -346,7 +346,7 @@ func TestPackedDamage(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root, _, first, second, pack := s.packs()
 	want := map[string]string{first: firstText, second: secondText}
-	step := testsize.Of(13, 5, 2)
+	step := testsize.Of(23, 7, 2)
 	bits := []byte{0x01, 0x10, 0x80}
 	for _, name := range []string{pack, "packed/" + second + ".json"} {
 		data := s.read(name)

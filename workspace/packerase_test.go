@@ -134,18 +134,31 @@ func settled(t *testing.T, dir string) {
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no recipes: %v", err)
 	}
+	if info, err := os.Lstat(names[0]); err == nil && durable.Identify(info).Changed <= 0 {
+		t.Skip("the system does not report when a file was changed")
+	}
+	age(t, names...)
+}
+
+// age waits until the files are so old that their next change gives them another time.
+func age(t testing.TB, names ...string) {
+	t.Helper()
 	for _, name := range names {
 		info, err := os.Lstat(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		is := durable.Identify(info)
-		if is.Changed <= 0 {
-			t.Skip("the system does not report when a file was changed")
-		}
-		for !durable.Settled(max(is.Changed, is.ModTime), time.Now()) {
+		for is := durable.Identify(info); !durable.Settled(max(is.Changed, is.ModTime), time.Now()); {
 			time.Sleep(time.Millisecond)
 		}
+	}
+}
+
+// age waits until the next change of the sessions gives their files another time.
+func (s *space) age(ids ...string) {
+	s.t.Helper()
+	for _, id := range ids {
+		age(s.t, filepath.Join(s.Dir(), session.FileName(id)))
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/internal/eraser"
 	"github.com/bough-dev/bough/workspace/internal/store"
@@ -82,7 +81,8 @@ func prune(ctx context.Context, w *store.Store, o PruneOptions, after packedTo) 
 
 // judge decides about each automatic checkpoint.
 func judge(v *store.View, r checkpoint.Retention) ([]PruneDecision, error) {
-	if err := v.Whole(); err != nil {
+	checkpoints, err := v.Index.AutoCheckpoints()
+	if err != nil {
 		return nil, err
 	}
 	bookmarks, _, err := v.Bookmarks()
@@ -91,10 +91,7 @@ func judge(v *store.View, r checkpoint.Retention) ([]PruneDecision, error) {
 	}
 	list := []PruneDecision{}
 	var taken []checkpoint.Taken
-	for _, e := range v.Index.Entries() {
-		if e.Kind() != session.Checkpoint || !e.Auto {
-			continue
-		}
+	for _, e := range checkpoints {
 		t := checkpoint.Taken{ID: e.ID, Line: e.Origin(), Created: e.CreatedAt, Auto: true}
 		if len(e.Lineage) > 0 {
 			t.Line = e.Lineage[0]

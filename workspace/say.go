@@ -25,7 +25,7 @@ func queueOf(a *agents.Agent) *agents.Queue {
 // queue. If the agent is idle, Say is [Agent.Chat], and also returns the reply.
 func (ag Agent) Say(ctx context.Context, s agents.Message, o agents.TurnOptions) (*agents.Queue, *agents.ChatResult, error) {
 	if strings.TrimSpace(s.Text) == "" {
-		return nil, nil, &fault.Error{Code: fault.Usage, Message: "the message is empty", Hint: "give it as an argument or on standard input"}
+		return nil, nil, &fault.Error{Code: fault.Usage, Message: "the message is empty", Next: fault.Do(fault.GiveText)}
 	}
 	if err := store.CheckUTF8("text", s.Text); err != nil {
 		return nil, nil, err

@@ -105,7 +105,7 @@ func TestDoctorSettles(t *testing.T) {
 			done := make(chan error, 1)
 			go func() {
 				if finishes {
-					time.Sleep(100 * time.Millisecond)
+					time.Sleep(100 * time.Millisecond) // while doctor waits for the file to settle
 					done <- os.WriteFile(filepath.Join(dir, filepath.FromSlash(session.FileName(id))), []byte(whole), 0o600)
 					return
 				}

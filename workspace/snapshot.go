@@ -12,7 +12,8 @@ import (
 
 // SnapshotOptions are the choices for a checkpoint or a branch.
 type SnapshotOptions struct {
-	// Name is the title. If empty, it is derived from the conversation's title.
+	// Name is the title, one line of at most [MaxTitle] bytes. If empty, it is derived from
+	// the conversation's title.
 	Name string
 	// Auto makes an automatic checkpoint, which has no name and is pruned as
 	// [Options.Retention] says. If any checkpoint of this path exists, it is
@@ -50,6 +51,9 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 		existed bool
 		packed  packedTo
 	}
+	if err := store.CheckTitle("name", o.Name); err != nil {
+		return nil, err
+	}
 	op := operation.Operation{Verb: "checkpoint", Args: store.Args{"ref": ref, "name": o.Name}, Auto: o.Auto}
 	snap, err := store.Update(ctx, w.store, op, func(tx *store.Tx) (snap snapshot, err error) {
 		p, cut, err := cut(tx.View, ref, o.CutOptions)
@@ -83,6 +87,9 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 // to its end unless o.KeepHead is set. Like [Workspace.Checkpoint], it ends
 // before an incomplete tool call.
 func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
+	if err := store.CheckTitle("name", o.Name); err != nil {
+		return nil, err
+	}
 	op := operation.Operation{Verb: "branch", Args: store.Args{"ref": ref, "name": o.Name}}
 	return store.Update(ctx, w.store, op, func(tx *store.Tx) (*Snapshot, error) {
 		p, cut, err := cut(tx.View, ref, o.CutOptions)
@@ -122,15 +129,13 @@ func madeBranch(v *store.View, id string, p *store.Place) (*Snapshot, error) {
 
 // taken returns an existing checkpoint of the path to p, nil if there is none.
 func taken(v *store.View, p *store.Place) (*Snapshot, error) {
-	if err := v.Whole(); err != nil {
-		return nil, err
-	}
-	for _, e := range v.Index.Entries() {
-		if e.Kind() == session.Checkpoint && e.BranchPoint == p.MessageID() && (e.Origin() == p.Source().ID || isOfPath(v, e.ID, p)) {
+	list, err := v.Index.CheckpointsAt(p.MessageID())
+	for _, e := range list {
+		if e.Origin() == p.Source().ID || isOfPath(v, e.ID, p) {
 			return snapshotOf(v, e.ID), nil
 		}
 	}
-	return nil, nil
+	return nil, err
 }
 
 // isOfPath reports whether a snapshot has the messages of the path to p. Their

@@ -3,6 +3,54 @@
 // command is a method of [Workspace], or of one of the handles [Agent], [Line]
 // and [Exploration].
 //
+// # Embedding
+//
+// A program begins a conversation, saves it, and continues it in two directions:
+//
+//	func embed(ctx context.Context, dir string) error {
+//		w, err := workspace.Open(ctx, dir, nil) // the folder need not exist
+//		if err != nil {
+//			return err
+//		}
+//		if _, err := w.New(ctx, "Bread"); err != nil { // the head moves to the new conversation
+//			return err
+//		}
+//		for _, text := range []string{"How wet is too wet?", "It depends on the flour."} {
+//			if _, err := w.Append(ctx, workspace.Append{Text: text}); err != nil { // at the head
+//				return err
+//			}
+//		}
+//		point, err := w.Checkpoint(ctx, "HEAD", workspace.SnapshotOptions{Name: "Before rye"})
+//		if err != nil {
+//			return err
+//		}
+//		if _, err := w.Append(ctx, workspace.Append{Text: "And with rye?"}); err != nil {
+//			return err
+//		}
+//		if _, err := w.Restore(ctx, point.ID); err != nil { // the head moves to the checkpoint
+//			return err
+//		}
+//		fork, err := w.Append(ctx, workspace.Append{Text: "And with spelt?"}) // begins a branch
+//		if err != nil {
+//			return err
+//		}
+//		path, err := w.Show(ctx, fork.Session, session.ReadOptions{})
+//		if err != nil {
+//			return err
+//		}
+//		for _, m := range path.Messages {
+//			fmt.Println(m.Text())
+//		}
+//		_, err = w.Undo(ctx, history.UndoOptions{}) // removes the branch
+//		return err
+//	}
+//
+// [Workspace.Events] follows all changes, also by other programs, and
+// [Workspace.Tree] returns the sessions with their branches and checkpoints.
+// [Agent.Chat] has a model answer. The page docs/embedding.md has more examples.
+//
+// # Specification
+//
 // A workspace is a folder:
 //
 //	conversations/      the session files, session_index.json and its journal
@@ -153,3 +201,17 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 
 // Dir returns the absolute path of the workspace.
 func (w *Workspace) Dir() string { return w.store.Dir }
+
+// Observed returns w with other functions for progress and notes, such as those
+// of one request; see [Options]. If one is nil, that of w is used. Both
+// workspaces share everything else.
+func (w *Workspace) Observed(progress func(doing string, done, total int64), note func(string)) *Workspace {
+	s := *w.store
+	if progress != nil {
+		s.Opts.Progress = progress
+	}
+	if note != nil {
+		s.Opts.Note = note
+	}
+	return &Workspace{&s}
+}

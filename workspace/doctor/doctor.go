@@ -49,6 +49,7 @@ const (
 	DamagedPack        = "damaged_pack"
 	UnusedPack         = "unused_pack"
 	HiddenRecipe       = "hidden_recipe"
+	FailedHook         = "failed_hook"
 )
 
 // A KindInfo describes a kind of problem and how Workspace.Doctor repairs it.
@@ -93,6 +94,7 @@ var Kinds = []KindInfo{
 	{DamagedPack, "a pack has a damaged part, which affects every packed checkpoint that needs one of its messages; a note if none does, as after an interrupted write", "the messages are restored from sessions and packs that still have them; those that no file has are lost, and the others remain readable"},
 	{UnusedPack, "a note: no packed checkpoint needs a pack", "it is moved to the trash"},
 	{HiddenRecipe, "a note: a session file hides a packed checkpoint with the same id", "it is moved to the trash if its plain file would have the same bytes as the session file"},
+	{FailedHook, "a note: hooks of assistants failed in the last seven days", ""},
 	{LeftOver, "a note: an interrupted write left a temporary file", "it is removed, as by the next command that writes"},
 	{PendingForget, "a note: a forget was interrupted; a problem if the file with its plan is damaged", "it is completed, as by the next command that writes; a damaged plan is moved to the trash, and forget has to be repeated"},
 }

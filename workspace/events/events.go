@@ -2,7 +2,9 @@
 package events
 
 import (
+	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/agent/turn"
@@ -74,6 +76,36 @@ type Event struct {
 	// Behind is how many further events were waiting when this one was returned. If
 	// it keeps growing, the reader is too slow.
 	Behind int `json:"behind"`
+
+	// Log identifies the log that has the operation, and Last marks the last event of the
+	// operation; see [Position]. An event without a number has neither.
+	Log  string `json:"-"`
+	Last bool   `json:"-"`
+}
+
+// Position returns the position after the operation of e. It is complete only after the
+// last event of the operation.
+func (e Event) Position() Position { return Position{e.Log, e.Seq} }
+
+// A Position is a place in the log of a workspace: after the operation Seq, or before the
+// first one if Seq is 0. Log identifies the log (docs/format.md 18.17).
+type Position struct {
+	Log string
+	Seq Seq
+}
+
+// ErrPosition is the error for a position from which events cannot be continued: it is of
+// another log, or the log no longer has all operations after it.
+var ErrPosition = errors.New("the log of operations does not have all operations after this position")
+
+// String returns p as LOG-SEQ.
+func (p Position) String() string { return p.Log + "-" + strconv.FormatInt(int64(p.Seq), 10) }
+
+// ParsePosition parses the result of [Position.String].
+func ParsePosition(s string) (p Position, ok bool) {
+	log, seq, _ := strings.Cut(s, "-")
+	n, err := strconv.ParseInt(seq, 10, 64)
+	return Position{log, Seq(n)}, err == nil && log != "" && n >= 0
 }
 
 // A QueueState is the state of a message that is or was queued for an agent.

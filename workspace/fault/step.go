@@ -29,6 +29,7 @@ const (
 	FindSession         Action = "find_session"
 	ForceRemoval        Action = "force_removal"
 	ForceReplace        Action = "force_replace"
+	GiveText            Action = "give_text"
 	ListAgents          Action = "list_agents"
 	ListBookmarks       Action = "list_bookmarks"
 	ListExplorations    Action = "list_explorations"
@@ -54,6 +55,7 @@ const (
 	RewriteLinks        Action = "rewrite_links"
 	SetHead             Action = "set_head"
 	SetHeadAnywhere     Action = "set_head_anywhere"
+	SetInShell          Action = "set_in_shell" // the folder of a workspace, the name of a setting
 	SetModel            Action = "set_model"
 	SpeakMeanwhile      Action = "speak_meanwhile"
 	SwitchTree          Action = "switch_tree"

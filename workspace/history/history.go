@@ -55,4 +55,7 @@ type UndoOptions struct {
 	// To is the number of an operation: all later operations are undone. Zero means
 	// that Count applies. Redo ignores To.
 	To events.Seq
+	// DryRun returns the operations that would be undone, newest first, and changes
+	// nothing. Redo ignores DryRun.
+	DryRun bool
 }

@@ -3,6 +3,8 @@
 package imports
 
 import (
+	"context"
+	"errors"
 	"io"
 
 	"github.com/bough-dev/bough/convert"
@@ -33,12 +35,23 @@ type Options struct {
 	// automatic, so undo passes over them. New messages are added to the line's
 	// newest file, so that large files need not be rewritten.
 	Live bool
+	// Limit is the maximum number of bytes to read of each file: the size that the file
+	// had at a moment, while its program appends to it. Zero means no limit.
+	Limit int64
+	// MaxWhole is the maximum number of bytes of a file that is read as a whole. An import
+	// that needs a larger one fails with [ErrLarge], without reading it; one that is imported
+	// again and again needs only what is new, and an unchanged one nothing. Zero means no
+	// limit.
+	MaxWhole int64
 	// DryRun reports without changing anything.
 	DryRun bool
 	// Each is called for each conversation as soon as it is stored. If nil, it is
 	// not called.
 	Each func(Transcript)
 }
+
+// ErrLarge is the error for a file that is larger than [Options.MaxWhole].
+var ErrLarge = errors.New("the file is too large to be read as a whole")
 
 // A Status is the result for a conversation.
 type Status string
@@ -71,6 +84,9 @@ type Transcript struct {
 	Notes    []string `json:"notes"`              // other remarks
 	Named    bool     `json:"-"`                  // the file was named, not found in a folder or archive
 	Removed  bool     `json:"-"`                  // it was skipped because it was removed before
+	// Tip is the message of the session at which the transcript ends: its current leaf, else
+	// its last message. It is "" if no session has the conversation, or if it is unknown.
+	Tip session.ID `json:"-"`
 }
 
 // A Report lists the results of an import.
@@ -86,6 +102,16 @@ type Source struct {
 	Format *convert.Format
 	Holds  func(within string) bool
 	Name   func(path string) string
+
+	// Found reports that the paths are files that were found in the folder of a
+	// program: they are treated as if the folder were the path, and those that are
+	// gone are skipped.
+	Found bool
+
+	// Export is for a program that keeps a database: [workspace.Workspace.Follow]
+	// calls it after a change of a file in Paths, and imports the files that it
+	// returns. done removes them. If Export is nil, the files in Paths are imported.
+	Export func(ctx context.Context) (paths []string, done func(), err error)
 }
 
 // The methods below replace the output of encoding/json: times have six digits

@@ -27,7 +27,7 @@ func (m *merging) apply() (r *imports.Transcript, more bool, err error) {
 		return nil, false, err
 	}
 	row := m.s.result(imports.Updated)
-	r, row.Session = &row, session.ID(m.line.Parts[0].ID)
+	r, row.Session, row.Tip = &row, session.ID(m.line.Parts[0].ID), session.ID(m.name(m.s.tip()))
 	if p.empty() {
 		r.Status = imports.Unchanged
 		return r, false, nil
@@ -187,6 +187,7 @@ func (m *merging) edited(p *plan, to map[int]destination, at destination, r *imp
 			return nil, false, err
 		}
 		edit.Append(raw)
+		m.logAdded(part.ID, n, raw, len(list))
 	}
 	if r.Added = len(list); r.Added > 0 {
 		edit.SetMeta("message_count", part.Len()+r.Added)
@@ -221,9 +222,32 @@ func (m *merging) continued(p *plan, to map[int]destination, r *imports.Transcri
 	}
 	at := cmp.Or(m.s.last, m.v.View.Index.Dialect().Time(m.v.View.Now(m.line)))
 	parent := m.parentOf(&m.s.messages[list[0]])
-	_, err := m.v.Continuation(&store.Place{Line: m.line}, last, parent, at, raws...)
+	made, err := m.v.Continuation(&store.Place{Line: m.line}, last, parent, at, raws...)
+	for i, n := range list {
+		if err == nil {
+			m.logAdded(made, n, raws[i], len(list))
+		}
+	}
 	r.Added = len(list)
 	return r, len(p.added) > len(list) || len(p.amended)+len(p.outdated)+len(p.adopted) > 0 || m.own < 0, err
+}
+
+// maxLogged is how many added messages of a live transcript are logged for watchers, and
+// maxLoggedNew for a new conversation: one that is imported when it is long is no news.
+const (
+	maxLogged    = 100
+	maxLoggedNew = 8
+)
+
+// logAdded logs for watchers that message n of a live transcript, one of several, is added
+// to a session.
+func (m *merging) logAdded(session string, n int, raw []byte, of int) {
+	if !m.i.o.Live || of > maxLogged {
+		return
+	}
+	parent := m.parentOf(&m.s.messages[n])
+	e := m.has(parent)
+	m.v.LogMessage(session, parent, raw, e != nil && !m.line.IsLeaf(e.node))
 }
 
 // isContinued reports whether a message was added to its file after that had a
@@ -285,8 +309,8 @@ func (m *merging) rewrite(edit *session.Edit, e *existing, change func(raw []byt
 		return err
 	}
 	raw, err := change(slices.Clone([]byte(s.Messages[e.index].Raw)))
-	if err != nil || !gjson.ValidBytes(raw) {
-		return cmp.Or(err, fmt.Errorf("the message %s cannot be changed", e.id))
+	if err = cmp.Or(err, rawjson.Check(raw)); err != nil {
+		return fmt.Errorf("the message %s cannot be changed: %w", e.id, err)
 	}
 	edit.ReplaceMessage(e.index, raw)
 	return nil

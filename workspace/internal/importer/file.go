@@ -16,6 +16,9 @@ import (
 
 // file reads the conversations of a file.
 func (i *importer) file(f unpack.File) error {
+	if i.o.MaxWhole > 0 && f.Info != nil && sizeWithin(f.Info.Size(), i.o.Limit) > i.o.MaxWhole {
+		return imports.ErrLarge
+	}
 	head, err := f.In.Peek(convert.HeadSize)
 	if err != nil && !errors.Is(err, io.EOF) {
 		i.failed(f.Path, err)
@@ -39,7 +42,11 @@ func (i *importer) file(f unpack.File) error {
 		return nil
 	}
 	r.begin()
-	err = format.Read(f.In, r)
+	if t := i.tailOf(f, format, head, r); t != nil {
+		err = r.readWhole(t, f.In)
+	} else {
+		err = format.Read(f.In, r)
+	}
 	r.stopped = cmp.Or(r.stopped, r.wait())
 	r.spool.drop()
 	if r.row != nil {
@@ -60,16 +67,30 @@ func (i *importer) file(f unpack.File) error {
 	return nil
 }
 
+// sizeWithin returns the size of a file of which at most limit bytes are read, if that is not 0.
+func sizeWithin(size, limit int64) int64 {
+	if limit > 0 {
+		size = min(size, limit)
+	}
+	return size
+}
+
+// growing is how long a followed file is not recorded after a change: it would be
+// recorded again and again.
+const growing = time.Minute
+
 // fileRow returns a new row of the ledger for a file. It returns nil for a part
-// of an archive, standard input, or a file whose content may change without its
-// time.
+// of an archive, standard input, a file that is read in part, or one whose content may
+// change without its time.
 func (i *importer) fileRow(f unpack.File) *FileRow {
-	if f.Info == nil || i.o.DryRun {
+	if f.Info == nil || i.o.DryRun || i.o.Limit > 0 && f.Info.Size() > i.o.Limit {
 		return nil
 	}
 	abs, err := filepath.Abs(f.Path)
 	id := durable.Identify(f.Info)
-	if err != nil || !durable.Settled(max(id.Changed, id.ModTime), time.Now()) {
+	now := time.Now()
+	changed := max(id.Changed, id.ModTime)
+	if err != nil || !durable.Settled(changed, now) || i.found && now.Sub(time.Unix(0, changed)) < growing {
 		return nil
 	}
 	row := &FileRow{}
@@ -89,6 +110,7 @@ type intake struct {
 	row     *FileRow // nil if the ledger does not record the file
 	count   int      // number of conversations read
 	stopped error    // the error that ends the whole import
+	tail    *tail    // of the file, nil if it is not kept
 
 	adding *adding // the messages being spooled, nil for none
 }
@@ -159,6 +181,7 @@ func (r *intake) End(c *transcript.Conversation) error {
 	}
 	s := r.spool
 	s.end(c)
+	s.tail = r.tail
 	r.count++
 	r.begin()
 	skip := func(detail string) {

@@ -23,23 +23,35 @@ import (
 
 // Import imports several sources as one group of operations.
 func Import(ctx context.Context, w *store.Store, sources []imports.Source, o imports.Options) (*imports.Report, error) {
-	i := &importer{store: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.Opts.Now(), rows: []imports.Transcript{}}
+	if isFollowed(sources, o) {
+		return importFollowed(ctx, w, sources, o)
+	}
+	return ImportTails(ctx, w, sources, o, nil)
+}
+
+// ImportTails is Import. If tails is not nil, it keeps the states of files that grow there,
+// for [Tails.Grow].
+func ImportTails(ctx context.Context, w *store.Store, sources []imports.Source, o imports.Options, tails *Tails) (*imports.Report, error) {
+	i := &importer{tails: tails, store: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.Opts.Now(), rows: []imports.Transcript{}}
 	defer i.drop()
 	for _, source := range sources {
 		for _, path := range source.Paths {
-			if _, err := os.Stat(path); path != "-" && errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(path); path != "-" && !source.Found && errors.Is(err, fs.ErrNotExist) {
 				return nil, &fault.Error{Code: fault.NotFound, Message: "no such file or folder: " + path, Hint: "name a file, a folder or an archive, or - for standard input", Err: err}
 			}
 		}
+	}
+	if tails != nil {
+		tails.check(w.Dir)
 	}
 	if err := i.begin(); err != nil {
 		return nil, err
 	}
 	var err error
 	for _, source := range sources {
-		i.o.Format, i.o.Holds, i.o.Name = source.Format, source.Holds, source.Name
+		i.o.Format, i.o.Holds, i.o.Name, i.found = source.Format, source.Holds, source.Name, source.Found && o.Live
 		err = unpack.Walk(ctx, source.Paths, unpack.Options{
-			Stdin: o.Stdin, Head: convert.HeadSize, Holds: source.Holds, Known: i.knownFile,
+			Stdin: o.Stdin, Head: convert.HeadSize, Holds: source.Holds, Found: source.Found, Known: i.knownFile, Limit: o.Limit,
 			Progress: func(done, total int64) { w.Opts.Progress("reading", done, total) },
 		}, i.file, i.failed)
 		if err != nil {
@@ -50,6 +62,9 @@ func Import(ctx context.Context, w *store.Store, sources []imports.Source, o imp
 		err = i.rest()
 	}
 	later := i.save()
+	if tails != nil {
+		tails.ledger += i.ledger.written
+	}
 	return &imports.Report{Imported: i.rows}, i.stopped(cmp.Or(err, later))
 }
 
@@ -68,6 +83,8 @@ type importer struct {
 	store *store.Store
 	ctx   context.Context
 	o     imports.Options
+	found bool // the files of the current source are followed
+	tails *Tails
 	seed  maphash.Seed
 	now   time.Time
 	skip  skipList
@@ -184,12 +201,16 @@ func (i *importer) knownFile(path string, info fs.FileInfo, named bool) bool {
 		i.row(imports.Transcript{Path: i.name(path), Status: imports.Skipped, Detail: "excluded by a pattern", Named: named})
 		return true
 	}
+	if i.o.Limit > 0 && info.Size() > i.o.Limit {
+		return false // a part of the file is to be read
+	}
 	row := i.ledger.file(abs, durable.Identify(info), i.formatName(), named)
 	if row == nil || i.o.Again || !i.settled(row) {
 		return false
 	}
 	for _, r := range row.File.Rows {
 		r.Path, r.Added, r.Replaced, r.Named = i.name(path), 0, 0, named
+		r.Transcript.Tip = session.ID(r.Tip)
 		if r.Session != "" {
 			r.Status = imports.Unchanged
 			if conv := i.ledger.of(r); conv != nil && i.isOut(conv) {

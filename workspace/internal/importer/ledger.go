@@ -21,6 +21,8 @@ type ledger struct {
 	Said  map[string]*ConvRow // by [SourceKey]
 	Ends  map[string]*ConvRow // conversations without an id, by the id of the last message
 	news  []byte              // lines to write
+
+	written int64 // bytes that were written
 }
 
 // A FileRow is the line for a file that was read completely.
@@ -46,6 +48,7 @@ type LedgerImported struct {
 	imports.Transcript
 	ID   string `json:"id,omitempty"`   // the id of the conversation in the other program
 	Last string `json:"last,omitempty"` // the id of the last message, if there is no ID
+	Tip  string `json:"tip,omitempty"`  // see [imports.Transcript]
 }
 
 // MarshalJSON implements [json.Marshaler]. It shadows the method of the
@@ -56,7 +59,8 @@ func (r LedgerImported) MarshalJSON() ([]byte, error) {
 		row
 		ID   string `json:"id,omitempty"`
 		Last string `json:"last,omitempty"`
-	}{row(r.Transcript), r.ID, r.Last}), nil
+		Tip  string `json:"tip,omitempty"`
+	}{row(r.Transcript), r.ID, r.Last, r.Tip}), nil
 }
 
 // A ConvRow is the line for a conversation.
@@ -170,6 +174,9 @@ func saveLedger(ctx context.Context, w *store.Store, l *ledger) error {
 	l.news = nil
 	return w.Patient().WithLock(ctx, "import", func(root *os.Root) error {
 		_, err := durable.Append(root, store.ImportsPath, lines)
+		if err == nil {
+			l.written += int64(len(lines))
+		}
 		return err
 	})
 }

@@ -96,6 +96,7 @@ type merging struct {
 	export   *exportRecord // the export that the transcript began as, nil if there is none
 	exported bool          // the transcript was exported from the line
 	line     *store.Line
+	tail     *tail // the transcript has only the messages at its end; nil if it has all
 
 	sources []gjson.Result      // of the line; see [ownSources]
 	own     int                 // index of the transcript in sources, -1 if it was not imported into the line

@@ -74,7 +74,7 @@ func (m *merging) plan() (*plan, error) {
 	m.breakCycles(p)
 	grown := len(p.added)+len(p.complete) > 0
 	m.s.grown = m.s.grown || grown && !m.dry
-	m.stale = !grown && !m.s.grown && m.older()
+	m.stale = m.tail == nil && !grown && !m.s.grown && m.older()
 	if m.stale {
 		p.amended = nil
 	}
@@ -186,6 +186,9 @@ func (m *merging) amends(e *existing, n int) (bool, error) {
 				delete(left, string(r))
 			}
 		}
+	}
+	if m.tail != nil && len(left) > 0 {
+		return false, errWhole // they may be records of an earlier message
 	}
 	return len(left) == 0, nil
 }

@@ -28,6 +28,7 @@ type Spool struct {
 	path     string
 	number   int      // index of the conversation in its file
 	row      *FileRow // of the file, nil if it has none
+	tail     *tail    // of the file, nil if it is not kept
 	digests  bool     // compute digests of messages
 	named    bool     // the file was named, not found in a folder or archive
 	grown    bool     // an operation of this import added a part of it to a session

@@ -29,6 +29,17 @@ func (s *Spool) result(status imports.Status) imports.Transcript {
 	return r
 }
 
+// tip returns the id of the message at which the conversation ends, "" if it is empty.
+func (s *Spool) tip() string {
+	switch n := len(s.messages); {
+	case s.conv.Leaf != "":
+		return s.conv.Leaf
+	case n > 0:
+		return s.messages[n-1].id
+	}
+	return ""
+}
+
 // maxProblems is how many problems of one conversation are kept.
 const maxProblems = 20
 
@@ -67,12 +78,15 @@ func (s *Spool) problemTexts() (problems, notes []string) {
 // finish adds the row of a conversation that is done.
 func (i *importer) finish(s *Spool, r imports.Transcript) {
 	if s.row != nil {
-		l := LedgerImported{Transcript: r, ID: s.conv.ID}
+		l := LedgerImported{Transcript: r, ID: s.conv.ID, Tip: string(r.Tip)}
 		if s.conv.ID == "" && len(s.messages) > 0 {
 			l.Last = s.messages[len(s.messages)-1].id
 		}
 		s.row.File.Rows = append(s.row.File.Rows, l)
 		s.row.left--
+	}
+	if s.tail != nil {
+		i.tails.keep(s, r)
 	}
 	if r.Session != "" {
 		i.there[string(r.Session)] = true
@@ -347,8 +361,26 @@ func (i *importer) created(tx *store.Tx, s *Spool) (row *imports.Transcript, mor
 	if err != nil {
 		return nil, false, err
 	}
-	r.Session = session.ID(d.ID)
+	r.Session, r.Tip = session.ID(d.ID), session.ID(s.tip())
+	if err := i.logNew(tx, s, d.ID); err != nil {
+		return nil, false, err
+	}
 	return &r, more, tx.Create(d)
+}
+
+// logNew logs for watchers the messages of a live conversation that begins a session.
+func (i *importer) logNew(tx *store.Tx, s *Spool, session string) error {
+	if !i.o.Live || len(s.messages) > maxLoggedNew {
+		return nil
+	}
+	for n := range s.messages {
+		raw, err := s.raw(n)
+		if err != nil {
+			return err
+		}
+		tx.LogMessage(session, s.messages[n].parent, raw, false)
+	}
+	return nil
 }
 
 // imported returns the session for a conversation, with its first messages.

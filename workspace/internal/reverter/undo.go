@@ -16,12 +16,15 @@ import (
 
 // Undo reverts as many operations as o says, newest first.
 func Undo(ctx context.Context, w *store.Store, o history.UndoOptions) (*history.Operations, error) {
-	if o.Count <= 1 && o.To == 0 {
+	if o.Count <= 1 && o.To == 0 && !o.DryRun {
 		return undoOne(ctx, w, o)
 	}
-	rounds, err := planUndo(ctx, w, o)
+	rounds, planned, err := planUndo(ctx, w, o)
 	if err != nil {
 		return nil, err
+	}
+	if o.DryRun {
+		return planned, nil
 	}
 	done := &history.Operations{Operations: []history.Operation{}}
 	for n := range rounds {
@@ -42,43 +45,51 @@ func Undo(ctx context.Context, w *store.Store, o history.UndoOptions) (*history.
 	return done, nil
 }
 
-// planUndo returns how many operations or groups are to be undone. If one of
-// them needs a purged file, it returns an error before anything changes.
-func planUndo(ctx context.Context, w *store.Store, o history.UndoOptions) (int, error) {
-	return store.Read(ctx, w, func(v *store.View) (rounds int, err error) {
+// planUndo returns the operations that are to be undone, and in how many rounds:
+// a group counts once. If one of them needs a purged file, it returns an error
+// before anything changes.
+func planUndo(ctx context.Context, w *store.Store, o history.UndoOptions) (rounds int, planned *history.Operations, err error) {
+	type plan struct {
+		rounds     int
+		operations *history.Operations
+	}
+	p, err := store.Read(ctx, w, func(v *store.View) (p plan, err error) {
+		p.operations = &history.Operations{Operations: []history.Operation{}}
 		id, err := v.LoggedSession(o.In)
 		if err != nil {
-			return 0, err
+			return p, err
 		}
 		log, err := operation.Open(v.Root)
 		if err != nil {
-			return 0, err
+			return p, err
 		}
 		defer log.Close()
 		var failed error
 		newest := v.Operations(log, &failed)
 		if o.To != 0 && len(operation.Find(newest, []events.Seq{o.To})) == 0 {
-			return 0, cmp.Or(failed, error(&fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no operation %d", o.To), Next: fault.Do(fault.ListOperations)}))
+			return p, cmp.Or(failed, error(&fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no operation %d", o.To), Next: fault.Do(fault.ListOperations)}))
 		}
 		groups := map[events.Seq]bool{}
 		for target := range operation.AllUndoable(newest, id, lost(v)) {
 			counted := o.In == "" && groups[target.Group]
-			if o.To != 0 && target.Seq <= o.To || o.To == 0 && rounds == o.Count && !counted {
+			if o.To != 0 && target.Seq <= o.To || o.To == 0 && p.rounds == max(o.Count, 1) && !counted {
 				break
 			}
 			if purged(v, target.As) {
-				return 0, newer(target.Operation, "its files were deleted from the trash")
+				return p, newer(target.Operation, "its files were deleted from the trash")
 			}
 			if !counted {
-				rounds++
+				p.rounds++
 			}
 			groups[target.Group] = target.Group != 0
+			p.operations.Operations = append(p.operations.Operations, store.OperationOf(target.Operation, false))
 		}
-		if rounds == 0 && failed == nil {
-			return 0, nothingTo("undo")
+		if p.rounds == 0 && failed == nil {
+			return p, nothingTo("undo")
 		}
-		return rounds, failed
+		return p, failed
 	})
+	return p.rounds, p.operations, err
 }
 
 func undoOne(ctx context.Context, w *store.Store, o history.UndoOptions) (*history.Operations, error) {

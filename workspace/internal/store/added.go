@@ -14,8 +14,9 @@ import (
 
 // The names of arguments that events need beyond the changes of files.
 const (
-	ArgAdded = "addition" // an [addition]
-	argQueue = "queue"    // a list of [queueChange]
+	ArgAdded    = "addition" // an [addition]
+	ArgMessages = "messages" // a list of [AddedMessage]
+	argQueue    = "queue"    // a list of [queueChange]
 )
 
 // An Addition has the fields that the event of an added message needs.
@@ -36,6 +37,16 @@ func (tx *Tx) LogAddition(m *Message, a Addition) {
 		}
 	}
 	tx.Op.Args[ArgAdded] = a
+}
+
+// LogMessage adds to the log entry what the event for an added message needs. branch
+// reports that its parent already had a child.
+func (tx *Tx) LogMessage(in, parent string, raw []byte, branch bool) {
+	v := gjson.GetManyBytes(raw, "id", "role")
+	list, _ := tx.Op.Args[ArgMessages].([]AddedMessage)
+	tx.Op.Args[ArgMessages] = append(list, AddedMessage{in, v[0].String(), v[1].String(), Addition{
+		Parent: session.ID(parent), Kind: turn.KindOf(v[1].Str), Mode: turn.Normal, Branch: branch,
+	}})
 }
 
 // branchesAt reports whether a message below p begins an in-place branch.

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/agent/turn"
@@ -60,6 +63,24 @@ func CheckUTF8(what, s string) error {
 		return &fault.Error{Code: fault.Usage, Message: "the " + what + " is not valid UTF-8"}
 	}
 	return nil
+}
+
+// MaxTitle is the maximum number of bytes of a title that a caller gives.
+const MaxTitle = 1000
+
+// CheckTitle returns an error if s cannot be a title: one line of text of at most [MaxTitle]
+// bytes, or empty. Titles that files have are not checked.
+func CheckTitle(what, s string) error {
+	wrong := ""
+	switch {
+	case len(s) > MaxTitle:
+		wrong = fmt.Sprintf("the %s has %d bytes; at most %d are allowed", what, len(s), MaxTitle)
+	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
+		wrong = "the " + what + " must be one line of text, without control characters"
+	default:
+		return CheckUTF8(what, s)
+	}
+	return &fault.Error{Code: fault.Usage, Message: wrong}
 }
 
 // OwnContinued is a member of metadata.bough: the message was added to its file

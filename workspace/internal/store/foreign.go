@@ -12,11 +12,11 @@ type Foreign struct {
 	Added    []string       `json:"added"`
 	Changed  []string       `json:"changed"`
 	Removed  []string       `json:"removed"`
-	Messages []addedMessage `json:"messages,omitempty"`
+	Messages []AddedMessage `json:"messages,omitempty"`
 }
 
-// An addedMessage is a message that another program added.
-type addedMessage struct {
+// An AddedMessage is a message that another program or a live import added.
+type AddedMessage struct {
 	Session string `json:"session_id"`
 	Message string `json:"message_id"`
 	Role    string `json:"role"`
@@ -129,7 +129,7 @@ const (
 )
 
 // messagesAdded returns the messages that other programs added to sessions.
-func (v *View) messagesAdded(f Foreign) (list []addedMessage) {
+func (v *View) messagesAdded(f Foreign) (list []AddedMessage) {
 	had := v.Index.Foreign.Had
 	n := 0
 	for _, id := range slices.Concat(f.Added, f.Changed) {
@@ -151,7 +151,7 @@ func (v *View) messagesAdded(f Foreign) (list []addedMessage) {
 		from = min(max(from, s.Header, to-mostMessages), to)
 		added := v.additionsIn(id, s.Messages[from:to])
 		for i, m := range s.Messages[from:to] {
-			list = append(list, addedMessage{id, m.ID, m.Role(), added[i]})
+			list = append(list, AddedMessage{id, m.ID, m.Role(), added[i]})
 		}
 	}
 	return list

@@ -22,9 +22,9 @@ func (v *View) WholeLine(id string) ([]string, error) {
 	return ids, err
 }
 
-// MayRemove returns an error if a session that stays depends on one of ids.
-func (v *View) MayRemove(ids []string, force bool) error {
-	var continued, copied []string
+// Dependents returns the sessions that depend on one of ids and are not in ids: those
+// that continue it, and those that were copied from it.
+func (v *View) Dependents(ids []string) (continued, copied []string) {
 	for _, id := range ids {
 		for _, child := range v.Index.Children(id) {
 			switch {
@@ -38,6 +38,12 @@ func (v *View) MayRemove(ids []string, force bool) error {
 		}
 		copied = append(copied, v.PenguinBelow(id)...)
 	}
+	return continued, copied
+}
+
+// MayRemove returns an error if a session that stays depends on one of ids.
+func (v *View) MayRemove(ids []string, force bool) error {
+	continued, copied := v.Dependents(ids)
 	refuse := func(why string, children []string, hint string, next fault.Action) error {
 		return &fault.Error{
 			Code:    fault.HasChildren,

@@ -1,0 +1,311 @@
+package importer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/maphash"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/crc32c"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/fields"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/imports"
+	"github.com/bough-dev/bough/workspace/internal/store"
+)
+
+// tailsDir has tails for processes that import one after the other, each in a file: a hook
+// lives shorter than its transcript grows. It is a cache.
+const tailsDir = session.CacheDir + "/tails"
+
+const (
+	maxStored     = 32
+	maxStoredSize = 4 << 20 // bytes of a file
+	maxStoredAge  = 7 * 24 * time.Hour
+)
+
+// tailMark is the start of a stored tail.
+const tailMark = "bough tail 1\n"
+
+// isFollowed reports whether an import is that of one transcript that its program appends to.
+func isFollowed(sources []imports.Source, o imports.Options) bool {
+	return len(sources) == 1 && len(sources[0].Paths) == 1 && sources[0].Found && sources[0].Export == nil &&
+		o.Live && !o.DryRun && !o.Again && filepath.IsAbs(sources[0].Paths[0]) && filepath.Ext(sources[0].Paths[0]) == ".jsonl"
+}
+
+// importFollowed imports what is new in a file if an earlier process stored its tail, else the
+// whole file, and stores the tail.
+func importFollowed(ctx context.Context, w *store.Store, sources []imports.Source, o imports.Options) (*imports.Report, error) {
+	source, path := sources[0], sources[0].Paths[0]
+	ts := &Tails{old: true, list: map[string]*tail{}}
+	ts.ledger, ts.exports = recordSizes(w.Dir)
+	exists := store.Is(w.Dir)
+	st := openStoredTails(ctx, w)
+	defer func() { st.close() }()
+	t := st.read(w, ts, path)
+	switch {
+	case t == nil || source.Format != nil && source.Format != t.format:
+	case o.Limit > 0 && t.offset > o.Limit:
+		return ImportTails(ctx, w, sources, o, nil) // an earlier state of the file; the tail stays
+	default:
+		t.i.o = o
+		ts.list[path] = t
+		offset, unchanged := t.offset, t.row.Status == imports.Unchanged
+		r, err := ts.grow(ctx, w, path, o.Limit)
+		switch {
+		case err == nil:
+			if t.offset > offset || !unchanged {
+				st.write(ts, path)
+			}
+			if o.Each != nil {
+				o.Each(r)
+			}
+			return &imports.Report{Imported: []imports.Transcript{r}}, nil
+		case ctx.Err() != nil || errors.Is(err, fault.Locked) || errors.Is(err, fault.Busy):
+			return nil, err
+		}
+	}
+	report, err := ImportTails(ctx, w, sources, o, ts)
+	if !exists {
+		st = openStoredTails(ctx, w)
+	}
+	if err == nil {
+		st.write(ts, path)
+	}
+	return report, err
+}
+
+// storedTails is the folder of stored tails.
+type storedTails struct {
+	root    *os.Root // of the workspace
+	dir     *durable.CacheDir
+	program durable.Identity // of this process: no other one can decode what it stores
+}
+
+// openStoredTails opens the folder, and creates it. It returns nil, which has no tails, if that is
+// impossible. A tail has text of messages, which must not come back after a forget: that removes
+// the folder, and nothing can be written to a folder that was opened before its removal.
+func openStoredTails(ctx context.Context, w *store.Store) *storedTails {
+	program, err := os.Executable()
+	if err != nil || !store.Is(w.Dir) {
+		return nil
+	}
+	info, err := os.Stat(program)
+	if err != nil { // it was replaced
+		return nil
+	}
+	root, err := w.Open(ctx)
+	if err != nil {
+		return nil
+	}
+	dir, err := durable.OpenCacheDir(root, tailsDir)
+	if err != nil {
+		root.Close()
+		return nil
+	}
+	return &storedTails{root, dir, durable.Identify(info)}
+}
+
+func (st *storedTails) close() {
+	if st != nil {
+		st.dir.Close()
+		st.root.Close()
+	}
+}
+
+// nameOf returns the name of the file for the tail of a transcript.
+func nameOf(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:16])
+}
+
+// read returns the stored tail of a file, nil if there is none that fits ts.
+func (st *storedTails) read(w *store.Store, ts *Tails, path string) *tail {
+	if st == nil {
+		return nil
+	}
+	f, err := durable.OpenCache(st.root, tailsDir+"/"+nameOf(path), maxStoredSize)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	data := make([]byte, info.Size())
+	_, err = io.ReadFull(f, data)
+	end := len(data) - 4
+	if err != nil || end < len(tailMark) || string(data[:len(tailMark)]) != tailMark || crc32c.Of(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
+		return nil
+	}
+	t := &tail{
+		spool: &Spool{maxMemory: 1 << 40}, used: time.Now(),
+		i: &importer{store: w, seed: maphash.MakeSeed()},
+	}
+	now := storedTail{program: st.program, path: path, ledger: ts.ledger, exports: ts.exports}
+	was := storedTail{tail: t}
+	if fields.Decode(data[len(tailMark):end], was.fields) != nil || was.program != now.program || was.path != now.path || was.ledger != now.ledger || was.exports != now.exports {
+		return nil
+	}
+	t.path, t.spool.format = path, t.format
+	return t
+}
+
+// write stores the tail of a file, or removes the stored one if the file has none. Errors are
+// ignored.
+func (st *storedTails) write(ts *Tails, path string) {
+	if st == nil {
+		return
+	}
+	name := nameOf(path)
+	if data := st.encode(ts, ts.list[path]); data != nil {
+		var sum crc32c.Sum
+		sum.Add([]byte(tailMark))
+		sum.Add(data)
+		st.dir.Write(name, []byte(tailMark), data, binary.LittleEndian.AppendUint32(nil, sum.CRC))
+	} else {
+		st.root.Remove(tailsDir + "/" + name)
+	}
+	st.prune(time.Now())
+}
+
+// encode returns a tail as it is stored, without its mark and its checksum. It returns nil if t is nil or too
+// large, or cannot be encoded.
+func (st *storedTails) encode(ts *Tails, t *tail) []byte {
+	if t == nil {
+		return nil
+	}
+	var err error
+	if t.reader != nil {
+		t.state, err = t.reader.State(len(t.state) + 1<<10)
+	}
+	if err != nil || len(t.state) > maxStoredSize {
+		return nil
+	}
+	s := storedTail{program: st.program, path: t.path, ledger: ts.ledger, exports: ts.exports, tail: t}
+	data, err := fields.Encode(len(t.state)+32<<10, s.fields)
+	if err != nil || len(tailMark)+len(data)+4 > maxStoredSize {
+		return nil
+	}
+	return data
+}
+
+// prune removes the tails of files that have not grown for long, and the oldest ones if there
+// are too many.
+func (st *storedTails) prune(now time.Time) {
+	entries, err := durable.ReadDir(st.root, tailsDir)
+	if err != nil {
+		return
+	}
+	type stored struct {
+		name string
+		at   time.Time
+	}
+	var list []stored
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			list = append(list, stored{e.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(list, func(a, b stored) int { return b.at.Compare(a.at) })
+	for n, s := range list {
+		if n >= maxStored || now.Sub(s.at) > maxStoredAge {
+			st.root.Remove(tailsDir + "/" + s.name)
+		}
+	}
+}
+
+// A storedTail is a tail with what it depends on.
+type storedTail struct {
+	program         durable.Identity
+	path            string
+	ledger, exports int64 // of [Tails]
+
+	tail *tail
+}
+
+func (s *storedTail) fields(c *fields.Coder) {
+	for _, n := range []*int64{&s.program.Size, &s.program.ModTime, &s.program.Changed, &s.ledger, &s.exports} {
+		c.Int64(n)
+	}
+	c.Uint64(&s.program.Inode)
+	c.String(&s.path)
+	s.tail.fields(c)
+}
+
+// fields encodes or decodes a tail, with the state of its reader.
+func (t *tail) fields(c *fields.Coder) {
+	formatFields(c, &t.format)
+	c.Uint64(&t.inode)
+	c.Int64(&t.offset)
+	fields.Bytes(c, &t.first)
+	fields.Bytes(c, &t.last)
+	dialect := int(t.i.dialect)
+	c.Int(&dialect)
+	t.i.dialect = session.Dialect(dialect)
+	t.spool.fields(c)
+	c.String(&t.conv.ID)
+	c.String(&t.conv.Dir)
+	fields.Map(c, &t.parents, c.String)
+	c.Int(&t.stored)
+	fields.Slice(c, &t.open, c.String)
+	rowFields(c, &t.row)
+	fields.Bytes(c, &t.state)
+}
+
+func formatFields(c *fields.Coder, f **convert.Format) {
+	name := ""
+	if *f != nil {
+		name = (*f).Name
+	}
+	c.String(&name)
+	if c.Decoding() {
+		var err error
+		if *f, err = convert.Named(name); err != nil {
+			c.Fail(err)
+		}
+	}
+}
+
+// fields encodes or decodes what a tail keeps of a spool: not its messages.
+func (s *Spool) fields(c *fields.Coder) {
+	for _, text := range []*string{&s.path, &s.Title, &s.first, &s.last} {
+		c.String(text)
+	}
+	for _, flag := range []*bool{&s.digests, &s.named, &s.weak} {
+		c.Bool(flag)
+	}
+	c.Int(&s.number)
+	c.Time(&s.lastTime)
+	c.Time(&s.latest)
+}
+
+// rowFields encodes or decodes the result of an import that has a tail: it has no problems.
+func rowFields(c *fields.Coder, r *imports.Transcript) {
+	for _, text := range []*string{&r.Path, &r.Format, &r.Title} {
+		c.String(text)
+	}
+	fields.Text(c, &r.Session)
+	fields.Text(c, &r.Tip)
+	fields.Text(c, &r.Status)
+	for _, n := range []*int{&r.Messages, &r.Branches, &r.Orphans} {
+		c.Int(n)
+	}
+	fields.Slice(c, &r.Notes, c.String)
+	c.Bool(&r.Named)
+}
+
+// recordSizes returns the sizes of the records of imports and of exports.
+func recordSizes(dir string) (ledger, exports int64) {
+	return sizeOfFile(dir, store.ImportsPath), sizeOfFile(dir, store.ExportsPath)
+}

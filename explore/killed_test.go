@@ -55,7 +55,7 @@ func load(t *testing.T, w *workspace.Workspace, id string) *explore.Exploration 
 // each branch has one result, no ended branch runs again, and no message or folder exists
 // twice or is left over.
 func TestKilled(t *testing.T) {
-	rounds := testsize.Of(1, 6, 20)
+	rounds := testsize.Of(1, 4, 20)
 	cut := 0 // rounds with an exploration to resume
 	for range rounds {
 		if killed(t) {
@@ -97,7 +97,7 @@ printf '{"result":"%s is good","confidence":0.7,"insights":["quick"]%s}' $BOUGH_
 		}
 		time.Sleep(time.Millisecond)
 	}
-	time.Sleep(rand.N(180 * time.Millisecond))
+	time.Sleep(rand.N(180 * time.Millisecond)) // the kill comes at any moment
 	program.Process.Kill()
 	program.Wait()
 	time.Sleep(30 * time.Millisecond) // until its runners end

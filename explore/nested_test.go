@@ -29,7 +29,8 @@ func TestNestedFolders(t *testing.T) {
 			t.Fatalf("git %q: %v: %s", args, err, out)
 		}
 	}
-	for _, kind := range []string{"empty", "copy", "worktree", "folder of a worktree"} {
+	kinds := []string{"empty", "copy", "worktree", "folder of a worktree"}
+	for _, kind := range testsize.Sample(t, "kinds of folders", kinds, testsize.Of(2, 4, 4)) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t)
@@ -64,7 +65,7 @@ func TestNestedFolders(t *testing.T) {
 			}
 			c := explore.Defaults()
 			if kind == "folder of a worktree" {
-				c.MaxDepth = testsize.Of(2, c.MaxDepth, c.MaxDepth)
+				c.MaxDepth = testsize.Of(2, 2, c.MaxDepth)
 			}
 			e := l.explore(line, c, "a", "b")
 			e.Runner.Dir = dir

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/isolate"
+	"github.com/bough-dev/bough/internal/printable"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/google/uuid"
@@ -215,9 +217,19 @@ func (r *run) makeSession(ctx context.Context, b Branch) error {
 		ref = parent.Session + "@" + parent.ID
 	}
 	return r.insist(ctx, func(ctx context.Context) error {
-		_, err := r.w.Branch(ctx, ref, workspace.SnapshotOptions{ID: b.Session, Name: b.Strategy, KeepHead: true})
+		_, err := r.w.Branch(ctx, ref, workspace.SnapshotOptions{ID: b.Session, Name: titleOf(b.Strategy), KeepHead: true})
 		return err
 	})
+}
+
+// titleOf returns the title of the conversation of a branch for the name of its strategy.
+func titleOf(strategy string) string {
+	const mark = "…"
+	title := oneLine(printable.Clean(strategy))
+	if len(title) > workspace.MaxTitle {
+		title = strings.ToValidUTF8(title[:workspace.MaxTitle-len(mark)], "") + mark
+	}
+	return title
 }
 
 // record adds the result of a branch to its conversation, and ends the branch.

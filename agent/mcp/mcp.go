@@ -24,7 +24,7 @@ type Options struct {
 	// used.
 	Inherit []string
 
-	// Version is the version of bough that servers are told.
+	// Version is the version of bough that servers get.
 	Version string
 
 	// StartTime is the time limit for starting a server and listing its tools. Zero

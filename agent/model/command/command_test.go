@@ -34,7 +34,7 @@ var commands = map[string]func() int{
 	"pieces": func() int {
 		for _, piece := range []string{"  größ", "\xc3", "\xb6er\r\n", "\n😀\xe2", "\x9c", "\x93 end\n\n"} {
 			os.Stdout.WriteString(piece)
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond) // so that the reader gets them one by one
 		}
 		return 0
 	},
@@ -50,11 +50,11 @@ var commands = map[string]func() int{
 	"flood": func() int {
 		for {
 			if _, err := os.Stdout.Write(make([]byte, 1<<16)); err != nil {
-				time.Sleep(time.Minute)
+				time.Sleep(time.Minute) // until it is killed
 			}
 		}
 	},
-	"hang":  func() int { fmt.Print("So"); time.Sleep(time.Minute); return 0 },
+	"hang":  func() int { fmt.Print("So"); time.Sleep(time.Minute); return 0 }, // until it is killed
 	"latin": func() int { fmt.Println("caf\xe9 au lait"); return 0 },
 	"half":  func() int { fmt.Print("caf\xc3"); return 0 },
 }

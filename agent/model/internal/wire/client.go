@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/hashicorp/go-retryablehttp"
 )
 
@@ -28,7 +29,8 @@ type API struct {
 }
 
 // NewAPI returns the API at base, the provider's own if base is "". It returns an
-// error if the address or the key is invalid.
+// error if the address or the key is invalid. If the key is, or is missing, the error has the
+// code [fault.Refused].
 func NewAPI(name, keyVar, key, base, own string) (*API, error) {
 	a := &API{Name: name, KeyVar: keyVar, Key: strings.TrimSpace(key)}
 	if base = strings.TrimSpace(base); base == "" {
@@ -45,10 +47,10 @@ func NewAPI(name, keyVar, key, base, own string) (*API, error) {
 	first, _ := url.Parse(own)
 	a.Hosted = a.Base.Host == first.Host
 	if a.Hosted && a.Key == "" {
-		return nil, fmt.Errorf("no key for %s: set the variable %s", name, keyVar)
+		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("no key for %s: set the variable %s", name, keyVar)}
 	}
 	if strings.ContainsFunc(a.Key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return nil, fmt.Errorf("the key for %s has invalid characters: check the variable %s", name, keyVar)
+		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the key for %s has invalid characters: check the variable %s", name, keyVar)}
 	}
 	a.transport = http.DefaultTransport
 	if t, ok := a.transport.(*http.Transport); ok {

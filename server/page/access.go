@@ -1,0 +1,207 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// refusal returns why a request is refused independent of its content, or nil. Serves has
+// checked the host.
+func (p *Page) refusal(r *http.Request) error {
+	if p.opts.Keys.addressOf(r.Host) == elsewhere {
+		return &failure{status: http.StatusForbidden, message: "This server does not accept the host name " + r.Host}
+	}
+	if origin := r.Header["Origin"]; len(origin) > 0 && (len(origin) > 1 || origin[0] != "http://"+r.Host) {
+		return fromElsewhere()
+	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+	default:
+		return fromElsewhere()
+	}
+	if p.cross.Check(r) != nil {
+		return fromElsewhere()
+	}
+	return nil
+}
+
+func fromElsewhere() error {
+	return &failure{
+		status:  http.StatusForbidden,
+		message: "Other web pages may not use this page",
+		hint:    "If you followed a link, enter the address by hand.",
+	}
+}
+
+// admitted returns h for requests that have the cookie. Others get the form for the code.
+func (p *Page) admitted(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if p.opts.Keys.admits(r, p.opts.Now()) {
+			h(w, r)
+			return
+		}
+		if r.Method != http.MethodGet || wantsFragment(r) || wantsJSON(r) || r.URL.Path == EventsPath {
+			p.fail(w, r, &failure{status: http.StatusUnauthorized, message: "This page needs a new code", hint: "Reload it to enter one."})
+			return
+		}
+		p.askCode(w, r, http.StatusUnauthorized, r.URL.RequestURI(), "")
+	}
+}
+
+// loginForm shows the form for the code, unless the browser has the cookie.
+func (p *Page) loginForm(w http.ResponseWriter, r *http.Request) {
+	to := localPath(r.URL.Query().Get("to"))
+	if p.opts.Keys.admits(r, p.opts.Now()) {
+		redirect(w, r, to)
+		return
+	}
+	p.askCode(w, r, http.StatusOK, to, "")
+}
+
+// maxLogin is the maximum size of the form with the code.
+const maxLogin = 16 << 10
+
+// login exchanges a code for the cookie.
+func (p *Page) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
+	if err := r.ParseForm(); err != nil {
+		p.plain(w, &failure{status: http.StatusBadRequest, message: "The form is invalid"})
+		return
+	}
+	to := localPath(r.PostForm.Get("to"))
+	now := p.opts.Now()
+	switch p.codes.redeem(r.PostForm.Get("code")) {
+	case accepted:
+		http.SetCookie(w, p.opts.Keys.cookie(r.Host, now))
+		redirect(w, r, to)
+	case limited:
+		w.Header().Set("Retry-After", fmt.Sprint(int(guessTime.Seconds())))
+		p.askCode(w, r, http.StatusTooManyRequests, to, "There were too many wrong codes. Wait a minute.")
+	case expired:
+		p.askCode(w, r, http.StatusUnauthorized, to, "This code was used before or has expired.")
+	default:
+		p.askCode(w, r, http.StatusUnauthorized, to, "This code is wrong.")
+	}
+}
+
+// redirect sends the browser to a path of the page. The path always has a fragment: else the
+// browser would keep that of the present address, which may be a code.
+func redirect(w http.ResponseWriter, r *http.Request, to string) {
+	if !strings.Contains(to, "#") {
+		to += "#main"
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// localPath returns a path of the page, with query and fragment, "/" if to is another
+// address.
+func localPath(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || u.User != nil ||
+		!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
+		return "/"
+	}
+	return to
+}
+
+// A loginView is the data of the form for the code.
+type loginView struct {
+	To      string
+	Problem string // why the last code was refused
+	Shared  bool   // programs on other ports of this address are sent the cookie
+	Host    string
+}
+
+func (p *Page) askCode(w http.ResponseWriter, r *http.Request, status int, to, problem string) {
+	shared := p.opts.Keys.addressOf(r.Host) == loopback
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	page, err := execute("login", loginView{To: to, Problem: problem, Shared: shared, Host: host})
+	if err != nil {
+		p.plain(w, err)
+		return
+	}
+	sendHTML(w, status, page)
+}
+
+// Codes are single use, and wrong ones are counted.
+const (
+	guesses   = 10 // wrong codes in guessTime
+	guessTime = time.Minute
+)
+
+// codes are the codes of a running server.
+type codes struct {
+	keys *Keys
+	now  func() time.Time
+
+	mu    sync.Mutex
+	used  map[string]time.Time // until when each would be valid
+	wrong int                  // since began
+	began time.Time
+}
+
+func newCodes(k *Keys, now func() time.Time) *codes {
+	return &codes{keys: k, now: now, used: map[string]time.Time{}}
+}
+
+// A verdict is the result of redeeming a code.
+type verdict int
+
+const (
+	wrong verdict = iota
+	accepted
+	expired // or used
+	limited // too many codes were wrong
+)
+
+// redeem uses a code.
+func (c *codes) redeem(text string) verdict {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	if now.Sub(c.began) >= guessTime {
+		c.began, c.wrong = now, 0
+	}
+	if c.wrong >= guesses {
+		return limited
+	}
+	for used, until := range c.used {
+		if now.After(until) {
+			delete(c.used, used)
+		}
+	}
+	text = strings.ToLower(strings.TrimSpace(text))
+	until, ok := c.keys.checkCode(text)
+	_, again := c.used[text]
+	switch {
+	case !ok:
+		c.wrong++
+		return wrong
+	case again || now.After(until):
+		return expired
+	}
+	c.used[text] = until
+	return accepted
+}
+
+func wantsFragment(r *http.Request) bool { return r.Header.Get("Bough-Fragment") != "" }
+
+func wantsJSON(r *http.Request) bool { return r.Header.Get("Accept") == "application/json" }
+
+// A failure is an error with an HTTP status and texts for a person.
+type failure struct {
+	status  int
+	message string
+	hint    string
+}
+
+func (f *failure) Error() string { return cmp.Or(f.message, http.StatusText(f.status)) }

@@ -1,0 +1,96 @@
+package page_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// axeVariable names the file axe.min.js of npm's axe-core.
+const axeVariable = "BOUGH_AXE"
+
+// A screen is a color scheme and a width.
+type screen struct {
+	scheme string
+	width  int64
+}
+
+// on shows the page on a screen.
+func (b *tab) on(s screen) {
+	b.t.Helper()
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: s.scheme}}})
+	b.run(chromedp.EmulateViewport(s.width, 800))
+}
+
+// axe: axe-core finds nothing on any view, light and dark, wide and narrow.
+func (c *chromium) axe(t *testing.T) {
+	file := os.Getenv(axeVariable)
+	if file == "" {
+		t.Skip(axeVariable + " does not name axe.min.js: npm install axe-core")
+	}
+	axe, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.newSite(t)
+	session, m := trip(s)
+	s.say("assistant", "To **Oslo**.\n\n```go\nfunc main() { return 1 } // a comment\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted", workspace.Append{Session: session, Parent: m[0]})
+	s.bough("bookmark", session+"@"+m[0], "start")
+	s.bough("checkpoint", session, "--name", "Prices")
+	s.bough("branch", session, "--name", "Cheaper")
+	removed := s.new("Gone")
+	s.bough("rm", removed)
+	s.bough("agent", "create", "ada")
+	exploration := s.explore(session)
+	checkpoint := s.bough("ls", "--kind", "checkpoint").Get("sessions.0.id").Str
+	empty := c.newSite(t)
+	s.serve()
+	empty.serve()
+	b := c.tab(t)
+	b.enter(s)
+	// The label of a row of a tree leaves out the rows below it.
+	const run = `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.nodes
+		.filter((n) => v.id !== "label-content-name-mismatch" || document.querySelector(n.target[0])?.getAttribute("role") !== "treeitem")
+		.map((n) => v.id + ": " + n.target + " " + n.failureSummary).join("\n")).filter(Boolean).join("\n"))`
+	load := func() {
+		t.Helper()
+		b.run(chromedp.Evaluate[chromedp.Void](string(axe)))
+	}
+	check := func(what string) {
+		t.Helper()
+		if found := b.eval(run).Str; found != "" {
+			t.Errorf("%s: %s", what, found)
+		}
+	}
+	paths := []string{
+		"/", "/c/" + session, "/k/" + checkpoint, "/compare?a=" + session + "@" + m[3] + "&b=" + checkpoint, "/compare?a=" + session, "/tree/" + session,
+		"/agents", "/agents/ada", "/explore", "/explore/" + exploration, "/search?q=Lisbon", "/log", "/trash", "/nothing",
+	}
+	screens := []screen{{"light", 1280}, {"dark", 360}, {"light", 360}, {"dark", 1280}}
+	for _, path := range paths {
+		b.visit(path)
+		load()
+		for _, on := range testsize.Of(screens[:2], screens[:2], screens) {
+			b.on(on)
+			check(fmt.Sprint(path, on))
+		}
+	}
+	b.on(screens[0])
+	b.visit("/c/" + session)
+	b.eval(`document.querySelectorAll("details").forEach((e) => { e.open = true; })`)
+	load()
+	check("open menus")
+	b.key("?")
+	b.wait(`document.getElementById("help").open`)
+	check("help")
+	other := c.tab(t)
+	other.enter(empty)
+	b = other
+	load()
+	check("an empty workspace")
+}

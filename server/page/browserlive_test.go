@@ -1,0 +1,144 @@
+package page_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/chromedp/chromedp"
+)
+
+// long is a conversation of n messages, the oldest first.
+func long(s *site, n int) (session string) {
+	s.t.Helper()
+	session = s.new("Long")
+	for i := range n {
+		s.say([]string{"user", "assistant"}[i%2], fmt.Sprintf("Message %d of a long conversation, with enough words that it takes some lines on a narrow screen, "+
+			"because the view has to be scrolled.", i), workspace.Append{})
+	}
+	return session
+}
+
+// live: what another process appends is shown. The view moves only if it is at
+// the end.
+func (c *chromium) live(t *testing.T) {
+	s := c.newSite(t)
+	session := long(s, 40)
+	s.serve()
+	b := c.tab(t)
+	b.enter(s, session)
+	isAtEnd := `(() => { const e = [...document.querySelectorAll("#feed article")].pop().getBoundingClientRect(); return e.bottom > 0 && e.top < innerHeight; })()`
+	b.wait(isAtEnd)
+	s.bough("append", "At the end")
+	b.wait(`document.querySelector("#feed").innerText.includes("At the end")`)
+	b.wait(isAtEnd)
+
+	b.eval(`document.querySelectorAll("#feed article")[5].scrollIntoView()`)
+	top := `document.querySelectorAll("#feed article")[5].getBoundingClientRect().top`
+	before := b.eval(top).Float()
+	for i := range 3 {
+		s.bough("append", fmt.Sprintf("More %d", i))
+	}
+	b.wait(`document.getElementById("new-messages")?.textContent === "3 new"`)
+	if after := b.eval(top).Float(); after != before {
+		t.Errorf("new messages move the view from %v to %v", before, after)
+	}
+	b.click("#new-messages")
+	b.wait(isAtEnd)
+	b.wait(`!document.getElementById("new-messages")`)
+	if parent := b.eval(`document.querySelector('#composer [name="parent_id"]').value`).Str; parent != b.eval(`document.querySelector("#feed").dataset.leaf`).Str {
+		t.Errorf("the next message would answer %s, which is not the last one", parent)
+	}
+	if top := b.eval(`document.querySelector(".actions").getBoundingClientRect().top`).Float(); top < 0 || top > 100 {
+		t.Errorf("at the end of a long conversation its actions are at %v pixels", top)
+	}
+	s.bough("checkpoint", "HEAD", "--name", "Saved elsewhere")
+	b.wait(`document.querySelector("#feed .copies")?.innerText.includes("Saved elsewhere")`)
+	s.bough("undo")
+	b.wait(`!document.querySelector("#feed .copies")`)
+	b.clean()
+
+	s.bough("rm", session, "--line") // which the browser reports as an error
+	b.said("This conversation was removed")
+	b.wait(`!document.querySelector("#tree [data-session='` + session + `']")`)
+	s.bough("undo")
+	b.wait(`document.querySelector("#tree [data-session='` + session + `']")`)
+}
+
+// restart: a server that is killed is missed, what was typed is kept, and nothing
+// is missed when it comes back.
+func (c *chromium) restart(t *testing.T) {
+	s := c.newSite(t)
+	session, m := trip(s)
+	s.serve()
+	b := c.tab(t)
+	b.enter(s, session)
+	s.kill()
+	b.wait(`document.body.dataset.connection === "reconnecting"`)
+	b.said("Reconnecting")
+	b.key("i")
+	b.key("Typed while the server is down")
+	b.key("\r")
+	b.said("does not answer")
+	if text := b.eval(`document.getElementById("composer-text").value`).Str; text != "Typed while the server is down" {
+		t.Errorf("the input has %q", text)
+	}
+	s.bough("append", "Said meanwhile")
+	s.serve()
+	b.wait(`document.querySelector("#feed").innerText.includes("Said meanwhile")`)
+	b.wait(`document.body.dataset.connection === "online"`)
+	b.focus(m[0])
+	b.key("i")
+	b.key("\r")
+	b.wait(`document.querySelector("#feed").innerText.includes("Typed while the server is down")`)
+	if n := b.eval(`document.querySelectorAll("#feed article").length`).Int(); n != 6 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+// tabs: seven tabs have one connection for events. If the tab that has it is
+// closed, another one continues.
+func (c *chromium) tabs(t *testing.T) {
+	s := c.newSite(t)
+	session, _ := trip(s)
+	s.serve()
+	first := c.tab(t)
+	first.enter(s, session)
+	tabs := []*tab{first}
+	for len(tabs) < 7 {
+		b := first.another()
+		b.visit("/c/" + session)
+		tabs = append(tabs, b)
+	}
+	streams := func() (n int) {
+		for _, b := range tabs {
+			n += b.streams()
+		}
+		return n
+	}
+	if n := streams(); n != 1 {
+		t.Errorf("%d tabs have %d connections for events", len(tabs), n)
+	}
+	s.bough("append", "To all tabs")
+	for _, b := range tabs {
+		b.wait(`document.querySelector("#feed").innerText.includes("To all tabs")`)
+	}
+	leader := 0
+	for i, b := range tabs {
+		if b.streams() > 0 {
+			leader = i
+		}
+	}
+	tabs[leader].run(chromedp.Navigate("about:blank"))
+	tabs = append(tabs[:leader], tabs[leader+1:]...)
+	s.bough("append", "To the others")
+	for _, b := range tabs {
+		b.wait(`document.querySelector("#feed").innerText.includes("To the others")`)
+	}
+	if n := streams(); n != 1 {
+		t.Errorf("%d tabs have %d connections for events", len(tabs), n)
+	}
+	for _, b := range tabs {
+		b.clean()
+	}
+}

@@ -1,0 +1,100 @@
+package page
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/bough-dev/bough/internal/plural"
+)
+
+// count formats a number with a noun.
+func count(n int, noun string) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits + " " + plural.Noun(n, noun)
+}
+
+// ago formats the time since t in the largest unit of which it has at least one.
+func ago(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	const day = 24 * time.Hour
+	since := now.Sub(t)
+	for _, unit := range []struct {
+		name string
+		time.Duration
+	}{{"y", 365 * day}, {"mo", 30 * day}, {"w", 7 * day}, {"d", day}, {"h", time.Hour}, {"min", time.Minute}} {
+		if n := int(since.Abs() / unit.Duration); n > 0 {
+			if since < 0 {
+				return "in " + strconv.Itoa(n) + " " + unit.name
+			}
+			return strconv.Itoa(n) + " " + unit.name + " ago"
+		}
+	}
+	return "now"
+}
+
+// clock formats a time for a reader, without the date if it is of today.
+func clock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	switch {
+	case t.IsZero():
+		return ""
+	case t.Year() == now.Year() && t.YearDay() == now.YearDay():
+		return t.Format("15:04")
+	case t.Year() == now.Year():
+		return t.Format("2 Jan, 15:04")
+	}
+	return t.Format("2 Jan 2006, 15:04")
+}
+
+// A moment is a time as the page shows it.
+type moment struct {
+	Stamp string // for programs, "" if the time is unknown
+	Text  string
+	Full  string
+}
+
+// momentOf returns a moment that shows when it was.
+func momentOf(t, now time.Time) moment {
+	if t.IsZero() {
+		return moment{}
+	}
+	return moment{t.UTC().Format(time.RFC3339), clock(t, now), t.Local().Format("Monday, 2 January 2006, 15:04:05")}
+}
+
+// ageOf returns a moment that shows how long ago it was.
+func ageOf(t, now time.Time) moment {
+	m := momentOf(t, now)
+	m.Text = ago(t, now)
+	return m
+}
+
+// bytesText formats a number of bytes.
+func bytesText(n int64) string {
+	for _, unit := range []struct {
+		name string
+		size int64
+	}{{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
+		if n >= unit.size {
+			return strconv.FormatFloat(float64(n)/float64(unit.size), 'f', 1, 64) + " " + unit.name
+		}
+	}
+	return plural.Of(int(n), "byte")
+}
+
+// clip returns the beginning of a title, or of another text that the page shows in several
+// places: other programs write titles of any length.
+func clip(s string) string {
+	const most = 300
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

@@ -1,0 +1,232 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/history"
+)
+
+// A said is what an operation did, in a sentence.
+type said struct {
+	Text string
+	Undo events.Seq // the operation, if an undo can undo it; else 0
+	Redo bool       // the operation is an undo, which a redo can repeat
+}
+
+// saidTime is how long a page says what an operation did, if it is loaded again.
+const saidTime = 5 * time.Minute
+
+// said returns what the operation did that the address names, nil if it names no recent one.
+// The text comes from the log, never from the address.
+func (c *request) said() *said {
+	seq, err := strconv.ParseInt(c.r.URL.Query().Get(saidField), 10, 64)
+	if err != nil || seq < 1 {
+		return nil
+	}
+	log, err := c.workspace.Log(c.r.Context(), history.LogOptions{Limit: recent})
+	if err != nil {
+		return nil // the view says what is wrong with the workspace
+	}
+	for _, op := range log.Operations {
+		if op.Seq == events.Seq(seq) && c.opts.Now().Sub(op.Time) < saidTime {
+			s := c.saidOf(c.r.Context(), op)
+			return &s
+		}
+	}
+	return nil
+}
+
+// saidOf returns what an operation did.
+func (p *Page) saidOf(ctx context.Context, op history.Operation) said {
+	titles := map[string]string{}
+	if list, err := p.workspace.Sessions(ctx, workspace.ListOptions{}); err == nil {
+		for _, e := range list.Sessions {
+			titles[e.ID] = e.Title
+		}
+	}
+	var s said
+	switch {
+	case op.Undone:
+	case op.Verb == "undo":
+		s.Redo = p.isLast(ctx, op)
+	default:
+		if _, _, err := p.undoOf(ctx, op.Seq, history.UndoOptions{}); err == nil {
+			s.Undo = op.Seq
+		}
+	}
+	log := []history.Operation{op}
+	if op.Undoes != 0 || op.Group != 0 {
+		all, err := p.workspace.Log(ctx, history.LogOptions{})
+		if err != nil {
+			return s
+		}
+		log = all.Operations
+	}
+	size := 0
+	for _, one := range log {
+		if one.Seq == op.Seq || op.Group != 0 && one.Group == op.Group {
+			size++
+		}
+	}
+	s.Text = describe(op, log, titles, size)
+	return s
+}
+
+// describe returns what an operation did, or size operations of a group like it. log is the
+// log from the operation on.
+func describe(op history.Operation, log []history.Operation, titles map[string]string, size int) string {
+	if op.Verb == "external" {
+		for _, id := range op.Sessions {
+			if titles[id] != "" {
+				return "Another program changed " + quoted(titles[id])
+			}
+		}
+		return "Another program changed the workspace"
+	}
+	if op.Undoes == 0 {
+		text := sentence(op, titles, size)
+		if op.Verb == "restore" {
+			text += "; the next message creates a branch"
+		}
+		return text
+	}
+	of, did := original(log, op)
+	text := sentence(of, titles, size)
+	return did + ": " + strings.ToLower(text[:1]) + text[1:]
+}
+
+// isLast reports whether no operation follows one and its group.
+func (p *Page) isLast(ctx context.Context, op history.Operation) bool {
+	log, err := p.workspace.Log(ctx, history.LogOptions{Limit: 1})
+	if err != nil || len(log.Operations) == 0 {
+		return false
+	}
+	last := log.Operations[0]
+	return last.Seq == op.Seq || op.Group != 0 && last.Group == op.Group
+}
+
+// original returns the operation that an undo undid or a redo repeated, and which it was.
+func original(log []history.Operation, op history.Operation) (of history.Operation, did string) {
+	did = "Undid"
+	if op.Verb == "redo" {
+		did = "Redid"
+	}
+	verb, _ := op.Args["verb"].(string)
+	of = history.Operation{Seq: op.Undoes, Verb: verb, Sessions: op.Sessions, Args: map[string]any{}}
+	for _, o := range log { // newest first
+		if o.Seq != op.Undoes {
+			continue
+		}
+		if o.Undoes == 0 {
+			return o, did
+		}
+		op = o
+	}
+	return of, did
+}
+
+// sentence describes an operation, or size operations of a group like it. titles are those
+// of the sessions by id.
+func sentence(op history.Operation, titles map[string]string, size int) string {
+	text := func(names ...string) string {
+		for _, name := range names {
+			if s, _ := op.Args[name].(string); s != "" {
+				return quoted(s)
+			}
+		}
+		return ""
+	}
+	in := "a conversation"
+	for _, id := range op.Sessions {
+		if titles[id] != "" {
+			in = quoted(titles[id])
+			break
+		}
+	}
+	named := func(names ...string) string {
+		if s := text(names...); s != "" {
+			return s
+		}
+		return in
+	}
+	agent := named("agent")
+	switch op.Verb {
+	case "new":
+		return "Created " + named("title")
+	case "append":
+		if agent := text("agent"); agent != "" {
+			return "Sent to agent " + agent
+		}
+		return "Added a message to " + in
+	case "checkpoint":
+		return "Saved checkpoint " + named("name")
+	case "branch":
+		return "Created branch " + named("name")
+	case "restore":
+		return "Restored " + in
+	case "rewind":
+		return "Continuing from here in " + in
+	case "rename":
+		return "Renamed to " + named("title")
+	case "rm":
+		return "Moved " + named("title") + " to the trash"
+	case "bookmark":
+		return "Added bookmark " + named("label")
+	case "bookmark --rm":
+		return "Removed bookmark " + named("label")
+	case "import":
+		if size == 1 {
+			return "Imported " + in
+		}
+		return "Imported " + plural.Of(size, "conversation")
+	case "agent create":
+		return "Created agent " + agent
+	case "agent set":
+		return "Changed agent " + agent
+	case "agent rm":
+		return "Moved agent " + agent + " to the trash"
+	case "agent delete":
+		return "Moved a tree to the trash"
+	case "agent archive":
+		return "Archived a tree"
+	case "agent restore":
+		return "Restored a tree"
+	case "agent rewind", "agent switch":
+		return "Moved the head of agent " + agent
+	case "agent branch", "agent fresh":
+		return "Created a tree of agent " + agent
+	case "explore":
+		return "Changed an exploration"
+	case "explore rm":
+		return "Moved an exploration to the trash"
+	case "steer":
+		return "Steering agent " + agent
+	case "follow-up":
+		return "Queued for agent " + agent
+	case "queue drop":
+		return "Dropped a queued message"
+	case "queue resume":
+		return "Resumed the queue"
+	}
+	if size > 1 {
+		return fmt.Sprintf("Changed %s: %s", plural.Of(size, "conversation"), op.Verb)
+	}
+	return "Done: " + op.Verb
+}
+
+// quoted returns the beginning of a name in quotation marks.
+func quoted(s string) string {
+	const most = 60
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > most {
+		s = strings.TrimSpace(string(r[:most])) + "…"
+	}
+	return "“" + s + "”"
+}

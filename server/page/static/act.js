@@ -1,0 +1,236 @@
+// @ts-check
+// What changes something: forms are sent without leaving the page, the status line says what
+// was done, and offers to undo it. What a user types is kept until the server has it.
+
+import * as feeds from './feed.js';
+import { say, sayNext, undoable } from './status.js';
+
+/** @typedef {import('./status.js').Said} Said */
+
+/** Verbs whose result takes the place of what is shown. */
+const leads = ['branch', 'restore', 'rewind', 'new', 'import', 'agent/create', 'agent/branch'];
+
+const draftPrefix = 'bough.draft:';
+
+/** What the server refused. */
+class Refused extends Error {}
+
+/**
+ * Calls a verb.
+ * @param {string} action the path
+ * @param {URLSearchParams} fields
+ * @returns {Promise<Said>}
+ */
+async function post(action, fields) {
+  const answer = await fetch(action, { method: 'POST', mode: 'same-origin', body: fields, headers: { Accept: 'application/json' } });
+  const body = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Refused(body.error?.message ?? `The server answers ${answer.status} ${answer.statusText}`);
+  return body;
+}
+
+/** Returns the verb of an action. @param {string} action */
+function verbOf(action) {
+  return new URL(action, location.href).pathname.replace(/^\/do\//, '');
+}
+
+/** Reports whether the page leaves for the result of a verb. @param {string} verb @param {string | null | undefined} to */
+function leavesFor(verb, to) {
+  if (!to) return false;
+  if (leads.includes(verb)) return true;
+  const sameView = new URL(to, location.href).pathname === location.pathname;
+  return ['append', 'rm'].includes(verb) && !sameView;
+}
+
+/** Leaves for a place, and says there what was done. @param {Said} done @param {string} to */
+function leave(done, to) {
+  sayNext(done);
+  const url = new URL(to, location.href);
+  if (url.pathname + url.search !== location.pathname + location.search) {
+    location.assign(url);
+    return;
+  }
+  history.replaceState(null, '', url); // another anchor alone would not read the page again
+  location.reload();
+}
+
+/** Shows the result of a verb. @param {string} verb @param {Said} done */
+function show(verb, done) {
+  if (verb === 'undo' || verb === 'redo') leave(done, done.to ?? location.href);
+  else if (leavesFor(verb, done.to)) leave(done, done.to ?? '/');
+  else say(done);
+}
+
+/** @param {unknown} e */
+function explain(e) {
+  if (e instanceof Refused) return e.message;
+  return 'The server does not answer. What you wrote is kept.';
+}
+
+/** Sends a form. @param {HTMLFormElement} form @param {HTMLElement | null} button */
+async function send(form, button) {
+  if (form.getAttribute('aria-busy') === 'true') return;
+  const fields = new URLSearchParams();
+  for (const [name, value] of new FormData(form, button)) fields.append(name, String(value));
+  if (!fields.has('back')) fields.set('back', location.pathname + location.search);
+  const action = button?.getAttribute('formaction') ?? form.getAttribute('action') ?? '';
+  const sent = texts(form).map((t) => t.value);
+  form.setAttribute('aria-busy', 'true');
+  if (form.id === 'composer') feeds.follow();
+  try {
+    const done = await post(action, fields);
+    texts(form).forEach((t, i) => { if (t.value === sent[i]) clear(t); });
+    const menu = form.closest('details');
+    if (menu) menu.open = false;
+    show(verbOf(action), done);
+  } catch (e) {
+    say({ said: explain(e) });
+  } finally {
+    form.removeAttribute('aria-busy');
+  }
+}
+
+/** Undoes the change that the status line names, else the newest one. */
+export async function undo() {
+  await change('undo');
+}
+
+export async function redo() {
+  await change('redo');
+}
+
+/** @param {'undo' | 'redo'} verb */
+async function change(verb) {
+  const fields = new URLSearchParams();
+  const seq = undoable();
+  if (verb === 'undo' && seq !== null) fields.set('seq', `${seq}`);
+  fields.set('back', location.pathname + location.search);
+  try {
+    show(verb, await post(`/do/${verb}`, fields));
+  } catch (e) {
+    say({ said: explain(e) });
+  }
+}
+
+/** Returns the texts of a form. @param {HTMLFormElement} form @returns {HTMLTextAreaElement[]} */
+function texts(form) {
+  return [...form.querySelectorAll('textarea')];
+}
+
+/** Returns the name under which a text is kept. @param {HTMLTextAreaElement} text */
+function draftOf(text) {
+  return `${draftPrefix}${location.pathname}#${text.form?.id}.${text.name}`;
+}
+
+/** @param {HTMLTextAreaElement} text */
+function clear(text) {
+  text.value = '';
+  sessionStorage.removeItem(draftOf(text));
+}
+
+/** Shows what was typed and not sent. */
+export function restoreDrafts() {
+  for (const text of document.querySelectorAll('textarea')) {
+    const draft = sessionStorage.getItem(draftOf(text));
+    if (draft && !text.value) text.value = draft;
+  }
+}
+
+/**
+ * Enter sends a message, Alt+Enter queues it as a follow-up, and Shift+Enter begins a line.
+ * While the agent runs, Enter steers.
+ * @param {KeyboardEvent} e
+ */
+function onEnter(e) {
+  if (e.key !== 'Enter' || e.isComposing || e.shiftKey || !(e.target instanceof HTMLTextAreaElement)) return;
+  const form = e.target.form;
+  if (form?.id !== 'composer') return;
+  e.preventDefault();
+  const followUp = form.querySelector('button[data-mode="follow-up"]');
+  const button = e.altKey && followUp ? followUp : firstMode(form);
+  if (button instanceof HTMLButtonElement) form.requestSubmit(button);
+}
+
+/** Returns the button that Enter presses: the first one that can be pressed. @param {HTMLFormElement} form */
+function firstMode(form) {
+  return form.querySelector('button:not([disabled], [type="button"])');
+}
+
+/** Copies text. @param {string} text @param {string} what */
+export async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say({ said: `Copied ${what}` });
+  } catch {
+    say({ said: 'The browser does not allow to copy' });
+  }
+}
+
+/** Copies the text of a message. @param {Element} message */
+export async function copyText(message) {
+  const parts = [...message.querySelectorAll('.text')].map((e) => /** @type {HTMLElement} */ (e).innerText.trim());
+  await copy(parts.filter(Boolean).join('\n\n'), 'the text of the message');
+}
+
+/**
+ * Does what a form of a message does: sends it, or opens it if it has something to fill in.
+ * @param {Element} within @param {string} act
+ */
+export function use(within, act) {
+  const form = within.querySelector(`form[data-act="${act}"]`);
+  if (!(form instanceof HTMLFormElement)) {
+    say({ said: `${act === 'continue' ? 'Continue' : act[0].toUpperCase() + act.slice(1)} is not possible here` });
+    return;
+  }
+  const field = form.querySelector('input:not([type="hidden"]), textarea');
+  if (field instanceof HTMLElement) {
+    const menu = form.closest('details');
+    if (menu) menu.open = true;
+    field.focus();
+    return;
+  }
+  const button = form.querySelector('button');
+  if (button?.disabled) say({ said: reasonOf(button) });
+  else form.requestSubmit(button);
+}
+
+/** Returns why a button is disabled. @param {Element} button */
+function reasonOf(button) {
+  const id = button.getAttribute('aria-describedby');
+  return (id && document.getElementById(id)?.textContent?.trim()) || 'This is not possible';
+}
+
+export function start() {
+  document.addEventListener('submit', (e) => {
+    const form = e.target;
+    if (!(form instanceof HTMLFormElement) || e.defaultPrevented || form.method !== 'post') return;
+    const action = e.submitter?.getAttribute('formaction') ?? form.getAttribute('action') ?? '';
+    if (!action.startsWith('/do/')) return;
+    e.preventDefault();
+    send(form, e.submitter);
+  });
+  document.addEventListener('input', ({ target }) => {
+    if (!(target instanceof HTMLTextAreaElement)) return;
+    if (target.value) sessionStorage.setItem(draftOf(target), target.value);
+    else sessionStorage.removeItem(draftOf(target));
+  });
+  document.addEventListener('keydown', onEnter);
+  document.addEventListener('click', (e) => {
+    const control = e.target instanceof Element ? e.target.closest('a[data-act], button[data-act]') : null;
+    const message = control?.closest('article');
+    switch (control?.getAttribute('data-act')) {
+      case 'undo':
+        e.preventDefault();
+        undo();
+        break;
+      case 'link':
+        e.preventDefault();
+        copy(/** @type {HTMLAnchorElement} */ (control).href, 'the link');
+        break;
+      case 'copy':
+        if (!message) return;
+        e.preventDefault();
+        copyText(message);
+    }
+  });
+  restoreDrafts();
+}

@@ -1,18 +1,16 @@
 package server
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/server/internal/exchange"
+	"github.com/bough-dev/bough/server/internal/native"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -34,20 +32,6 @@ type answer struct {
 
 func ok(data any) *answer { return &answer{status: http.StatusOK, data: data} }
 
-// A failure is an error with an HTTP status, a message for a person, and a detail.
-type failure struct {
-	status int
-	msg    string
-	detail string
-}
-
-func (f *failure) Error() string { return f.msg + ": " + f.detail }
-
-// wrong returns the failure for an invalid request.
-func wrong(msg string, detail any) error {
-	return &failure{http.StatusBadRequest, msg, fmt.Sprint(detail)}
-}
-
 // statusOf returns the HTTP status of a workspace's error code.
 func statusOf(c fault.Code) int {
 	switch c {
@@ -66,35 +50,30 @@ func statusOf(c fault.Code) int {
 }
 
 // explain converts any error to a failure.
-func explain(err error) *failure {
-	var (
-		own   *failure
-		large *http.MaxBytesError
-		said  *content.Error
-	)
+func explain(err error) *exchange.Failure {
+	if f := exchange.Explain(err); f != nil {
+		return f
+	}
+	var invalid *content.Error
+	f := &exchange.Failure{}
 	switch {
-	case errors.As(err, &own):
-		return own
-	case errors.As(err, &said):
-		return &failure{http.StatusBadRequest, "the message is invalid: " + said.Error(), "see the format's own description"}
-	case errors.As(err, &large):
-		return &failure{http.StatusRequestEntityTooLarge, "the body is too large", fmt.Sprintf("at most %d bytes are accepted", large.Limit)}
+	case errors.As(err, &invalid):
+		f.Status, f.Message, f.Detail = http.StatusBadRequest, "the message is invalid: "+invalid.Error(), "see the format's own description"
+		return f
 	case errors.Is(err, workspace.ErrTooLarge):
-		return &failure{http.StatusRequestEntityTooLarge, plainName(err.Error()), string(fault.Refused)}
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &failure{http.StatusRequestTimeout, "the body took too long to arrive", err.Error()}
+		f.Status, f.Message, f.Detail = http.StatusRequestEntityTooLarge, plainName(err.Error()), string(fault.Refused)
+		return f
 	case errors.Is(err, buffer.ErrClosed):
-		return &failure{http.StatusServiceUnavailable, "the server is stopping", err.Error()}
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &failure{http.StatusServiceUnavailable, "the server is stopping; nothing was changed", err.Error()}
+		f.Status, f.Message, f.Detail = http.StatusServiceUnavailable, "the server is stopping", err.Error()
+		return f
 	}
 	e := workspace.Explain(err)
-	f := &failure{statusOf(e.Code), plainName(e.Message), string(e.Code)}
+	f.Status, f.Message, f.Detail = statusOf(e.Code), plainName(e.Message), string(e.Code)
 	switch {
 	case e.Code == fault.ReadOnly:
-		f.detail += ": a copy of it is a session that can be continued"
+		f.Detail += ": a copy of it is a session that can be continued"
 	case e.Hint != "":
-		f.detail += ": " + e.Hint
+		f.Detail += ": " + e.Hint
 	}
 	return f
 }
@@ -107,51 +86,20 @@ func plainName(msg string) string { return strings.ReplaceAll(msg, namePrefix, "
 
 // write sends an answer.
 func write(w http.ResponseWriter, a *answer) {
-	if data, ok := a.data.(pieces); ok {
-		send(w, a.status, slices.Concat(pieces{[]byte(`{"code":0,"data":`)}, data, pieces{[]byte(`,"msg":""}`)}))
+	if data, ok := a.data.(exchange.Pieces); ok {
+		exchange.Send(w, a.status, slices.Concat(exchange.Pieces{[]byte(`{"code":0,"data":`)}, data, exchange.Pieces{[]byte(`,"msg":""}`)}))
 		return
 	}
-	send(w, a.status, pieces{rawjson.Compact(envelope{Data: a.data, Msg: a.msg})})
+	exchange.Send(w, a.status, exchange.Pieces{rawjson.Compact(envelope{Data: a.data, Msg: a.msg})})
 }
 
-// writeFailure sends a failure.
-func writeFailure(w http.ResponseWriter, f *failure) {
-	switch f.status {
-	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "1")
-	case http.StatusRequestTimeout:
-		w.Header().Set("Connection", "close")
+// writeFailure sends the failure for an error, in the form of the API of the request.
+func writeFailure(w http.ResponseWriter, r *http.Request, err error) {
+	if native.Owns(r) {
+		native.WriteFailure(w, err)
+		return
 	}
-	send(w, f.status, pieces{rawjson.Compact(envelope{Code: f.status, Msg: f.msg, Error: f.detail})})
-}
-
-// pieces is a JSON document in pieces. They are not joined or validated again
-// before they are sent, which would be slow for a long conversation.
-type pieces [][]byte
-
-// send sends a document. It ignores errors, because the client has disconnected
-// then.
-func send(w http.ResponseWriter, status int, body pieces) {
-	size := 0
-	for _, piece := range body {
-		size += len(piece)
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(size))
-	w.WriteHeader(status)
-	for _, piece := range body {
-		w.Write(piece)
-	}
-}
-
-// quote quotes a text of a client for an answer, shortened if necessary.
-func quote(s string) string {
-	const maxLength = 100
-	if len(s) > maxLength {
-		s = strings.ToValidUTF8(s[:maxLength], "") + "…"
-	}
-	return strconv.Quote(s)
+	f := explain(err)
+	exchange.SetFailureHeaders(w, f.Status)
+	exchange.Send(w, f.Status, exchange.Pieces{rawjson.Compact(envelope{Code: f.Status, Msg: f.Message, Error: f.Detail})})
 }

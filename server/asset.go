@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/server/internal/exchange"
 	"github.com/bough-dev/bough/session"
 )
 
@@ -72,10 +73,10 @@ func sharedAsset(c *call) (*answer, error) {
 		return nil, q.err
 	}
 	if !hmac.Equal([]byte(q.text("signature")), []byte(c.sign(l))) {
-		return nil, &failure{http.StatusForbidden, "the link is invalid", "its signature does not match"}
+		return nil, exchange.Fail(http.StatusForbidden, "the link is invalid", "its signature does not match")
 	}
 	if !time.Unix(l.expires, 0).After(c.opts.Now()) {
-		return nil, &failure{http.StatusForbidden, "the link has expired", "read the messages again to get a new one"}
+		return nil, exchange.Fail(http.StatusForbidden, "the link has expired", "read the messages again to get a new one")
 	}
 	c.w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	c.w.Header().Set("Cache-Control", "private, max-age=3600, immutable")
@@ -124,7 +125,7 @@ func downloadAsset(c *call) (*answer, error) {
 	case q.err != nil:
 		return nil, q.err
 	case key == "":
-		return nil, wrong("s3_key is missing", "it is the key of an asset")
+		return nil, exchange.Wrong("s3_key is missing", "it is the key of an asset")
 	}
 	all, err := c.workspace.Line(name).All(c.r.Context(), session.ReadOptions{})
 	if err != nil {
@@ -142,5 +143,5 @@ func downloadAsset(c *call) (*answer, error) {
 		return nil, err
 	}
 	f.Close()
-	return nil, &failure{http.StatusForbidden, "no message of this session refers to " + quote(key), "request it through the session that does"}
+	return nil, exchange.Fail(http.StatusForbidden, "no message of this session refers to "+exchange.Quote(key), "request it through the session that does")
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/internal/testchat"
 	"github.com/bough-dev/bough/internal/tokens"
@@ -145,6 +146,19 @@ func BenchmarkServer(b *testing.B) {
 			inTurns(b, func() { s.get("/api/v1/session/" + id + "/branches") }, func() { parse(b, files) })
 		})
 	}
+}
+
+// BenchmarkV1Show reads the conversation through the native API, relative to the same call in
+// the library and the encoding of its result.
+func BenchmarkV1Show(b *testing.B) {
+	s, id, _ := benchSite(b, 10_000)
+	inTurns(b, func() { s.get("/v1/show?ref=urn:uuid:" + id) }, func() {
+		c, err := s.w.Show(b.Context(), "urn:uuid:"+id, session.ReadOptions{})
+		if err != nil || len(c.Messages) <= 10_000 {
+			b.Fatal(len(c.Messages), err)
+		}
+		rawjson.Answer(c)
+	})
 }
 
 // BenchmarkMany has 64 concurrent clients. Each stores a message in a

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 
+	"github.com/bough-dev/bough/server/internal/exchange"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/lines"
 )
@@ -20,7 +21,7 @@ func addEvent(c *call) (*answer, error) {
 		return nil, err
 	}
 	if in.Type == "" {
-		return nil, wrong("type is missing", "an event has a type and data")
+		return nil, exchange.Wrong("type is missing", "an event has a type and data")
 	}
 	data, err := c.object("data", in.Data, true)
 	if err != nil {

@@ -33,11 +33,8 @@ func (s *Server) handle(e endpoint, f func()) {
 // Explain is explain, for tests.
 func Explain(err error) (status int, msg, detail string) {
 	f := explain(err)
-	return f.status, f.msg, f.detail
+	return f.Status, f.Message, f.Detail
 }
-
-// Deeper is deeper, for tests.
-func Deeper(data []byte, limit int) bool { return deeper(data, limit) }
 
 // UploadError is uploadError, for tests.
 func UploadError(err error) error { return uploadError(err) }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"github.com/bough-dev/bough/server/internal/exchange"
 )
 
 // A web page can make a browser send requests to this machine, and can let its own
@@ -17,10 +19,10 @@ import (
 // refusal returns why a request is refused independent of its content, or nil.
 func (s *Server) refusal(r *http.Request) error {
 	if !s.hostAllowed(r) {
-		return &failure{http.StatusForbidden, "this server does not accept the host name " + quote(r.Host), "use localhost or 127.0.0.1"}
+		return exchange.Fail(http.StatusForbidden, "this server does not accept the host name "+exchange.Quote(r.Host), "use localhost or 127.0.0.1")
 	}
 	if origin := r.Header["Origin"]; len(origin) > 0 && (len(origin) > 1 || origin[0] != "http://"+r.Host) {
-		return &failure{http.StatusForbidden, "web pages may not use this server", "the request comes from " + quote(strings.Join(origin, ", "))}
+		return exchange.Fail(http.StatusForbidden, "web pages may not use this server", "the request comes from "+exchange.Quote(strings.Join(origin, ", ")))
 	}
 	return nil
 }
@@ -32,7 +34,7 @@ func fromElsewhere(r *http.Request) error {
 	case "", "none", "same-origin":
 		return nil
 	default:
-		return &failure{http.StatusForbidden, "web pages may not use this server", "the request is " + quote(site)}
+		return exchange.Fail(http.StatusForbidden, "web pages may not use this server", "the request is "+exchange.Quote(site))
 	}
 }
 

@@ -1,8 +1,6 @@
 package server_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -64,36 +62,6 @@ func TestBodies(t *testing.T) {
 	r := s.request("POST", "/api/v1/session", strings.NewReader("user=x"))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	s.do(r).fails(415, "must be JSON")
-}
-
-// FuzzDeeper: deeper agrees with the maximum number of open brackets in a decoder.
-func FuzzDeeper(f *testing.F) {
-	for _, s := range []string{`{}`, `[[]]`, `{"[":["]","\\\"["]}`, `"\\"`, `[{"a":[1]},[]]`, `{"a":"\u005b["}`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if !json.Valid(data) {
-			server.Deeper(data, 1)
-			return
-		}
-		depth, most := 0, 0
-		for d := json.NewDecoder(bytes.NewReader(data)); ; {
-			token, err := d.Token()
-			if err != nil {
-				break
-			}
-			switch token {
-			case json.Delim('{'), json.Delim('['):
-				depth++
-			case json.Delim('}'), json.Delim(']'):
-				depth--
-			}
-			most = max(most, depth)
-		}
-		if server.Deeper(data, most) || most > 0 && !server.Deeper(data, most-1) {
-			t.Errorf("%s is %d deep", data, most)
-		}
-	})
 }
 
 // TestCut pages through lists of all lengths, in both directions: each item appears

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/server/internal/exchange"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/google/uuid"
 )
@@ -28,7 +29,7 @@ func parseCursor(s string) (*cursor, error) {
 	}
 	nanos, id, ok := strings.Cut(string(text), "|")
 	if !ok {
-		return nil, fmt.Errorf("no | in %s", quote(string(text)))
+		return nil, fmt.Errorf("no | in %s", exchange.Quote(string(text)))
 	}
 	ns, err := strconv.ParseInt(nanos, 10, 64)
 	if err != nil {
@@ -107,4 +108,4 @@ func paged[From, To any](list []From, after *cursor, limit int, newest bool, at 
 }
 
 // noCursor returns the failure for a cursor whose item is not in the list.
-func noCursor() error { return wrong("cursor is not of this list", "its item does not exist") }
+func noCursor() error { return exchange.Wrong("cursor is not of this list", "its item does not exist") }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/server/internal/exchange"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/lines"
 )
@@ -60,11 +61,11 @@ func (c *call) reading() (*reading, error) {
 		return nil, q.err
 	}
 	if rd.format, err = content.ParseFormat(format); err != nil {
-		return nil, wrong("format is unknown", err)
+		return nil, exchange.Wrong("format is unknown", err)
 	}
 	if strategies != "" {
 		if rd.strategies, err = content.ParseStrategies([]byte(strategies)); err != nil {
-			return nil, wrong("edit_strategies is invalid", err)
+			return nil, exchange.Wrong("edit_strategies is invalid", err)
 		}
 	}
 	return rd, nil
@@ -114,8 +115,8 @@ func getMessages(c *call) (*answer, error) {
 }
 
 // pieces returns the list as JSON.
-func (l *messageList) pieces() pieces {
-	p := pieces{[]byte(`{"items":[`)}
+func (l *messageList) pieces() exchange.Pieces {
+	p := exchange.Pieces{[]byte(`{"items":[`)}
 	for i, item := range l.Items {
 		if i > 0 {
 			p = append(p, []byte(","))

@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bough-dev/bough/server/internal/exchange"
+	"github.com/bough-dev/bough/server/internal/native"
+	webpage "github.com/bough-dev/bough/server/page"
 )
 
 // An endpoint is a method and a path with its handler.
@@ -16,6 +20,7 @@ type endpoint struct {
 	open    bool   // does not require the token
 	shared  bool   // also for pages of other servers
 	long    bool   // has no time limit
+	stream  bool   // sends until the client disconnects, outside of the slots for requests
 	// answer handles a request. If it returns neither an answer nor an error, it
 	// has written the answer itself.
 	answer func(*call) (*answer, error)
@@ -68,10 +73,15 @@ type call struct {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.recover(w, r)
+	defer s.activity.begin(s.opts.Now)()
 	s.conns.begin(r.Context())
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
+	if s.page != nil && s.page.Serves(r) {
+		s.servePage(w, r)
+		return
+	}
 	h, _ := s.mux.Handler(r)
 	rt, found := h.(*route)
 	if !found {
@@ -82,7 +92,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	taken := []chan struct{}{s.slots}
-	if rt.long {
+	switch {
+	case rt.stream:
+		taken = []chan struct{}{s.streams}
+	case rt.long:
 		taken = append(taken, s.long)
 	}
 	for _, slots := range taken {
@@ -90,7 +103,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case slots <- struct{}{}:
 			defer func() { <-slots }()
 		default:
-			writeFailure(w, &failure{http.StatusServiceUnavailable, "too many requests at once", fmt.Sprintf("at most %d are accepted", cap(slots))})
+			writeFailure(w, r, exchange.Fail(http.StatusServiceUnavailable, "too many requests at once", fmt.Sprintf("at most %d are accepted", cap(slots))))
 			return
 		}
 	}
@@ -99,6 +112,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rt.ServeHTTP(w, r)
+}
+
+// servePage passes a request to the page. A stream of events is outside of the slots for
+// requests.
+func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
+	slots := s.slots
+	if r.URL.Path == webpage.EventsPath {
+		slots = s.streams
+	}
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "There are too many requests at once.", http.StatusServiceUnavailable)
+		return
+	}
+	s.page.ServeHTTP(w, r)
 }
 
 // admit returns why a request is refused, or nil.
@@ -112,16 +143,16 @@ func (s *Server) admit(rt *route, r *http.Request) error {
 		}
 	}
 	if !rt.open && !s.authorized(r) {
-		return &failure{status: http.StatusUnauthorized, msg: "Unauthorized"}
+		return exchange.Fail(http.StatusUnauthorized, "Unauthorized", "")
 	}
 	if n := len(r.URL.RawQuery); n > s.opts.Limits.Query {
-		return &failure{http.StatusRequestURITooLong, "the query is too long", fmt.Sprintf("%d bytes; at most %d are accepted", n, s.opts.Limits.Query)}
+		return exchange.Fail(http.StatusRequestURITooLong, "the query is too long", fmt.Sprintf("%d bytes; at most %d are accepted", n, s.opts.Limits.Query))
 	}
 	return nil
 }
 
 func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if rt.long {
+	if rt.long || rt.stream {
 		c := http.NewResponseController(w)
 		c.SetReadDeadline(time.Time{})
 		c.SetWriteDeadline(time.Time{})
@@ -138,10 +169,10 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // fail answers with the failure for err, and logs internal errors.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := explain(err)
-	if f.status == http.StatusInternalServerError {
-		s.opts.Log(fmt.Sprintf("%s %s: %s", r.Method, quote(r.URL.Path), f.msg))
+	if f.Status == http.StatusInternalServerError {
+		s.opts.Log(fmt.Sprintf("%s %s: %s", r.Method, exchange.Quote(r.URL.Path), f.Message))
 	}
-	writeFailure(w, f)
+	writeFailure(w, r, err)
 }
 
 // recover answers for a handler that panicked. A partially written answer is cut
@@ -154,8 +185,8 @@ func (s *Server) recover(w http.ResponseWriter, r *http.Request) {
 	if p == http.ErrAbortHandler {
 		panic(p)
 	}
-	s.opts.Log(fmt.Sprintf("%s %s: %v\n%s", r.Method, quote(r.URL.Path), p, debug.Stack()))
-	writeFailure(w, &failure{http.StatusInternalServerError, "internal error", "see the server's log"})
+	s.opts.Log(fmt.Sprintf("%s %s: %v\n%s", r.Method, exchange.Quote(r.URL.Path), p, debug.Stack()))
+	writeFailure(w, r, exchange.Fail(http.StatusInternalServerError, "internal error", "see the server's log"))
 }
 
 // errorLog returns the logger for net/http.
@@ -183,15 +214,50 @@ func notFound(c *call) (*answer, error) {
 		}
 	}
 	if len(allowed) == 0 || slices.Contains(allowed, c.r.Method) {
-		return nil, &failure{http.StatusNotFound, "no endpoint at " + quote(c.r.URL.Path), "openapi.json lists all endpoints"}
+		list := "openapi.json lists all endpoints"
+		if native.Owns(c.r) {
+			list = native.Description + " lists all endpoints"
+		}
+		return nil, exchange.Fail(http.StatusNotFound, "no endpoint at "+exchange.Quote(c.r.URL.Path), list)
 	}
 	c.w.Header().Set("Allow", strings.Join(allowed, ", "))
-	return nil, &failure{http.StatusMethodNotAllowed, c.r.Method + " is not allowed at " + quote(c.r.URL.Path), "allowed: " + strings.Join(allowed, ", ")}
+	return nil, exchange.Fail(http.StatusMethodNotAllowed, c.r.Method+" is not allowed at "+exchange.Quote(c.r.URL.Path), "allowed: "+strings.Join(allowed, ", "))
 }
 
 func isRoute(h http.Handler) bool {
 	_, ok := h.(*route)
 	return ok
+}
+
+// serveMCP passes a request to the handler of MCP, which writes the answer.
+func serveMCP(c *call) (*answer, error) {
+	c.opts.MCP.ServeHTTP(c.w, c.r)
+	return nil, nil
+}
+
+// streamMCP passes the request of a client of MCP that listens for notifications to
+// the handler of MCP. A client that is too slow to receive them is disconnected.
+func streamMCP(c *call) (*answer, error) {
+	c.opts.MCP.ServeHTTP(&timedWriter{c.w, http.NewResponseController(c.w), c.opts.Limits.Write}, c.r)
+	return nil, nil
+}
+
+// A timedWriter limits the time of each write.
+type timedWriter struct {
+	http.ResponseWriter
+	rc    *http.ResponseController
+	limit time.Duration
+}
+
+func (w *timedWriter) Write(b []byte) (int, error) {
+	w.rc.SetWriteDeadline(time.Now().Add(w.limit))
+	return w.ResponseWriter.Write(b)
+}
+
+// FlushError is for [http.ResponseController].
+func (w *timedWriter) FlushError() error {
+	w.rc.SetWriteDeadline(time.Now().Add(w.limit))
+	return w.rc.Flush()
 }
 
 func health(*call) (*answer, error) { return &answer{status: http.StatusOK, msg: "ok"}, nil }

@@ -1,14 +1,18 @@
-// Package server provides access to a workspace over HTTP with Acontext's API, so
-// that programs for Acontext can use a folder of session files by changing the
-// address in their client.
+// Package server provides access to a workspace over HTTP: with its own API below /v1,
+// and with Acontext's API below /api/v1, so that programs for Acontext can use a folder of
+// session files by changing the address in their client.
 //
-// A session over HTTP is a line: a conversation with its continuations, under the
+// Below /v1 each verb of the command that runs no program and takes no path has the same
+// arguments and the same JSON; see docs/http.md. /v1/openapi.json describes them, and
+// /v1/events sends the events of the workspace as they happen.
+//
+// In Acontext's API a session is a line: a conversation with its continuations, under the
 // UUID of its first file. Messages are identified by UUIDs; the parent of a message
 // is the message that it answers. In addition to Acontext, a message can be stored
 // below any other message of its session (parent_id), the path to any message can
 // be read (leaf_id), and the leaves can be listed (branches).
 //
-// Every answer is JSON, except for the bytes of an attachment:
+// Every answer of it is JSON, except for the bytes of an attachment:
 //
 //	{"code": 0, "data": ..., "msg": ""}
 //	{"code": 404, "msg": "no session ...", "error": "not_found: ..."}
@@ -31,9 +35,18 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/internal/buffer"
+	"github.com/bough-dev/bough/internal/feed"
+	"github.com/bough-dev/bough/server/internal/eventstream"
+	"github.com/bough-dev/bough/server/internal/native"
+	webpage "github.com/bough-dev/bough/server/page"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/google/uuid"
@@ -52,6 +65,24 @@ type Options struct {
 	// Buffer processes stored messages. If nil, the server uses one without a
 	// processor, and all messages stay pending. Serve closes it.
 	Buffer Buffer
+
+	// MCP handles the requests at /mcp, over streamable HTTP, which need the token as
+	// all others do. If nil, there is no such endpoint.
+	MCP http.Handler
+
+	// Page serves the page for people, to requests for its name and at the loopback
+	// addresses. It needs a cookie, which is for it alone: all other requests need the
+	// token. If nil, there is no page.
+	Page *webpage.Keys
+
+	// Models opens the model with an id, for turns of agents; a request ends its turns
+	// when its client disconnects. The id comes from a client, so the model should not be
+	// a program. If nil, what needs a model is refused.
+	Models func(ctx context.Context, id string) (model.Model, error)
+
+	// Machine describes where other programs keep their conversations, which clients may
+	// import. If nil, import takes only the text of a transcript.
+	Machine *transcript.Machine
 
 	// Count returns the number of tokens of a text for a language model. It is
 	// called for every text of a conversation each time that the conversation is
@@ -106,6 +137,8 @@ type Limits struct {
 	Header   int   // bytes of all headers; 128 KiB
 	Requests int   // concurrent; 256
 	Long     int   // of these, requests without a time limit; 32
+	Streams  int   // concurrent streams of events and of MCP clients, beside Requests; 128
+	Backlog  int   // operations that a stream may be behind before it is closed; 256
 	Copy     int   // messages of a session that is to be copied; 100,000
 
 	// Connections is the maximum number of open connections; 512. If there are
@@ -114,10 +147,16 @@ type Limits struct {
 
 	// Headers is how long a client may take to send its headers, Request to send
 	// the complete request, Answer until it has the answer, Idle until it sends
-	// another request: 10 s, 2 min, 5 min, 1 min. Only a flush has no time limit.
+	// another request: 10 s, 2 min, 5 min, 1 min. A flush and a turn of an agent have no
+	// time limit.
 	Headers, Request, Answer, Idle time.Duration
 	// Stop is how long requests may continue when the server stops; 10 s.
 	Stop time.Duration
+	// Heartbeat is the time between comments in a stream of events, which show that the
+	// connection is alive; 15 s.
+	Heartbeat time.Duration
+	// Write is how long a client may take to receive a part of a stream; 30 s.
+	Write time.Duration
 }
 
 func (l Limits) withDefaults() Limits {
@@ -136,6 +175,8 @@ func (l Limits) withDefaults() Limits {
 	l.Header = orElse(l.Header, 128*kib)
 	l.Requests = orElse(l.Requests, 256)
 	l.Long = orElse(l.Long, 32)
+	l.Streams = orElse(l.Streams, 128)
+	l.Backlog = orElse(l.Backlog, 256)
 	l.Connections = orElse(l.Connections, 512)
 	l.Copy = orElse(l.Copy, 100_000)
 	l.Headers = orElse(l.Headers, 10*time.Second)
@@ -143,6 +184,8 @@ func (l Limits) withDefaults() Limits {
 	l.Answer = orElse(l.Answer, 5*time.Minute)
 	l.Idle = orElse(l.Idle, time.Minute)
 	l.Stop = orElse(l.Stop, 10*time.Second)
+	l.Heartbeat = orElse(l.Heartbeat, 15*time.Second)
+	l.Write = orElse(l.Write, 30*time.Second)
 	return l
 }
 
@@ -162,7 +205,11 @@ type Server struct {
 	mux       *http.ServeMux
 	slots     chan struct{} // one element per request in progress
 	long      chan struct{} // one element per request in progress without a time limit
+	streams   chan struct{} // one element per stream of events
+	feed      *feed.Feed
 	conns     *connections
+	page      *webpage.Page // nil for none
+	activity  activity
 }
 
 // New returns a server of w. It panics if there is no token.
@@ -194,12 +241,44 @@ func New(w *workspace.Workspace, o Options) *Server {
 		mux:       http.NewServeMux(),
 		slots:     make(chan struct{}, o.Limits.Requests),
 		long:      make(chan struct{}, o.Limits.Long),
+		streams:   make(chan struct{}, o.Limits.Streams),
+		feed:      feed.New(w, o.Limits.Backlog, o.Log),
 		conns:     newConnections(o.Limits.Connections),
+		activity:  activity{ended: o.Now()},
 	}
-	for _, e := range endpoints {
+	events := &eventstream.Source{Workspace: w, Feed: s.feed, Heartbeat: o.Limits.Heartbeat, Write: o.Limits.Write, Log: o.Log}
+	for _, e := range slices.Concat(endpoints, s.nativeEndpoints(events)) {
 		s.mux.Handle(e.pattern, &route{e, s})
 	}
+	if o.MCP != nil {
+		s.mux.Handle("GET /mcp", &route{endpoint{stream: true, answer: streamMCP}, s})
+		for _, method := range []string{http.MethodPost, http.MethodDelete} {
+			s.mux.Handle(method+" /mcp", &route{endpoint{long: true, answer: serveMCP}, s})
+		}
+	}
+	if o.Page != nil {
+		stream := endpoint{stream: true, answer: func(c *call) (*answer, error) { return nil, events.Serve(c.w, c.r) }}
+		s.page = webpage.New(w, webpage.Options{
+			Keys: o.Page, Events: &route{stream, s}, Models: o.Models, Machine: o.Machine, Now: o.Now, Log: o.Log,
+		})
+	}
 	return s
+}
+
+// nativeEndpoints returns the endpoints of the native API.
+func (s *Server) nativeEndpoints(events *eventstream.Source) (list []endpoint) {
+	l := s.opts.Limits
+	for _, e := range native.Endpoints(&native.Options{
+		Env:     api.Env{Workspace: s.workspace, Models: s.opts.Models, Machine: s.opts.Machine},
+		Events:  events,
+		Body:    s.bodyLimits(),
+		Request: l.Request,
+	}) {
+		list = append(list, endpoint{pattern: e.Pattern, open: e.Open, long: e.Long, stream: e.Stream, answer: func(c *call) (*answer, error) {
+			return nil, e.Serve(c.w, c.r)
+		}})
+	}
+	return list
 }
 
 // Serve answers requests on l until ctx is done. Then it accepts no more, lets
@@ -220,6 +299,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ConnContext:       withConnection,
 		BaseContext:       func(net.Listener) context.Context { return requests },
 	}
+	h.RegisterOnShutdown(s.feed.Close)
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(l) }()
 	select {
@@ -234,11 +314,60 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	err := h.Shutdown(patience)
 	if errors.Is(err, context.DeadlineExceeded) {
 		cut()
+		s.awaitLong()
 		err = h.Close()
+	}
+	if s.page != nil {
+		s.page.Close(patience)
 	}
 	<-failed
 	if late := <-closed; late != nil {
 		s.opts.Log("the task processor was stopped: " + late.Error())
 	}
 	return err
+}
+
+// awaitLong waits until the requests without a time limit, whose context is done, have
+// returned: an aborted turn stores the part of the reply that arrived.
+func (s *Server) awaitLong() {
+	const most = 2 * time.Second
+	late := time.After(most)
+	for range cap(s.long) {
+		select {
+		case s.long <- struct{}{}:
+		case <-late:
+			return
+		}
+	}
+}
+
+// An activity is when a server answered requests.
+type activity struct {
+	mu      sync.Mutex
+	answers int       // in progress
+	ended   time.Time // when the last one ended
+}
+
+// begin records a request until the function that it returns is called.
+func (a *activity) begin(now func() time.Time) (end func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.answers++
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.answers--
+		a.ended = now()
+	}
+}
+
+// Idle returns how long ago the last request ended, or the server was made. It is 0 while a
+// request, a stream of events or a turn of an agent is in progress.
+func (s *Server) Idle() time.Duration {
+	s.activity.mu.Lock()
+	defer s.activity.mu.Unlock()
+	if s.activity.answers > 0 || s.page != nil && s.page.Busy() {
+		return 0
+	}
+	return s.opts.Now().Sub(s.activity.ended)
 }

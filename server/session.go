@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/bough-dev/bough/server/internal/exchange"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -64,7 +65,7 @@ func listSessions(c *call) (*answer, error) {
 	}
 	if filter != "" {
 		var all map[string]json.RawMessage
-		if err := c.unmarshal("parameter filter_by_configs", []byte(filter), &all); err != nil {
+		if err := c.bodyLimits().Unmarshal("parameter filter_by_configs", []byte(filter), &all); err != nil {
 			return nil, err
 		}
 		if len(all) > 0 {
@@ -203,7 +204,7 @@ func copySession(c *call) (*answer, error) {
 
 // reword returns err as a failure with another message, and its original message as
 // the detail.
-func reword(err error, msg string) *failure {
+func reword(err error, msg string) error {
 	f := explain(err)
-	return &failure{f.status, msg, f.msg}
+	return exchange.Fail(f.Status, msg, f.Message)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/server/internal/exchange"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/task"
 )
@@ -84,9 +85,9 @@ func (c *call) newMessage() (*newMessage, *form, error) {
 		return nil, f, err
 	}
 	if f.payload == nil {
-		return nil, f, wrong("payload is missing", "a body with files has the message in the field payload")
+		return nil, f, exchange.Wrong("payload is missing", "a body with files has the message in the field payload")
 	}
-	return in, f, c.unmarshal("payload", f.payload, in)
+	return in, f, c.bodyLimits().Unmarshal("payload", f.payload, in)
 }
 
 // parse decodes the message in a body.
@@ -94,16 +95,16 @@ func (c *call) parse(in *newMessage) (*content.Message, error) {
 	format, err := content.ParseFormat(in.Format)
 	switch {
 	case err != nil:
-		return nil, wrong("format is unknown", err)
+		return nil, exchange.Wrong("format is unknown", err)
 	case isNull(in.Blob):
-		return nil, wrong("blob is missing", "it must be the message, an object")
+		return nil, exchange.Wrong("blob is missing", "it must be the message, an object")
 	}
 	m, err := content.Parse(format, in.Blob, c.opts.Random)
 	if err != nil {
 		return nil, err
 	}
 	if n := len(m.Parts); n > c.opts.Limits.Parts {
-		return nil, wrong("the message has too many parts", fmt.Sprintf("%d; at most %d are accepted", n, c.opts.Limits.Parts))
+		return nil, exchange.Wrong("the message has too many parts", fmt.Sprintf("%d; at most %d are accepted", n, c.opts.Limits.Parts))
 	}
 	return m, nil
 }
@@ -119,7 +120,7 @@ func attach(m *content.Message, f *form) ([]lines.File, error) {
 		}
 		u := f.file(p.FileField)
 		if u == nil {
-			return nil, wrong("missing file "+quote(p.FileField), fmt.Sprintf("parts[%d] names it, and the body has no such file", i))
+			return nil, exchange.Wrong("missing file "+exchange.Quote(p.FileField), fmt.Sprintf("parts[%d] names it, and the body has no such file", i))
 		}
 		p.Asset = &content.Asset{
 			Bucket: bucket,
@@ -146,7 +147,7 @@ func parentName(raw json.RawMessage) (string, error) {
 	}
 	var id string
 	if err := json.Unmarshal(raw, &id); err != nil {
-		return "", wrong("parent_id is not a UUID", "it is not a string")
+		return "", exchange.Wrong("parent_id is not a UUID", "it is not a string")
 	}
 	if id = strings.TrimSpace(id); id == "" {
 		return "", nil

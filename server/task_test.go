@@ -163,7 +163,7 @@ func TestFlushLong(t *testing.T) {
 	s := newWatched(t, server.Options{Limits: server.Limits{Answer: answer, Request: answer}},
 		func(ctx context.Context, _ buffer.Context) (buffer.Result, error) {
 			close(began)
-			time.Sleep(answer * 5 / 4)
+			time.Sleep(answer * 5 / 4) // longer than the limit, which is what is tested
 			return buffer.Result{}, ctx.Err()
 		})
 	id := s.create(nil).ID

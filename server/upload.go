@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/bounded"
+	"github.com/bough-dev/bough/server/internal/exchange"
 )
 
 // An upload is a file of a body, kept in a temporary file until its message is
@@ -68,7 +69,7 @@ func (c *call) form() (*form, error) {
 	c.r.Body = http.MaxBytesReader(c.w, c.r.Body, c.opts.Limits.Upload)
 	parts, err := c.r.MultipartReader()
 	if err != nil {
-		return f, wrong("the body cannot be parsed", err)
+		return f, exchange.Wrong("the body cannot be parsed", err)
 	}
 	for {
 		part, err := parts.NextRawPart()
@@ -76,7 +77,7 @@ func (c *call) form() (*form, error) {
 			return f, nil
 		}
 		if err != nil {
-			return f, bodyError(err)
+			return f, exchange.BodyError(err)
 		}
 		if part.FileName() != "" {
 			err = c.add(f, part)
@@ -93,9 +94,9 @@ func (c *call) payload(part *multipart.Part) ([]byte, error) {
 	body, err := bounded.ReadAll(part, c.opts.Limits.Body)
 	switch {
 	case errors.As(err, new(*bounded.TooLongError)):
-		return nil, &failure{http.StatusRequestEntityTooLarge, "the payload is too large", fmt.Sprintf("at most %d bytes are accepted", c.opts.Limits.Body)}
+		return nil, exchange.Fail(http.StatusRequestEntityTooLarge, "the payload is too large", fmt.Sprintf("at most %d bytes are accepted", c.opts.Limits.Body))
 	case err != nil:
-		return nil, bodyError(err)
+		return nil, exchange.BodyError(err)
 	}
 	return body, nil
 }
@@ -103,11 +104,11 @@ func (c *call) payload(part *multipart.Part) ([]byte, error) {
 // add adds a file.
 func (c *call) add(f *form, part *multipart.Part) (err error) {
 	if len(f.uploads) == c.opts.Limits.Files {
-		return wrong("too many files", fmt.Sprintf("at most %d are accepted", c.opts.Limits.Files))
+		return exchange.Wrong("too many files", fmt.Sprintf("at most %d are accepted", c.opts.Limits.Files))
 	}
 	name := part.FileName()
 	if !utf8.ValidString(name) {
-		return wrong("the name of a file is not valid UTF-8", quote(name))
+		return exchange.Wrong("the name of a file is not valid UTF-8", exchange.Quote(name))
 	}
 	temp, err := os.CreateTemp("", "bough-upload-*")
 	if err != nil {
@@ -134,7 +135,7 @@ func uploadError(err error) error {
 	if errors.As(err, &disk) {
 		return err
 	}
-	return bodyError(err)
+	return exchange.BodyError(err)
 }
 
 // mimeOf returns the declared type of a file, or if there is none, the type

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
@@ -180,7 +181,7 @@ func (t *turnPrinter) chat(ctx context.Context, talk func(context.Context) (*age
 	}
 	return t.p.printJSON(struct {
 		*agents.ChatResult
-		Copied   *copied              `json:"copied,omitempty"`
+		Copied   *api.Copied          `json:"copied,omitempty"`
 		Explored *explore.Exploration `json:"exploration,omitempty"`
 	}{said, t.copied, explored})
 }

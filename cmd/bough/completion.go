@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/config"
+	"github.com/bough-dev/bough/internal/integration"
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -65,13 +66,13 @@ func (p *program) possible(ctx context.Context, words []string) []candidate {
 		return verbNames(p.verbs())
 	case !known:
 		return nil
-	case len(v.subs) > 0 && len(words) == 2 && (v.action == nil || !strings.HasPrefix(last, "-")):
+	case len(v.subs) > 0 && len(words) == 2 && (!v.acts() || !strings.HasPrefix(last, "-")):
 		found := verbNames(v.subs)
 		if v.action != nil {
 			found = append(found, p.references(ctx, v, last)...)
 		}
 		return found
-	case len(v.subs) > 0 && (v.action == nil || slices.Contains(allNames(v.subs), words[1])):
+	case len(v.subs) > 0 && (!v.acts() || slices.Contains(allNames(v.subs), words[1])):
 		return wordsOnly(p.completeSub(ctx, v, words[1:]))
 	case strings.HasPrefix(last, "-"):
 		return append(flagNames(v.flags), wordsOnly(globalFlags())...)
@@ -168,7 +169,12 @@ func (p *program) completeSub(ctx context.Context, parent verb, words []string) 
 		}
 		return append(names, globalFlags()...)
 	}
-	if strings.HasPrefix(v.args, "ID") {
+	switch {
+	case strings.HasPrefix(v.args, "TOOL…") && parent.name == "hook":
+		return programNames(hookPrograms())
+	case strings.HasPrefix(v.args, "TOOL…") && parent.name == "mcp":
+		return programNames(integration.Clients())
+	case strings.HasPrefix(v.args, "ID"):
 		return p.completeExploration(ctx, v, words[1:])
 	}
 	return p.completeAgent(ctx, v, words[1:])

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/workspace"
-	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
@@ -64,18 +62,6 @@ bough config retention.max_age 90d --user`,
 	}
 }
 
-// settings returns the settings that apply in the workspace in dir.
-func settings(dir string) (l config.Layered, err error) {
-	path, err := config.UserPath()
-	if err == nil {
-		if l.User, err = config.Read(path, config.User); err != nil {
-			return l, settingError(err)
-		}
-	}
-	l.Workspace, err = config.Read(filepath.Join(dir, config.Name), config.Workspace)
-	return l, settingError(err)
-}
-
 // settingsOf returns the settings of the workspace of the command line, or only the
 // user's.
 func (p *program) settingsOf(userOnly bool) (config.Layered, error) {
@@ -83,36 +69,11 @@ func (p *program) settingsOf(userOnly bool) (config.Layered, error) {
 	if err != nil {
 		return config.Layered{}, err
 	}
-	l, err := settings(dir)
+	l, err := api.Settings(dir)
 	if userOnly {
 		l.Workspace = config.File{}
 	}
 	return l, err
-}
-
-// settingError returns err with the code for damage if a file of settings is damaged.
-func settingError(err error) error {
-	var syntax *config.SyntaxError
-	if errors.As(err, &syntax) {
-		return &fault.Error{Code: fault.Damaged, Message: err.Error(), Hint: "correct the file or move it away", Err: err}
-	}
-	return err
-}
-
-// A settingRow is a setting with its value and source.
-type settingRow struct {
-	Key   string          `json:"key"`
-	Value json.RawMessage `json:"value"` // null if there is none
-	From  config.Scope    `json:"from"`
-	Doc   string          `json:"doc"`
-}
-
-func rowOf(s config.Setting, l config.Layered) settingRow {
-	value, from := l.Value(s)
-	if value == nil {
-		value = []byte("null")
-	}
-	return settingRow{s.Key, value, from, s.Doc}
 }
 
 func (p *program) listSettings(userOnly bool) error {
@@ -123,16 +84,11 @@ func (p *program) listSettings(userOnly bool) error {
 	for _, problem := range append(l.User.Check(), l.Workspace.Check()...) {
 		p.note(problem.Error())
 	}
-	rows := []settingRow{}
-	for _, s := range config.Settings() {
-		rows = append(rows, rowOf(s, l))
-	}
+	all := api.RowsOf(l)
 	if p.json {
-		return p.printJSON(struct {
-			Settings []settingRow `json:"settings"`
-			Files    []string     `json:"files"`
-		}{rows, files(l)})
+		return p.printJSON(all)
 	}
+	rows := all.Settings
 	keys, values := 0, 0
 	for _, r := range rows {
 		keys = max(keys, len(r.Key))
@@ -148,19 +104,8 @@ func (p *program) listSettings(userOnly bool) error {
 		}
 		fmt.Fprintln(p.stdout, text+"  "+p.paint.dim(r.Doc))
 	}
-	fmt.Fprintf(p.stderr, "Files: %s\n", clean(strings.Join(files(l), ", ")))
+	fmt.Fprintf(p.stderr, "Files: %s\n", clean(strings.Join(all.Files, ", ")))
 	return nil
-}
-
-// files returns the paths of the files of settings.
-func files(l config.Layered) []string {
-	list := []string{}
-	for _, f := range []config.File{l.User, l.Workspace} {
-		if f.Path != "" {
-			list = append(list, f.Path)
-		}
-	}
-	return list
 }
 
 func (p *program) printSetting(s config.Setting, userOnly bool) error {
@@ -168,9 +113,9 @@ func (p *program) printSetting(s config.Setting, userOnly bool) error {
 	if err != nil {
 		return err
 	}
-	r := rowOf(s, l)
-	if err := s.Check(r.Value); err != nil && r.From != config.Default {
-		return settingError(&config.SyntaxError{Path: string(r.From), Err: err})
+	r, err := api.CheckedRow(s, l)
+	if err != nil {
+		return err
 	}
 	if p.json {
 		return p.printJSON(r)
@@ -208,10 +153,6 @@ func readable(value []byte, sep string) string {
 
 // changeSetting sets or removes a setting in one of the two files.
 func (p *program) changeSetting(c *cli.Context, s config.Setting, words []string) error {
-	file, err := p.settingsFile(c, s)
-	if err != nil {
-		return err
-	}
 	var value []byte
 	switch {
 	case c.Bool("unset") && len(words) > 0:
@@ -220,32 +161,47 @@ func (p *program) changeSetting(c *cli.Context, s config.Setting, words []string
 	case c.Bool("add") && s.Kind != config.Texts:
 		return usageError("%s is not a list: --add does not apply", s.Key)
 	default:
-		if old := file.Value(s.Key); c.Bool("add") && old != nil {
-			var list []string
-			if err := json.Unmarshal(old, &list); err != nil {
-				return settingError(&config.SyntaxError{Path: file.Path, Err: s.Check(old)})
-			}
-			words = append(list, words...)
-		}
+		var err error
 		if value, err = s.Parse(words); err != nil {
 			return usageError("%s", err)
 		}
-		switch {
-		case s.Key == "import.skip":
+		if s.Key == "import.skip" {
 			if err := workspace.CheckSkip(words); err != nil {
-				return err
-			}
-		case s.Key == "pack" && !c.Bool("user"):
-			if err := p.checkPacking(c.Context, words); err != nil {
 				return err
 			}
 		}
 	}
-	if err := file.Set(s.Key, value); err != nil {
+	file, w, err := p.settingsFile(c, s)
+	if err != nil {
 		return err
 	}
+	change := func() error {
+		var err error
+		if file, err = config.Read(file.Path, file.Scope); err != nil {
+			return api.SettingError(err)
+		}
+		if c.Bool("add") {
+			if value, err = api.AddSetting(file, s, value); err != nil {
+				return err
+			}
+		}
+		return file.Set(s.Key, value)
+	}
+	if w == nil {
+		err = change()
+	} else if err = api.CheckSetting(c.Context, w, s, value); err == nil {
+		err = w.ChangeSettings(c.Context, change)
+	}
+	if err != nil {
+		return err
+	}
+	if s.Key == mcpCommands {
+		if err := p.approveCommands(c.Context, value); err != nil {
+			return err
+		}
+	}
 	if p.json {
-		r := settingRow{s.Key, value, file.Scope, s.Doc}
+		r := api.SettingRow{Key: s.Key, Value: value, From: file.Scope, Doc: s.Doc}
 		if value == nil {
 			r.Value = []byte("null")
 		}
@@ -259,30 +215,16 @@ func (p *program) changeSetting(c *cli.Context, s config.Setting, words []string
 	return nil
 }
 
-// checkPacking returns an error if the workspace of the command line must not have a value of
-// the setting pack.
-func (p *program) checkPacking(ctx context.Context, words []string) error {
-	w, err := p.open(ctx, checkpoint.Retention{})
-	if err != nil {
-		return err
-	}
-	return w.CheckPacking(ctx, checkpoint.Packing(strings.Join(words, " ")))
-}
-
-// settingsFile returns the file in which s is to be changed.
-func (p *program) settingsFile(c *cli.Context, s config.Setting) (config.File, error) {
+// settingsFile returns the file in which s is to be changed, without its content, and the
+// workspace if it is the one of that.
+func (p *program) settingsFile(c *cli.Context, s config.Setting) (config.File, *workspace.Workspace, error) {
 	if c.Bool("user") || s.UserOnly {
 		path, err := config.UserPath()
-		if err != nil {
-			return config.File{}, err
-		}
-		f, err := config.Read(path, config.User)
-		return f, settingError(err)
+		return config.File{Path: path, Scope: config.User}, nil, err
 	}
 	w, err := p.open(c.Context, checkpoint.Retention{})
 	if err != nil {
-		return config.File{}, err
+		return config.File{}, nil, err
 	}
-	f, err := config.Read(filepath.Join(w.Dir(), config.Name), config.Workspace)
-	return f, settingError(err)
+	return config.File{Path: filepath.Join(w.Dir(), config.Name), Scope: config.Workspace}, w, nil
 }

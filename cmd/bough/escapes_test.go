@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/printable"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
@@ -40,7 +41,7 @@ func driving(text string) int {
 		text = text[:at[0]] + strings.Repeat(" ", at[1]-at[0]) + text[at[1]:]
 	}
 	for i, r := range text {
-		if _, n := utf8.DecodeRuneInString(text[i:]); cleanRune(r) != r || r == utf8.RuneError && n == 1 {
+		if _, n := utf8.DecodeRuneInString(text[i:]); printable.Rune(r) != r || r == utf8.RuneError && n == 1 {
 			return i
 		}
 	}
@@ -188,6 +189,9 @@ func TestEscapes(t *testing.T) {
 			for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"} {
 				t.Setenv(name, home)
 			}
+			for _, name := range toolFolderVariables {
+				t.Setenv(name, "")
+			}
 			s := &escapeStory{t: t, dir: filepath.Join(home, "ws"), flags: flags, verbs: (&program{}).verbs(), ran: map[string]bool{}}
 			s.conversations()
 			s.foreign()
@@ -212,12 +216,23 @@ func TestEscapes(t *testing.T) {
 // notHostile lists the verbs that print no text of a file, with the reason.
 var notHostile = map[string]string{
 	"choose": "it needs a terminal; TestChooseEscapes has its lists",
-	"demo":   "all of its text is its own",
+	"mcp":    "it prints messages for a program, not for a terminal",
+
+	"daemon start":     "it starts a process; it prints what status prints",
+	"daemon run":       "it prints to its log",
+	"daemon uninstall": "it prints what install prints",
+
+	"open": "it starts a server, and prints addresses",
+
+	"demo": "all of its text is its own",
 }
 
 func (s *escapeStory) conversations() {
-	s.do("new", "--title", "Bread"+attack)
-	bread := s.made("session_id", "append", "-")
+	s.do("new", "--title", "Cake"+typed)
+	s.fails("new", "--title", "Cake"+attack)
+	title, _ := json.Marshal("Bread" + attack) // another program may have written it
+	s.write("conversations/bread.json", fmt.Appendf(nil, `{"metadata":{"title":%s},"messages":[]}`, title))
+	bread := s.made("session_id", "append", "bread", "-")
 	first := s.made("message_id", "append", bread, "How wet?"+attack)
 	s.do("append", "It depends."+attack, "--role", "assistant")
 	s.do("append", bread, "With rye?"+attack, "--parent", first)
@@ -225,17 +240,19 @@ func (s *escapeStory) conversations() {
 	s.fails("bookmark", bread+"@"+first, "label"+attack)
 	s.do("bookmarks")
 	s.do("bookmarks", bread)
-	point := s.made("id", "checkpoint", bread, "--name", "Before"+attack)
-	s.do("checkpoint", bread, "--name", "Then"+attack)
+	point := s.made("id", "checkpoint", bread, "--name", "Before"+typed)
+	s.do("checkpoint", bread)
+	s.fails("checkpoint", bread, "--name", "Then"+attack)
 	s.do("append", point, "after"+attack)
-	packed := s.made("id", "checkpoint", bread, "--name", "Packed"+attack, "--packed")
+	packed := s.made("id", "checkpoint", bread, "--name", "Packed"+typed, "--packed")
 	s.do("unpack", packed)
 	s.do("unpack", packed)
 	s.do("pack", packed)
 	s.do("show", packed)
-	s.do("branch", bread+"@"+first, "--name", "Other"+attack)
-	other := s.made("id", "branch", bread+"@"+first, "--name", "Another"+attack)
-	s.do("rename", other, "Renamed"+attack)
+	s.do("branch", bread+"@"+first, "--name", "Other"+typed)
+	other := s.made("id", "branch", bread+"@"+first, "--name", "Another"+typed)
+	s.do("rename", other, "Renamed"+typed)
+	s.fails("rename", other, "Renamed"+attack)
 	s.do("rm", other)
 	s.do("undo")
 	s.do("redo")
@@ -266,7 +283,7 @@ func (s *escapeStory) conversations() {
 	s.do("help", "import")
 }
 
-// reads runs the verbs that read a conversation. With -short, three conversations share
+// reads runs the verbs that read a conversation. With -short, four conversations share
 // them, and each verb is run with --json, too.
 func (s *escapeStory) reads(ref string) {
 	commands := [][]string{
@@ -296,10 +313,10 @@ func (s *escapeStory) reads(ref string) {
 }
 
 // share returns the part of a list that is tried with the n-th of several things: each
-// third element with -short, so that three things share them, each second one in a plain
-// run, so that two do, else all. It is never empty.
+// fourth element with -short, so that four things share them, each third one in a plain
+// run, so that three do, else all. It is never empty.
 func share[T any](list []T, n int) (part []T) {
-	step := testsize.Of(3, 2, 1)
+	step := testsize.Of(4, 3, 1)
 	for i := n % min(step, len(list)); i < len(list); i += step {
 		part = append(part, list[i])
 	}
@@ -350,7 +367,7 @@ func (s *escapeStory) agents() {
 	node := s.made("node_id", "agent", "chat", "ada", "again"+strings.ReplaceAll(attack, "\x00", ""))
 	s.do("agent", "chat", "ada", "once more"+strings.ReplaceAll(attack, "\x00", ""), "--stream")
 	s.fails("agent", "chat", "bob", "hello")
-	other := s.made("tree_id", "agent", "branch", "ada", "--from-node", tree+"@"+node, "--prompt", "q", "--name", "B"+attack)
+	other := s.made("tree_id", "agent", "branch", "ada", "--from-node", tree+"@"+node, "--prompt", "q", "--name", "B"+typed)
 	s.do("agent", "branch", "ada", "--from-node", tree+"@"+node, "--prompt", "q"+attack, "--name", "C"+typed)
 	s.do("agent", "ls")
 	s.do("agent", "show", "ada")
@@ -531,6 +548,23 @@ func (s *escapeStory) workspace() {
 	s.do("config")
 	s.fails("config", "k"+attack)
 	s.fails("config", "pager", "--user", "--add", attack)
+	s.write("../.claude/settings.json", []byte("{\"a\": \"zq\u009b2J\u202e\",\n\"b\": 1 /* "+attack+" */}"))
+	s.do("hook", "install", "claude", "--dry-run")
+	s.do("hook", "install", "claude", "--yes")
+	s.do("hook", "status")
+	s.write("../.gemini/settings.json", []byte("{"+attack))
+	s.fails("hook", "install", "gemini", "--yes")
+	s.do("hook", "status")
+	s.fails("setup", "--dry-run")
+	s.do("setup", "--undo", "--dry-run")
+	s.fails("hook", "install", attack)
+	s.fails("mcp", "install", "gemini", "--yes")
+	s.write("../.cursor/mcp.json", []byte("{\"a\": \"zq\u009b2J\u202e\",\n\"b\": 1 /* "+attack+" */}"))
+	s.do("mcp", "install", "cursor", "--yes")
+	s.do("mcp", "status")
+	s.do("mcp", "uninstall", "cursor", "--yes")
+	s.do("hook", "uninstall", "claude", "--yes")
+	s.do("hook", "run", "claude", attack)
 	s.run(0, "prune", "--dry-run")
 	s.do("prune")
 	s.do("du")
@@ -540,6 +574,9 @@ func (s *escapeStory) workspace() {
 	s.fails("forget", "foreign", "--yes", attack)
 	s.fails("forget", "foreign")
 	s.run(30, "watch", "--from", "0")
+	s.do("daemon", "status")
+	s.do("daemon", "stop")
+	s.do("daemon", "install", "--dry-run")
 	s.run(1, "serve", "--addr", "127.0.0.1:0")
 	s.fails("serve", "--addr", attack)
 	s.mutate("head.json", []string{"status"}, []string{"ls"}, []string{"show"}, []string{"branches"})
@@ -648,12 +685,12 @@ func TestQuotedEscapes(t *testing.T) {
 		t.Skip("no bash")
 	}
 	for _, word := range []string{strings.ReplaceAll(attack, "\x00", ""), "it's\x1b \\n", "it's $(x)", "\xff\x1b"} {
-		if driving(quoted(word)) >= 0 {
-			t.Errorf("quoted(%q) is %q", word, quoted(word))
+		if driving(printable.ShellWord(word)) >= 0 {
+			t.Errorf("ShellWord(%q) is %q", word, printable.ShellWord(word))
 		}
-		out, err := exec.Command(bash, "-c", "printf %s "+quoted(word)).Output()
+		out, err := exec.Command(bash, "-c", "printf %s "+printable.ShellWord(word)).Output()
 		if err != nil || string(out) != word {
-			t.Errorf("bash reads %s as %q, %v, want %q", quoted(word), out, err, word)
+			t.Errorf("bash reads %s as %q, %v, want %q", printable.ShellWord(word), out, err, word)
 		}
 	}
 }

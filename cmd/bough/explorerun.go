@@ -112,8 +112,8 @@ func (x *explorer) closeBoard() {
 	}
 }
 
-// noResult is the error for an exploration without a result: with --json it is printed
-// already.
+// noResult is an error that the printed document has too, so that with --json it is not
+// printed again.
 type noResult struct{ error }
 
 func (e noResult) Unwrap() error { return e.error }

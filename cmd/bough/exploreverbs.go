@@ -4,31 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
-
-// An explorationSummary is the summary of an exploration in the JSON of ls.
-type explorationSummary struct {
-	ID        string         `json:"id"`
-	Session   string         `json:"session_id"`
-	Node      string         `json:"parent_node_id"`
-	Agent     string         `json:"agent"`
-	Question  string         `json:"question"`
-	Method    explore.Method `json:"method"`
-	Branches  int            `json:"branch_count"`
-	Completed int            `json:"completed_count"`
-	Active    []string       `json:"active_ids"`
-	Outcome   *string        `json:"outcome_node_id"`
-	Adopted   *string        `json:"adopted_node_id"`
-	CreatedAt string         `json:"created_at"`
-	EndedAt   string         `json:"ended_at"`
-}
 
 func (p *program) exploreLsVerb() verb {
 	return verb{
@@ -41,20 +24,7 @@ func (p *program) exploreLsVerb() verb {
 				return err
 			}
 			if p.json {
-				all := []explorationSummary{}
-				for _, e := range list {
-					x := explorationSummary{
-						ID: e.ID, Session: e.Session, Node: e.Node, Agent: e.Agent, Question: e.Question, Method: e.Method, Branches: len(e.Branches),
-						Active: append([]string{}, e.Active...), Outcome: e.Outcome, Adopted: e.Adopted, CreatedAt: e.CreatedAt, EndedAt: e.EndedAt,
-					}
-					for _, b := range e.Branches {
-						if b.Status == explore.Completed {
-							x.Completed++
-						}
-					}
-					all = append(all, x)
-				}
-				return p.printJSON(map[string]any{"explorations": all})
+				return p.printJSON(api.ExplorationsOf(list))
 			}
 			for _, e := range list {
 				about := ageOf(e.CreatedAt) + "  " + statuses(e)
@@ -230,7 +200,7 @@ func (p *program) exploreStatsVerb() verb {
 				return err
 			}
 			if p.json {
-				return p.printJSON(map[string]any{"strategies": stats})
+				return p.printJSON(api.Strategies{Strategies: stats})
 			}
 			rows := [][]string{{"STRATEGY", "SUCCEEDED", "RATE", "TIME", "CONFIDENCE"}}
 			for _, s := range stats {
@@ -269,21 +239,16 @@ to forget them.`,
 			if err != nil {
 				return err
 			}
-			var list []explore.Learning
-			var document any = &list
+			var similar *string
 			if c.IsSet("similar") {
-				similar := append([]explore.Similar{}, explore.FindSimilar(c.String("similar"), known, len(known))...)
-				for _, s := range similar {
-					list = append(list, s.Learning)
-				}
-				document = similar
-			} else {
-				list = append([]explore.Learning{}, known...)
-				slices.Reverse(list)
+				text := c.String("similar")
+				similar = &text
 			}
+			document := api.LearningsOf(known, similar)
 			if p.json {
-				return p.printJSON(map[string]any{"learnings": document})
+				return p.printJSON(document)
 			}
+			list := document.Learnings
 			for _, l := range list {
 				verdict := p.paint.green("succeeded")
 				if !l.Success {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/redact"
+	"github.com/bough-dev/bough/internal/api"
+	"github.com/bough-dev/bough/internal/printable"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/cli/browser"
@@ -120,7 +122,7 @@ func exportFormat(c *cli.Context) (*convert.Format, error) {
 // printExport prints an export, or the path that it was written to.
 func (p *program) printExport(e *workspace.Export, redacted bool) error {
 	if p.json {
-		return p.printJSON(exported{e, contentOf(e)})
+		return p.printJSON(api.ExportedOf(e))
 	}
 	p.printLosses(e, redacted)
 	var err error
@@ -149,24 +151,10 @@ func (p *program) openFile(path string) error {
 	return nil
 }
 
-// exported is an export in the form of --json, with its content if it was not written to a
-// file.
-type exported struct {
-	*workspace.Export
-	Content string `json:"content,omitempty"`
-}
-
-func contentOf(e *workspace.Export) string {
-	if e.Path != "" {
-		return ""
-	}
-	return string(e.Data)
-}
-
 func exportOptions(c *cli.Context, format *convert.Format) workspace.ExportOptions {
 	o := workspace.ExportOptions{Format: format, Tree: c.Bool("tree"), CutOptions: cutOptions(c)}
 	if c.Bool("redact") {
-		o.Redact = redactor()
+		o.Redact = redact.New().Bytes
 	}
 	return o
 }
@@ -252,12 +240,12 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 	}
 	cd := ""
 	if here, err := os.Getwd(); err != nil || here != r.Dir {
-		cd = "cd " + quoted(r.Dir) + " && "
+		cd = "cd " + printable.ShellWord(r.Dir) + " && "
 	}
 	if len(r.Before) > 0 {
 		before := commandLine(r.Before)
 		if r.Temporary {
-			before += " && rm " + quoted(string(r.Path))
+			before += " && rm " + printable.ShellWord(string(r.Path))
 		}
 		fmt.Fprintln(p.stdout, cd+before)
 	}
@@ -318,53 +306,7 @@ func (p *program) execute(c *cli.Context, r *workspace.Resumption) error {
 func commandLine(args []string) string {
 	words := make([]string, len(args))
 	for i, a := range args {
-		words[i] = quoted(a)
+		words[i] = printable.ShellWord(a)
 	}
 	return strings.Join(words, " ")
-}
-
-// quoted quotes a word for a shell.
-func quoted(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,~", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	if clean(word) != word { // as bash, zsh and the shell of POSIX 2024 read it
-		var b strings.Builder
-		for i := range len(word) {
-			if c := word[i]; c >= ' ' && c < 0x7f && c != '\'' && c != '\\' {
-				b.WriteByte(c)
-			} else {
-				fmt.Fprintf(&b, `\%03o`, c)
-			}
-		}
-		return "$'" + b.String() + "'"
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// redactor removes secrets.
-func redactor() workspace.Redact {
-	r := redact.New()
-	return func(text []byte, isJSON bool) ([]byte, []string, error) {
-		var clean []byte
-		var found []redact.Finding
-		var err error
-		if isJSON {
-			clean, found, err = r.JSON(text)
-		} else {
-			var s string
-			s, found = r.Text(string(text))
-			clean = []byte(s)
-		}
-		var kinds []string
-		for _, f := range found {
-			if !f.More {
-				kinds = append(kinds, f.Rule)
-			}
-		}
-		return clean, kinds, err
-	}
 }

@@ -129,3 +129,27 @@ func isHidden(f cli.Flag) bool {
 	visible, ok := f.(cli.VisibleFlag)
 	return ok && !visible.IsVisible()
 }
+
+// wrapped joins words with commas, in indented lines of at most width characters.
+func wrapped(words []string, indent string, width int) string {
+	var text strings.Builder
+	at := 0 // the length of the last line
+	for i, w := range words {
+		if i < len(words)-1 {
+			w += ","
+		}
+		switch {
+		case at == 0:
+			text.WriteString(indent + w)
+			at = len(indent)
+		case at+1+len(w) > width:
+			text.WriteString("\n" + indent + w)
+			at = len(indent)
+		default:
+			text.WriteString(" " + w)
+			at++
+		}
+		at += len(w)
+	}
+	return text.String()
+}

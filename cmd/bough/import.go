@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -65,8 +64,8 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 		Stdin: p.stdin, DryRun: c.Bool("dry-run"), Skip: c.StringSlice("skip"), Again: c.Bool("again"), Live: c.Bool("live"),
 	}
 	sources, temporary, err := p.importSources(c)
-	for _, dir := range temporary {
-		defer os.RemoveAll(dir)
+	for _, remove := range temporary {
+		defer remove()
 	}
 	if err != nil {
 		return err
@@ -105,8 +104,8 @@ func unreadable(r imports.Transcript) bool {
 }
 
 // importSources returns the sources that the arguments of 'bough import' name, and the
-// temporary folders of some of them, which the caller removes.
-func (p *program) importSources(c *cli.Context) (sources []imports.Source, temporary []string, err error) {
+// functions that remove the temporary files of some of them.
+func (p *program) importSources(c *cli.Context) (sources []imports.Source, temporary []func(), err error) {
 	paths, tools := c.Args().Slice(), c.StringSlice("from")
 	var format *convert.Format
 	if name := c.String("format"); name != "" {
@@ -140,9 +139,9 @@ func (p *program) importSources(c *cli.Context) (sources []imports.Source, tempo
 		if slices.Contains(list[:i], tool) {
 			continue
 		}
-		source, dir, err := p.importSource(c, tool, paths)
-		if dir != "" {
-			temporary = append(temporary, dir)
+		source, remove, err := p.importSource(c, tool, paths)
+		if remove != nil {
+			temporary = append(temporary, remove)
 		}
 		if e := workspace.Explain(err); e != nil && e.Code == fault.NotFound {
 			missing = append(missing, err)
@@ -163,23 +162,22 @@ func (p *program) importSources(c *cli.Context) (sources []imports.Source, tempo
 }
 
 // importSource returns the folders where a tool keeps its conversations, or paths if given,
-// and the temporary folder that contains them, "" if there is none.
-func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []string) (source imports.Source, temporary string, err error) {
+// and a function that removes temporary files, nil if there are none.
+func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []string) (source imports.Source, remove func(), err error) {
 	roots := tool.Roots(machine())
 	if isAsked(tool) {
 		if len(paths) > 0 {
-			return imports.Source{Paths: paths, Format: tool}, "", nil
+			return imports.Source{Paths: paths, Format: tool}, nil, nil
 		}
-		dir, err := p.fromOpencode(c.Context)
+		opencode, err := newOpencodeClient()
 		if err != nil {
-			return source, "", err
+			return source, nil, err
 		}
-		source.Paths = []string{dir}
-		source.Format = tool
-		source.Name = func(path string) string {
-			return "opencode export " + strings.TrimSuffix(filepath.Base(path), ".json")
+		files, done, err := opencode.export(c.Context, func(n, of int) { p.meter.update("asking opencode for its sessions", int64(n), int64(of)) })
+		if err != nil {
+			return source, nil, err
 		}
-		return source, dir, nil
+		return imports.Source{Paths: files, Format: tool, Name: opencodeName, Found: true}, done, nil
 	}
 	source.Format = tool
 	if roots != nil {
@@ -187,12 +185,12 @@ func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []str
 	}
 	if len(paths) > 0 {
 		source.Paths = paths
-		return source, "", nil
+		return source, nil, nil
 	}
 	if roots == nil {
 		e := usageError("--from: bough does not know where %s keeps its conversations", tool.Name)
 		e.Hint = "export them there and run 'bough import FILE'"
-		return source, "", e
+		return source, nil, e
 	}
 	for _, root := range roots {
 		if _, err := os.Stat(root); err == nil {
@@ -200,13 +198,13 @@ func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []str
 		}
 	}
 	if len(source.Paths) == 0 {
-		return source, "", &fault.Error{
+		return source, nil, &fault.Error{
 			Code:    fault.NotFound,
 			Message: "no conversations of " + tool.Name + " in " + strings.Join(roots, " or "),
 			Hint:    "give the folder: 'bough import --from " + tool.Name + " FOLDER'",
 		}
 	}
-	return source, "", nil
+	return source, nil, nil
 }
 
 // imported prints the result for one conversation.

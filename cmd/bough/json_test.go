@@ -296,22 +296,44 @@ func (s *jsonStory) values() {
 		"bough queue":  agents.Queue{Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting, Cut: true}}},
 		"bough forget": forget.Result{Session: "s", Sources: []forget.Source{{ID: "i", Last: "m"}}},
 		"bough import": imports.Report{Imported: []imports.Transcript{{Replaced: 1, Detail: "d"}}},
+		"bough watch --import": followedImport{"import_failed", at, imports.Transcript{
+			Session: "s", Replaced: 1, Detail: "d", Problems: []string{"p"}, Notes: []string{"n"},
+		}},
+		"bough open":           openedPage{Workspace: "w", URL: "u", ByIP: "i", Expires: at},
+		"bough daemon status":  daemonStatus{PID: new(1), Since: &at, Log: new("l"), Service: new("s")},
+		"bough daemon install": serviceDone{Commands: [][]string{{"c"}}, Problems: []string{"p"}},
 	} {
 		s.checkDocument(heading, string(rawjson.Answer(value))+"\n")
 	}
 }
 
+// toolFolderVariables are the variables that move the settings of other programs.
+var toolFolderVariables = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "OPENCODE_CONFIG_DIR", "PI_CODING_AGENT_DIR", "APPDATA"}
+
+// silent lists the verbs that print nothing, with the reason.
+var silent = map[string]string{
+	"bough hook run": "a tool would take it for instructions",
+}
+
 // notRun lists the headings whose document no test can produce, with the reason.
 var notRun = map[string]string{
-	"bough choose": "a person chooses at a terminal",
+	"bough mcp":              "a client sends messages on standard input, as the script mcp.txtar does",
+	"bough choose":           "a person chooses at a terminal",
+	"bough open":             "the test would be the server; the script open starts one",
+	"bough daemon run":       "it prints to its log",
+	"bough daemon start":     "the test would be the daemon; the script daemon starts one",
+	"bough daemon uninstall": "the service is not installed; the script daemon has one",
 }
 
 // TestJSONPage: each member that a verb prints with --json is in docs/json.md with its
 // type, each member of the page is printed by some verb, and every verb is tested.
 func TestJSONPage(t *testing.T) {
 	home := t.TempDir()
-	for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {
+	for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"} {
 		t.Setenv(name, home)
+	}
+	for _, name := range toolFolderVariables {
+		t.Setenv(name, "")
 	}
 	s := &jsonStory{t, readJSONPage(t), filepath.Join(t.TempDir(), "ws"), map[string]bool{}}
 	s.conversations()
@@ -321,8 +343,8 @@ func TestJSONPage(t *testing.T) {
 	s.values()
 	for _, v := range allVerbs((&program{}).verbs()) {
 		name := "bough " + v.full()
-		if v.action == nil && v.standalone == nil {
-			continue // it only has subcommands
+		if v.action == nil && v.standalone == nil || silent[name] != "" {
+			continue // it only has subcommands, or prints no document
 		}
 		if s.page.samples[name] == nil {
 			t.Errorf("docs/json.md has no section \"### %s\" with a sample", name)
@@ -354,6 +376,7 @@ func (s *jsonStory) conversations() {
 	s.do("bookmark", "Bread@"+first, "start")
 	s.do("branches", "Bread")
 	s.do("tree", "--messages", "|", "tree", "Bread", "--messages")
+	s.do("tree", "--svg", "|", "tree", "Bread", "--svg")
 	s.do("checkpoint", "Bread", "--name", "Before")
 	s.do("append", "Before", "after the checkpoint")
 	s.do("checkpoint", "Bread", "--name", "Packed", "--packed")
@@ -429,18 +452,30 @@ func (s *jsonStory) agents() {
 	s.do("agent", "chat", "|", "agent", "chat", "ada", "more")
 }
 
-// queue adds a message to the queue of ada that waits for the user.
+// queue lists and drops a message that waits for the user.
 func (s *jsonStory) queue() {
+	s.hold()
+	s.do("queue", "ada")
+	s.do("queue", "ada", "--drop", heldID(s.t))
+}
+
+// heldID is the id of the message that hold adds.
+func heldID(t *testing.T) string {
+	id, err := sessionid.NewMessage(strings.NewReader(strings.Repeat("x", 16)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// hold adds a message to the queue of ada that waits for the user.
+func (s *jsonStory) hold() {
 	path := filepath.Join(s.dir, "agents", "ada.json")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	id, err := sessionid.NewMessage(strings.NewReader(strings.Repeat("x", 16)))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	entries := fmt.Sprintf(`"queue":[{"id":%q,"delivery_mode":"follow_up","content":"later","state":"held"}]`, id)
+	entries := fmt.Sprintf(`"queue":[{"id":%q,"delivery_mode":"follow_up","content":"later","state":"held"}]`, heldID(s.t))
 	held := regexp.MustCompile(`"queue":\s*\[\]`).ReplaceAll(data, []byte(entries))
 	if bytes.Equal(held, data) {
 		s.t.Fatalf("no empty queue in %s", data)
@@ -448,8 +483,6 @@ func (s *jsonStory) queue() {
 	if err := os.WriteFile(path, held, 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	s.do("queue", "ada")
-	s.do("queue", "ada", "--drop", id)
 }
 
 // rareEvents prints events that need tools, a terminal or an open message, as watch prints
@@ -502,7 +535,22 @@ func (s *jsonStory) workspace() {
 		`"bough":{"kind":"checkpoint","auto":true}},"messages":[{"id":"m1","role":"user","content":"one"}]}`)
 	s.do("prune", "--dry-run")
 	s.do("forget", "Bread", "--dry-run")
+	s.do("hook", "install", "claude-code", "pi", "--yes")
+	if err := os.WriteFile(filepath.Join(os.Getenv("HOME"), ".pi", "agent", "extensions", "bough.ts"), []byte("// mine"), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.do("hook", "status")
+	s.do("hook", "uninstall", "claude-code", "--dry-run")
+	s.do("setup", "--dry-run")
+	s.do("setup", "--undo", "--dry-run")
+	s.do("mcp", "install", "zed", "--yes")
+	s.do("mcp", "status")
+	s.do("mcp", "uninstall", "zed", "--yes")
 	s.do("doctor")
+	s.do("open", "--stop")
+	s.do("daemon", "status")
+	s.do("daemon", "stop")
+	s.do("daemon", "install", "--dry-run")
 	s.do("demo")
 	s.do("completion", "bash")
 	s.do("help")

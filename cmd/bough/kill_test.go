@@ -42,8 +42,8 @@ func TestKills(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no SIGKILL")
 	}
-	each := testsize.Of(6, 12, 50) // kills in one workspace, of which there are three kinds
-	goal, seed := cmp.Or(*kills, testsize.Of(6, 36, 300)), *killSeed
+	each := testsize.Of(6, 8, 50) // kills in one workspace, of which there are three kinds
+	goal, seed := cmp.Or(*kills, testsize.Of(6, 24, 300)), *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
@@ -129,8 +129,14 @@ func newSiege(t *testing.T, seed uint64, round, goal int) *siege {
 		}
 	}
 	if kind == 1 {
-		for n := range 120 {
-			fresh(strings.Repeat(strconv.Itoa(n), long))
+		for n := range 120 { // titles as only another program writes them
+			id := fmt.Sprint("large", n)
+			text := fmt.Appendf(nil, `{"messages":[],"created_at":%q,"last_active":%[1]q,"metadata":{"title":"%s","continued_from":[],"continued_to":[]}}`,
+				"2026-04-01T15:32:00.000000+00:00", strings.Repeat(strconv.Itoa(n), long))
+			if err := os.WriteFile(filepath.Join(s.dir, filepath.FromSlash(session.FileName(id))), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s.learn(id, id)
 		}
 		s.sessions = s.sessions[:10]
 	}

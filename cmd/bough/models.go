@@ -85,6 +85,20 @@ func (s *supply) model(ctx context.Context, id string) (model.Model, error) {
 	return &timedModel{m, s.timeout}, nil
 }
 
+// servedModel opens a model for a client of the server, which cannot run a program.
+func servedModel(ctx context.Context, id string) (model.Model, error) {
+	kind, _, err := parseModel(id)
+	const served = "a model is openai:NAME or anthropic:NAME"
+	if e := (*fault.Error)(nil); errors.As(err, &e) {
+		e.Hint = served
+		return nil, e
+	}
+	if kind == "command" {
+		return nil, &fault.Error{Code: fault.Refused, Message: "the server does not run a program as a model", Hint: served}
+	}
+	return (&supply{}).model(ctx, id)
+}
+
 // secrets returns the values of the environment variables whose names end in _KEY, _TOKEN,
 // _SECRET or _PASSWORD.
 func secrets(env []string) (list []string) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -24,7 +25,7 @@ func (p *program) open(ctx context.Context, r checkpoint.Retention) (*workspace.
 	if err != nil {
 		return nil, err
 	}
-	o.Note, o.Progress = p.note, p.meter.update
+	o.Note, o.Progress = p.noteShared(), p.meter.update
 	o.Retention = checkpoint.Retention{
 		KeepAll:  cmp.Or(r.KeepAll, o.Retention.KeepAll),
 		EveryNth: cmp.Or(r.EveryNth, o.Retention.EveryNth),
@@ -37,7 +38,7 @@ func (p *program) open(ctx context.Context, r checkpoint.Retention) (*workspace.
 // options returns the options for the workspace in dir from the settings and the flags of
 // bough.
 func (p *program) options(dir string) (*workspace.Options, error) {
-	l, err := settings(dir)
+	l, err := api.Settings(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (p *program) options(dir string) (*workspace.Options, error) {
 		l.Decode("retention.keep_all", &keepAll), l.Decode("retention.every", &keep.EveryNth),
 		l.Decode("retention.max_age", &maxAge), l.Decode("retention.limit", &keep.Limit))
 	if err != nil {
-		return nil, settingError(err)
+		return nil, api.SettingError(err)
 	}
 	keep.KeepAll, keep.MaxAge = time.Duration(keepAll), time.Duration(maxAge)
 	if p.wait < 0 { // without --wait

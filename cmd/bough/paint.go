@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/internal/printable"
 	"github.com/bough-dev/bough/session"
 	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/term"
@@ -76,27 +76,8 @@ func width(s string) int { return displaywidth.String(s) }
 func pad(s string, columns int) string { return s + strings.Repeat(" ", max(0, columns-width(s))) }
 
 // clean returns text that is safe to print on a terminal. All text from a file or another
-// program passes through it. Control characters (including ESC, DEL and C1), characters
-// that override or isolate the direction of text, and invalid UTF-8 become U+FFFD. Line
-// ends of all kinds become \n; tabs stay.
-func clean(s string) string {
-	if strings.Contains(s, "\r\n") {
-		s = strings.ReplaceAll(s, "\r\n", "\n")
-	}
-	return strings.Map(cleanRune, s)
-}
-
-func cleanRune(r rune) rune {
-	switch {
-	case r == '\n' || r == '\t':
-		return r
-	case r == '\r', r == '\u2028', r == '\u2029':
-		return '\n'
-	case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u206f':
-		return unicode.ReplacementChar
-	}
-	return r
-}
+// program passes through it.
+func clean(s string) string { return printable.Clean(s) }
 
 // line returns clean text on one line.
 func line(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }

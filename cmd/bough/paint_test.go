@@ -9,25 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-func TestClean(t *testing.T) {
-	for s, want := range map[string]string{
-		"two\nlines\tand a tab":             "two\nlines\tand a tab",
-		"of Windows\r\nand\rold":            "of Windows\nand\nold",
-		"\x1b[31mred\x1b[0m\a":              "\ufffd[31mred\ufffd[0m\ufffd",
-		"\x1b]52;c;cm0gLXJm\x1b\\":          "\ufffd]52;c;cm0gLXJm\ufffd\\",
-		"\u009b2J \u0085 \x7f \x00 \b":      "\ufffd2J \ufffd \ufffd \ufffd \ufffd",
-		"\x9b2J\xff":                        "\ufffd2J\ufffd",
-		"a\u202eb\u2066c\u2069\u202c\u206a": "a\ufffdb\ufffdc\ufffd\ufffd\ufffd",
-		"one\u2028two":                      "one\ntwo",
-		"שלום 👩\u200d👧 日本 e\u0301":          "שלום 👩\u200d👧 日本 e\u0301",
-		"":                                  "",
-	} {
-		if got := clean(s); got != want {
-			t.Errorf("clean(%q) = %q, want %q", s, got, want)
-		}
-	}
-}
-
 // FuzzClean: cleaned text has no control sequence, and cleaning it again does not change
 // it.
 func FuzzClean(f *testing.F) {

@@ -28,7 +28,7 @@ func TestBar(t *testing.T) {
 			m := &meter{out: &out, width: c.columns, start: time.Now().Add(-time.Hour)}
 			m.update("writing", 0, c.total)
 			m.drawn = time.Time{}
-			time.Sleep(c.after)
+			time.Sleep(c.after) // of the clock of synctest
 			out.Reset()
 			m.update("writing", c.done, c.total)
 			if got := strings.TrimPrefix(out.String(), "\r\x1b[K"); got != c.want {
@@ -46,7 +46,7 @@ func testMeter(t *testing.T) {
 	m := &meter{out: &out, width: 60}
 	other := under{&out, m}
 	m.update("reading", 0, 1000)
-	time.Sleep(patience - 1)
+	time.Sleep(patience - 1) // of the clock of synctest
 	m.update("reading", 900, 1000)
 	m.clear()
 	if out.Len() > 0 {

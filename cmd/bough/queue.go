@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/agent/turn"
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
@@ -127,10 +128,7 @@ func (t *turnPrinter) queued(q *agents.Queue, said *agents.ChatResult, err error
 	}
 	p := t.p
 	if p.json {
-		return p.printJSON(struct {
-			*agents.Queue
-			*agents.ChatResult
-		}{q, said})
+		return p.printJSON(api.Queued{Queue: q, ChatResult: said})
 	}
 	held := false
 	for _, e := range q.Queue {

@@ -50,6 +50,10 @@ type program struct {
 // run runs a command line, without the name of the program, and returns the exit code. It
 // prints an error on stderr or, with --json, on stdout.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	hook := isHookRun(args)
+	if hook {
+		stdout, stderr = io.Discard, io.Discard
+	}
 	m := newMeter(stderr)
 	defer m.clear()
 	out := bufio.NewWriter(under{stdout, m})
@@ -64,7 +68,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = out.Flush() // errors of single prints are not checked
 	}
-	if err == nil || p.left {
+	if err == nil || p.left || hook {
 		return 0
 	}
 	return p.fail(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -87,5 +88,20 @@ func await(name string) error {
 func cmdAwait(ts *testscript.TestScript, args []string) {
 	for _, name := range args {
 		ts.Check(await(ts.MkAbs(name)))
+	}
+}
+
+func cmdAwaitLine(ts *testscript.TestScript, args []string) {
+	line, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	path := ts.MkAbs(args[0])
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		data, _ := os.ReadFile(path)
+		if line.Match(data) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("no line of %s matches %s:\n%s", args[0], args[1], data)
+		}
 	}
 }

@@ -94,6 +94,7 @@ func boughMain() {
 //	hold DIR VERB                   holds the lock of writers until release or the end of the script
 //	release DIR                     releases the lock
 //	await FILE...                   waits until files exist
+//	awaitline FILE REGEXP           waits until a line of a file matches
 //
 // The program canned is a model.
 func TestScript(t *testing.T) {
@@ -123,6 +124,7 @@ func TestScript(t *testing.T) {
 		"hold":         plain(2, cmdHold),
 		"release":      plain(1, cmdRelease),
 		"await":        plain(1, cmdAwait),
+		"awaitline":    plain(2, cmdAwaitLine),
 	}
 	maps.Copy(cmds, systemCommands)
 	t.Cleanup(closeIdle)
@@ -130,7 +132,7 @@ func TestScript(t *testing.T) {
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("scripts: %q, %v", scripts, err)
 	}
-	if n := testsize.Of(3, 0, 0); n > 0 {
+	if n := testsize.Of(2, 0, 0); n > 0 {
 		scripts = beginnings(t, scripts, n)
 	}
 	testscript.Run(t, testscript.Params{

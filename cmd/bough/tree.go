@@ -12,7 +12,7 @@ import (
 func (p *program) treeVerb() verb {
 	return verb{
 		name:  "tree",
-		args:  "[SESSION] [--messages] [--partial]",
+		args:  "[SESSION] [--messages] [--svg] [-o FILE] [--force] [--partial]",
 		short: "show where conversations branch",
 		long: `Draws every conversation with its checkpoints and branches, each with the message that it starts
 from; with SESSION, only the tree that contains it. All files of one conversation share a line. '*'
@@ -20,15 +20,27 @@ marks the head.
 
 With --messages it draws the messages of SESSION, over all its files. The tree forks at a message
 with several answers. The messages between two forks share a line, which shows the first words of
-the first one.`,
+the first one.
+
+--svg draws a picture instead: the conversations with their checkpoints, bookmarks and branches,
+and the forks inside of them. Each branch has a lane of its own, the path to the head is
+highlighted, and messages between two forks are folded. It is written to standard output or, with
+-o, to FILE, which is replaced only with --force. A browser shows it in light and dark colors.`,
 		example: `bough tree "Plan the trip"
-bough tree "Plan the trip" --messages`,
+bough tree "Plan the trip" --messages
+bough tree "Plan the trip" --svg -o trip.svg`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "messages", DisableDefaultText: true, Usage: "draw the messages of SESSION"},
+			&cli.BoolFlag{Name: "svg", DisableDefaultText: true, Usage: "write a picture in SVG"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the picture to `FILE`"},
+			&cli.BoolFlag{Name: "force", DisableDefaultText: true, Usage: "replace FILE if it exists"},
 			partialFlag(),
 		},
 		max: 1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if c.Bool("svg") || c.String("output") != "" {
+				return p.treePicture(c, w)
+			}
 			if c.Bool("messages") {
 				return p.messageTreeVerb(c, w)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -47,7 +48,7 @@ func trustedFolders() (list []string, err error) {
 	if err == nil {
 		err = config.Layered{User: user}.Decode("trust", &list)
 	}
-	return list, settingError(err)
+	return list, api.SettingError(err)
 }
 
 // trusts reports whether dir is listed: by its path, by the path of a folder above it that

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/turn"
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/urfave/cli/v2"
 )
@@ -60,7 +61,7 @@ func (p *program) turnOptions(c *cli.Context, t *turnPrinter) (o agents.TurnOpti
 			return o, err
 		}
 		if err := l.Decode("agents.max_calls", &calls); err != nil {
-			return o, settingError(err)
+			return o, api.SettingError(err)
 		}
 	}
 	t.supply.timeout = c.Duration("timeout")

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/agent/model"
-	"github.com/bough-dev/bough/convert/content"
-	"github.com/bough-dev/bough/internal/tokens"
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
@@ -32,20 +31,13 @@ type turnPrinter struct {
 	explore string // the mode for a reply that offers several strategies
 	model   string // --model
 
-	copied *copied            // set for a branch
+	copied *api.Copied        // set for a branch
 	abort  context.CancelFunc // aborts the turn
 
 	came  session.ID   // the message whose text arrives
 	open  bool         // the line has no end yet
 	held  string       // line ends at the end of the text
 	calls []model.Call // of the last message, without results yet
-}
-
-// A copied is the size of the path that a new tree was branched from.
-type copied struct {
-	Messages int   `json:"messages"`
-	Bytes    int64 `json:"bytes"`
-	Tokens   int   `json:"tokens"`
 }
 
 // printEvent prints an event.
@@ -61,9 +53,7 @@ func (t *turnPrinter) printEvent(e events.Event) {
 	}
 	switch e.Type {
 	case events.BranchCreated:
-		if e.Message == "" { // an in-place branch has a message
-			t.branched(e)
-		}
+		t.branched(e)
 	case events.SessionCreated:
 		if e.Verb == "agent fresh" && !t.p.json {
 			fmt.Fprintf(t.p.stderr, "Began tree %s\n", line(cmp.Or(t.named, string(e.Session))))
@@ -85,17 +75,11 @@ func (t *turnPrinter) printEvent(e events.Event) {
 
 // branched prints how much a branch copied.
 func (t *turnPrinter) branched(e events.Event) {
-	path, err := t.w.Line(string(e.Session)).Path(t.ctx, "", session.ReadOptions{})
-	if err != nil || len(path.Nodes) == 0 {
+	c := api.CopiedBy(t.ctx, t.w, e)
+	if c == nil {
 		return
 	}
-	t.copied = &copied{}
-	var counter tokens.Counter
-	for _, n := range path.Nodes[:len(path.Nodes)-1] { // without the last, which is the prompt
-		t.copied.Messages++
-		t.copied.Bytes += int64(len(n.Raw))
-		t.copied.Tokens += content.Read(n.Raw).Tokens(counter.Count)
-	}
+	t.copied = c
 	if !t.p.json {
 		fmt.Fprintf(t.p.stderr, "Branched %q: %s, %s, %s\n", clean(cmp.Or(t.named, string(e.Session))),
 			count(t.copied.Messages, "message"), size(t.copied.Bytes), count(t.copied.Tokens, "token"))

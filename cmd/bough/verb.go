@@ -29,7 +29,7 @@ func (p *program) verbs() []verb {
 		p.exploreVerb(), p.learningsVerb(),
 		p.logVerb(), p.undoVerb(), p.redoVerb(),
 		p.importVerb(), p.exportVerb(), p.resumeVerb(), p.inspectVerb(),
-		p.watchVerb(), p.duVerb(), p.pruneVerb(), p.packVerb(), p.unpackVerb(), p.trashVerb(), p.configVerb(), p.serveVerb(),
+		p.watchVerb(), p.daemonVerb(), p.duVerb(), p.pruneVerb(), p.packVerb(), p.unpackVerb(), p.trashVerb(), p.configVerb(), p.serveVerb(), p.openPageVerb(), p.mcpVerb(), p.hookVerb(), p.machineSetupVerb(),
 		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.helpVerb(),
 	}
 }
@@ -93,6 +93,9 @@ type verb struct {
 	standalone func(*cli.Context) error // instead of action, without a workspace
 }
 
+// acts reports whether the verb does something itself.
+func (v verb) acts() bool { return v.action != nil || v.standalone != nil }
+
 func (v verb) names() []string { return append([]string{v.name}, v.aliases...) }
 
 // full returns the name as it is typed.
@@ -114,7 +117,7 @@ func (p *program) command(v verb) *cli.Command {
 			return flagError(v.full(), v.flags, err)
 		},
 		Action: func(c *cli.Context) error {
-			if len(v.subs) > 0 && v.action == nil {
+			if len(v.subs) > 0 && !v.acts() {
 				if c.NArg() > 0 {
 					return unknownCommand(v.full(), c.Args().First(), v.subs)
 				}

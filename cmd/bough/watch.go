@@ -1,7 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/agent/turn"
@@ -9,49 +13,144 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/urfave/cli/v2"
 )
 
 func (p *program) watchVerb() verb {
 	return verb{
 		name:  "watch",
-		args:  "[--from N] [--checkpoint]",
+		args:  "[--from N] [--import [--from TOOL…]] [--checkpoint]",
 		short: "print changes to the workspace as they happen",
 		long: `Prints a line for every change to the workspace, also by other programs, until it is interrupted;
 with --json each line is a document. The number is that of the operation in 'bough log'. With
 --checkpoint, watch makes an automatic checkpoint whenever a user's message arrives (if several
-arrive in a session at once, of the last one) and prunes old checkpoints as 'bough prune' does.`,
-		example: `bough watch --checkpoint`,
+arrive in a session at once, of the last one) and prunes old checkpoints as 'bough prune' does.
+
+--import also imports the conversations of other assistants: first those that are there, then what
+is added to them, about a second after it was written. It prints a line for each conversation that
+was new or changed. --from limits it to some tools; without it all tools are followed, also those
+whose folder does not exist yet, except for opencode, which must be named: bough asks it for the
+sessions of the current project when its database changes. Undo passes over these imports.
+
+Tools: ` + strings.Join(formatNames("from"), ", "),
+		example: `bough watch --checkpoint
+bough watch --import
+bough watch --import --from claude-code --from codex`,
 		flags: append([]cli.Flag{
-			&cli.IntFlag{Name: "from", DefaultText: "now", Usage: "begin after operation `N`"},
+			&cli.StringSliceFlag{Name: "from", DefaultText: "now", Usage: "begin after operation `N`; with --import, import only from the tool of that name, repeatable"},
+			&cli.BoolFlag{Name: "import", DisableDefaultText: true, Usage: "import the conversations of other assistants as they grow"},
 			&cli.BoolFlag{Name: "checkpoint", DisableDefaultText: true, Usage: "make an automatic checkpoint of every user's message"},
 		}, retentionFlags()...),
 		changes: true,
-		action: func(c *cli.Context, w *workspace.Workspace) error {
-			from := operation.Seq(-1)
-			if c.IsSet("from") {
-				from = operation.Seq(c.Int("from"))
-			}
-			fmt.Fprintf(p.stderr, "Watching %s; interrupt to end.\n", clean(w.Dir()))
-			newest := map[session.ID]events.Event{} // users' messages that have no checkpoint yet
-			for e, err := range w.Events(c.Context, from) {
-				if err != nil {
-					return err
-				}
-				if err := p.event(e); err != nil {
-					return err
-				}
-				if c.Bool("checkpoint") && e.Type == events.MessageAdded && e.Role == "user" {
-					newest[e.Session] = e
-				}
-				if e.Behind == 0 {
-					p.autoCheckpoints(c, w, newest)
-					clear(newest)
-				}
-			}
-			return nil
-		},
+		action:  p.watchAction,
 	}
+}
+
+func (p *program) watchAction(c *cli.Context, w *workspace.Workspace) error {
+	from, tools, err := watchFrom(c.StringSlice("from"), c.Bool("import"))
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(c.Context)
+	defer stop()
+	follows := func() error { return nil }
+	if c.Bool("import") {
+		sources, err := p.followSources(tools)
+		if err != nil {
+			return err
+		}
+		if err := w.Make(ctx); err != nil {
+			return err
+		}
+		p.meter.end() // it is for one goroutine
+		follows = p.follow(ctx, stop, w, sources)
+	}
+	fmt.Fprintf(p.stderr, "Watching %s; interrupt to end.\n", clean(w.Dir()))
+	err = p.watchEvents(ctx, w, from, c.Bool("checkpoint"))
+	stop()
+	return cmp.Or(follows(), err)
+}
+
+// watchFrom parses the values of --from: the number of an operation, -1 for the last
+// one, and names of tools.
+func watchFrom(values []string, tools bool) (from operation.Seq, names []string, err error) {
+	from = -1
+	for _, value := range values {
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+			from = operation.Seq(n)
+		} else {
+			names = append(names, value)
+		}
+	}
+	if len(names) > 0 && !tools {
+		e := usageError("--from takes the number of an operation, not %q", names[0])
+		e.Hint = "with --import it takes the name of a tool too"
+		return from, nil, e
+	}
+	return from, names, nil
+}
+
+// follow imports from sources in the background, and ends the watch if that fails. The
+// function that it returns waits for the end and returns the error.
+func (p *program) follow(ctx context.Context, stop func(), w *workspace.Workspace, sources []imports.Source) func() error {
+	done := make(chan error, 1)
+	go func() {
+		defer stop()
+		done <- w.Follow(ctx, sources, imports.Options{Each: func(r imports.Transcript) {
+			p.noting.Lock()
+			defer p.noting.Unlock()
+			p.followed(r)
+		}})
+	}()
+	return func() error { return <-done }
+}
+
+// A followedImport is the document of 'bough watch --import' for a conversation.
+type followedImport struct {
+	Type         string             `json:"type"` // conversation_imported or import_failed
+	Time         time.Time          `json:"time"`
+	Conversation imports.Transcript `json:"conversation"`
+}
+
+// followed prints the result for a conversation.
+func (p *program) followed(r imports.Transcript) {
+	if !p.json {
+		p.imported(r)
+		p.stdout.Flush()
+		return
+	}
+	kind := "conversation_imported"
+	if r.Status == imports.Failed {
+		kind = "import_failed"
+	}
+	p.printJSON(followedImport{kind, time.Now(), r})
+	p.stdout.Flush()
+}
+
+// watchEvents prints the events after an operation and, if checkpoints is set, makes a
+// checkpoint of users' messages.
+func (p *program) watchEvents(ctx context.Context, w *workspace.Workspace, from operation.Seq, checkpoints bool) error {
+	newest := map[session.ID]events.Event{} // users' messages that have no checkpoint yet
+	for e, err := range w.Events(ctx, from) {
+		if err != nil {
+			return err
+		}
+		p.noting.Lock()
+		err = p.event(e)
+		p.noting.Unlock()
+		if err != nil {
+			return err
+		}
+		if checkpoints && e.Type == events.MessageAdded && e.Role == "user" {
+			newest[e.Session] = e
+		}
+		if e.Behind == 0 {
+			p.autoCheckpoints(ctx, w, newest)
+			clear(newest)
+		}
+	}
+	return nil
 }
 
 // event prints an event and flushes it.
@@ -95,12 +194,12 @@ func (p *program) event(e events.Event) error {
 
 // autoCheckpoints makes an automatic checkpoint of each of the messages, which arrived at
 // the same moment. It prints errors and continues.
-func (p *program) autoCheckpoints(c *cli.Context, w *workspace.Workspace, newest map[session.ID]events.Event) {
+func (p *program) autoCheckpoints(ctx context.Context, w *workspace.Workspace, newest map[session.ID]events.Event) {
 	for _, e := range newest {
 		ref := string(e.Session) + "@" + string(e.Message)
-		_, err := w.Checkpoint(c.Context, ref, workspace.SnapshotOptions{Auto: true})
-		if err != nil && c.Context.Err() == nil {
-			p.note("no checkpoint of " + ref + ": " + err.Error())
+		_, err := w.Checkpoint(ctx, ref, workspace.SnapshotOptions{Auto: true})
+		if err != nil && ctx.Err() == nil {
+			p.noteShared()("no checkpoint of " + ref + ": " + err.Error())
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,5 +73,113 @@ func TestWatch(t *testing.T) {
 	saved := do(t, "-w", dir, "ls", "--kind", "checkpoint", "--json")
 	if n := gjson.Get(saved, "sessions.#").Int(); n != 1 || gjson.Get(saved, "sessions.0.message_count").Int() != 1 {
 		t.Errorf("the checkpoints are %s", saved)
+	}
+}
+
+// TestWatchImport: 'bough watch --import' prints a line for each conversation that another program
+// begins or continues, and makes checkpoints of the user's messages in it.
+func TestWatchImport(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no interrupt")
+	}
+	home := t.TempDir()
+	dir := filepath.Join(home, "ws")
+	path := filepath.Join(home, "claude", "projects", "p", "s.jsonl")
+	grow := func(kind, id, parent, content string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		fmt.Fprintf(f, `{"type":%q,"uuid":%q,"parentUuid":%s,"sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":%[1]q,"content":%[4]q}}`+"\n", kind, id, parent, content)
+	}
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(home, "claude"))
+	f := startWatch(t, dir, "--import", "--from", "claude-code", "--from", "0", "--checkpoint")
+	want := f.want
+	grow("user", "u1", "null", "Hello")
+	want("conversation_imported", "conversation.status", "new", "conversation.messages", "1", "conversation.title", "Hello")
+	want("message_added", "message_id", "u1", "role", "user", "verb", "import")
+	want("checkpoint_created")
+	grow("assistant", "a1", `"u1"`, "Hi.")
+	want("conversation_imported", "conversation.status", "updated", "conversation.messages", "2", "conversation.added", "1")
+	want("message_added", "message_id", "a1", "parent_id", "u1", "role", "assistant", "verb", "import")
+	grow("user", "u2", `"a1"`, "And now?")
+	want("checkpoint_created")
+	f.stop()
+}
+
+// A watching is a process of 'bough watch --json'.
+type watching struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	lines *bufio.Scanner
+	seen  map[string]string // the last line of each type; events and imports are printed independently
+}
+
+// startWatch starts 'bough watch' with these flags.
+func startWatch(t *testing.T, dir string, flags ...string) *watching {
+	t.Helper()
+	cmd := exec.Command("bough", append([]string{"-w", dir, "watch", "--json"}, flags...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return &watching{t, cmd, bufio.NewScanner(out), map[string]string{}}
+}
+
+// want waits for a line of a type, and compares values at paths in it.
+func (w *watching) want(kind string, paths ...string) {
+	w.t.Helper()
+	for w.seen[kind] == "" {
+		if !w.lines.Scan() {
+			w.t.Fatalf("no %s comes: %v", kind, w.lines.Err())
+		}
+		w.seen[gjson.Get(w.lines.Text(), "type").String()] = w.lines.Text()
+	}
+	for i := 0; i < len(paths); i += 2 {
+		if got := gjson.Get(w.seen[kind], paths[i]).String(); got != paths[i+1] {
+			w.t.Errorf("%s of %s is %q, want %q", paths[i], w.seen[kind], got, paths[i+1])
+		}
+	}
+	delete(w.seen, kind)
+}
+
+// stop interrupts the process, which must then end.
+func (w *watching) stop() {
+	w.t.Helper()
+	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
+		w.t.Fatal(err)
+	}
+	for w.lines.Scan() {
+	}
+	if err := w.cmd.Wait(); err != nil {
+		w.t.Errorf("bough watch ends with %v", err)
+	}
+}
+
+// TestWatchFrom: --from takes the number of an operation and, with --import, names of tools.
+func TestWatchFrom(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "ws")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--from", "codex"}, `--from takes the number of an operation, not "codex"`},
+		{[]string{"--import", "--from", "nothing"}, `unknown tool "nothing"`},
+		{[]string{"--import", "--from", "markdown"}, "bough does not know where markdown keeps its conversations"},
+	} {
+		var out, errs bytes.Buffer
+		if code := run(append([]string{"-w", dir, "watch"}, c.args...), strings.NewReader(""), &out, &errs); code != 2 || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("watch %q exits with %d: %s", c.args, code, errs.String())
+		}
 	}
 }

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/cmd/bough/internal/hook"
+	"github.com/bough-dev/bough/internal/hooklog"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+const (
+	// hookBudget is the time after which a hook leaves its work to a detached process.
+	hookBudget = 200 * time.Millisecond
+	// hookPatience is how long the detached process waits for other writers.
+	hookPatience = 2 * time.Minute
+	// hookInputWait is how long a hook waits for the end of its input.
+	hookInputWait = 5 * time.Second
+	// maxHookInput is the maximum size of the input of a hook in bytes.
+	maxHookInput = 256 << 20
+)
+
+func (p *program) hookRunVerb() verb {
+	return verb{
+		name:  "run",
+		args:  "TOOL EVENT",
+		short: "run a hook; for the tools that 'bough hook install' sets up",
+		long: `Reads what TOOL passes to a hook on standard input, imports the new messages of its transcript and,
+if EVENT is before a prompt, makes an automatic checkpoint. It prints nothing and always exits with
+0, so that it never fails the tool. What takes longer than 0.2 s continues in the background, with
+the transcript as it was. Errors go to .bough/hooks.log, which 'bough doctor' reports.`,
+		example: `bough -w ~/conversations hook run claude-code UserPromptSubmit`,
+		flags:   []cli.Flag{&cli.StringFlag{Name: "later", Hidden: true}},
+		max:     1 << 20,
+		standalone: func(c *cli.Context) error {
+			p.hook(c)
+			return nil
+		},
+	}
+}
+
+// isHookRun reports whether a command line runs a hook: then it prints nothing, and exits
+// with 0 whatever happens, because a tool may take any other code as an instruction.
+func isHookRun(args []string) bool {
+	_, rest, _ := splitGlobal(args)
+	at := firstWord(rest)
+	return at >= 0 && at+1 < len(rest) && rest[at] == "hook" && rest[at+1] == "run"
+}
+
+// hook runs a hook and logs its error.
+func (p *program) hook(c *cli.Context) {
+	dir, err := p.workspaceDir()
+	if err != nil || !workspace.Is(dir) {
+		return // the workspace was removed
+	}
+	p.wait = 0
+	if c.IsSet("later") {
+		p.wait = hookPatience
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+		if err != nil {
+			logHook(dir, strings.Join(c.Args().Slice(), " ")+": "+workspace.Explain(err).Message)
+		}
+	}()
+	w, err := p.open(c.Context, checkpoint.Retention{})
+	if err != nil {
+		return
+	}
+	if c.IsSet("later") {
+		err = runLater(c.Context, w, c.String("later"))
+		return
+	}
+	call, err := p.hookCall(c.Args().Slice())
+	if err != nil || call == nil {
+		return
+	}
+	left, err := call.RunFor(c.Context, w, hookBudget)
+	if left {
+		err = call.Detach(w.Dir())
+	}
+}
+
+// logHook adds a line to the log of the workspace. Its error has no other place.
+func logHook(dir, text string) {
+	if root, err := os.OpenRoot(dir); err == nil {
+		hooklog.Add(root, time.Now(), text)
+		root.Close()
+	}
+}
+
+// hookCall returns the call with the input on standard input, nil if there is nothing to
+// do.
+func (p *program) hookCall(words []string) (*hook.Call, error) {
+	if len(words) != 2 {
+		return nil, fmt.Errorf("a hook takes TOOL EVENT; got %d arguments", len(words))
+	}
+	call, err := hook.New(words[0], words[1])
+	if err != nil {
+		return nil, err
+	}
+	data, err := hook.ReadUntil(io.LimitReader(p.stdin, maxHookInput+1), time.After(hookInputWait))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxHookInput {
+		return nil, fmt.Errorf("the input of the hook is larger than %s", size(maxHookInput))
+	}
+	if todo, err := call.Take(data, machine()); err != nil || !todo {
+		return nil, err
+	}
+	return call, nil
+}
+
+// runLater does the work that a hook has left in a file.
+func runLater(ctx context.Context, w *workspace.Workspace, path string) error {
+	call, err := hook.Detached(path)
+	if err != nil {
+		return err
+	}
+	return call.RunQueued(ctx, w, hookPatience)
+}

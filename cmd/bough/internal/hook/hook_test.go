@@ -1,0 +1,149 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/imports"
+	"github.com/gofrs/flock"
+)
+
+// TestIsLeft: another process can do what takes too long, and what another writer delays.
+func TestIsLeft(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		late bool
+		left bool
+	}{
+		{nil, false, false},
+		{nil, true, false},
+		{errors.New("damaged"), false, false},
+		{errors.New("interrupted"), true, true},
+		{context.DeadlineExceeded, true, true},
+		{imports.ErrLarge, false, true},
+		{fmt.Errorf("a.jsonl: %w", imports.ErrLarge), false, true},
+		{&fault.Error{Code: fault.Locked}, false, true},
+		{&fault.Error{Code: fault.Busy}, false, true},
+		{&fault.Error{Code: fault.Refused}, false, false},
+	} {
+		if got := isLeft(c.err, c.late); got != c.left {
+			t.Errorf("isLeft(%v, %v) = %v", c.err, c.late, got)
+		}
+	}
+}
+
+// TestTake: a call has something to do if its transcript has content, which is that of its path,
+// else the newest file with the id of the session in its name.
+func TestTake(t *testing.T) {
+	home := t.TempDir()
+	m := transcript.Machine{Home: home, Dir: home, Env: func(string) string { return "" }, Read: os.ReadFile}
+	dir := filepath.Join(home, ".claude", "projects", "-w")
+	path := filepath.Join(dir, "a80a0468-2367-4799-85a8-64f1d225a6e5.jsonl")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	take := func(input string) (*Call, bool) {
+		c, err := New("claude", "UserPromptSubmit")
+		if err != nil || !c.before {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		todo, err := c.Take([]byte(input), m)
+		if err != nil {
+			t.Fatalf("%s: %v", input, err)
+		}
+		return c, todo
+	}
+	session := `{"session_id":"a80a0468-2367-4799-85a8-64f1d225a6e5"}`
+	if _, todo := take(session); todo {
+		t.Error("there is something to do without a transcript")
+	}
+	for size, want := range []bool{false, true} {
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c, todo := take(session); todo != want || c.Input.Transcript != path || c.Size != int64(size) {
+			t.Errorf("with %d bytes: %+v, %v", size, c, todo)
+		}
+	}
+	for input, want := range map[string]bool{
+		`{"session_id":"short"}`: false,
+		`{"session_id":"a80a0468-2367-4799-85a8-64f1d225a6e5","agent_id":"x"}`: false,
+		`{"session_id":"s","export":{"info":{}}}`:                              true,
+		`{"session_id":"s","export":{"info":{"parentID":"p"}}}`:                false,
+	} {
+		if _, todo := take(input); todo != want {
+			t.Errorf("%s: something to do: %v, want %v", input, todo, want)
+		}
+	}
+	c, _ := take(session)
+	data, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Decode(data); err != nil || again.Size != c.Size || again.Input.Transcript != path || !again.before || again.format != c.format {
+		t.Errorf("decoded: %+v, %v", again, err)
+	}
+	if _, err := Decode([]byte(`{"tool":"vi"}`)); err == nil {
+		t.Error("the call of an unknown tool is decoded")
+	}
+	if _, err := New("codex", "Nap"); err == nil {
+		t.Error("an unknown event is found")
+	}
+}
+
+// TestQueue: a detached process waits for another one, for a limited time.
+func TestQueue(t *testing.T) {
+	dir := t.TempDir()
+	w, err := workspace.Open(t.Context(), filepath.Join(dir, "w"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Make(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := New("claude-code", "Stop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := `{"type":"user","uuid":"6f9f0b52-0b6c-4d11-9c39-7c1b5f0c5a01","parentUuid":null,"sessionId":"a80a0468-2367-4799-85a8-64f1d225a6e5","message":{"role":"user","content":"Teak or oak?"}}` + "\n"
+	c.Input.Transcript, c.Size = filepath.Join(dir, "a80a0468-2367-4799-85a8-64f1d225a6e5.jsonl"), int64(len(line))
+	if err := os.WriteFile(c.Input.Transcript, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sessions := func() int {
+		list, err := w.List(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list.Sessions)
+	}
+	path := filepath.Join(w.Dir(), filepath.FromSlash(queue))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	other := flock.New(path)
+	if ok, err := other.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	if err := c.RunQueued(ctx, w, time.Minute); !errors.Is(err, context.DeadlineExceeded) || sessions() != 0 {
+		t.Errorf("while another one works: %v, %d sessions", err, sessions())
+	}
+	if err := c.RunQueued(t.Context(), w, time.Millisecond); err != nil || sessions() != 1 {
+		t.Errorf("after its patience: %v, %d sessions", err, sessions())
+	}
+	other.Unlock()
+	if err := c.RunQueued(t.Context(), w, time.Minute); err != nil || sessions() != 1 {
+		t.Errorf("when the other one has ended: %v, %d sessions", err, sessions())
+	}
+}

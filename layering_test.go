@@ -11,8 +11,13 @@ const module = "github.com/bough-dev/bough/"
 // layers lists the packages from the top layer to the bottom one. A package imports only
 // packages of lower lines; a name that ends in "/" means all packages below it.
 var layers = [][]string{
-	{"cmd/bough"},
-	{"server", "convert/redact", "convert/html", "agent/model/openai", "agent/model/anthropic", "agent/model/command", "agent/mcp"},
+	{"cmd/bough", "docs/pictures"},
+	{"server", "agent/model/openai", "agent/model/anthropic", "agent/model/command", "agent/mcp"},
+	{"server/internal/native"},
+	{"server/internal/eventstream", "server/page"},
+	{"server/internal/exchange", "server/mcp"},
+	{"internal/api", "internal/feed", "internal/treegraph", "internal/treerows"},
+	{"convert/redact", "convert/html"},
 	{"agent/model/internal/modeltest"},
 	{"cmd/bough/internal/", "agent/model/internal/"},
 	{"explore"},
@@ -20,11 +25,11 @@ var layers = [][]string{
 	{"internal/tokens"},
 	{"internal/buffer"},
 	{"workspace"},
-	{"workspace/internal/checkup", "workspace/internal/eraser", "workspace/internal/reverter", "workspace/internal/searcher"},
+	{"workspace/internal/checkup", "workspace/internal/eraser", "workspace/internal/reverter", "workspace/internal/searcher", "workspace/internal/follower"},
 	{"workspace/internal/importer"},
 	{"workspace/internal/store"},
 	{"workspace/agents", "workspace/inspect"},
-	{"workspace/bookmark", "internal/lookup", "workspace/search"},
+	{"workspace/bookmark", "internal/lookup", "internal/outfile", "workspace/search"},
 	{"workspace/doctor", "workspace/fault", "workspace/forget", "workspace/history", "workspace/imports", "workspace/lines", "workspace/trash", "workspace/usage"},
 	{"checkpoint"},
 	{"workspace/task"},
@@ -43,9 +48,10 @@ var layers = [][]string{
 	{"convert/internal/"},
 	{"internal/stored"},
 	{"convert/transcript"},
-	{"internal/records", "internal/sessions", "internal/copymerge"},
+	{"internal/records", "internal/sessions", "internal/copymerge", "internal/spoken"},
 	{"session", "convert/content"},
-	{"internal/config", "internal/child", "internal/pack"},
+	{"internal/integration"},
+	{"internal/config", "internal/child", "internal/pack", "internal/settingsfile", "internal/hooklog", "internal/treepicture"},
 	{"internal/"},
 	{"internal/testsize"},
 }
@@ -53,7 +59,7 @@ var layers = [][]string{
 // apart are the packages outside the layers, with the packages that may import them beside
 // tests.
 var apart = map[string][]string{
-	"fixtures":          {"cmd/bough"},
+	"fixtures":          {"cmd/bough", "docs/pictures"},
 	"internal/testsize": nil,
 }
 

@@ -40,21 +40,20 @@ func TestBrowser(t *testing.T) {
 		run  func(*chromium, *testing.T)
 	}
 	all := []test{
-		{"keys", (*chromium).keys}, {"agent", (*chromium).agent}, {"explore", (*chromium).explore},
-		{"access", (*chromium).access}, {"live", (*chromium).live}, {"restart", (*chromium).restart}, {"tabs", (*chromium).tabs},
-		{"forks", (*chromium).forks}, {"modules", (*chromium).modules}, {"tree", (*chromium).tree},
-		{"axe", (*chromium).axe}, {"hostile", (*chromium).hostile}, {"story", (*chromium).story},
+		{"keys", (*chromium).keys}, {"agent", (*chromium).agent}, {"explore", (*chromium).explore}, {"large", (*chromium).large},
+		{"access", (*chromium).access}, {"live", (*chromium).live}, {"tabs", (*chromium).tabs}, {"forks", (*chromium).forks},
+		{"story", (*chromium).story}, {"modules", (*chromium).modules}, {"tree", (*chromium).tree}, {"axe", (*chromium).axe},
+		{"hostile", (*chromium).hostile}, {"restart", (*chromium).restart},
 	}
-	for _, test := range testsize.Sample(t, "tests in the browser", all, testsize.Of(1, 2, len(all))) { // the last one is in all samples
+	for _, test := range testsize.Sample(t, "tests in the browser", all, testsize.Of(1, 3, len(all))) {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
+			if test.name != "large" { // it reports times, and runs before those in parallel
+				t.Parallel()
+			}
 			test.run(c, t)
 		})
 	}
 }
-
-// TestBrowserLarge is apart from the other tests, because it reports times.
-func TestBrowserLarge(t *testing.T) { startBrowser(t).large(t) }
 
 // A chromium is a browser, and the command.
 type chromium struct {
@@ -77,9 +76,10 @@ func startBrowser(t *testing.T) *chromium {
 	}
 	dir := t.TempDir()
 	c := &chromium{bough: filepath.Join(dir, "bough")}
-	build := exec.Command("go", "build", "-o", c.bough, "github.com/bough-dev/bough/cmd/bough")
+	// Unlike go build, go run links the command only if it has changed.
+	build := exec.Command("go", "run", "-exec", "cp", "github.com/bough-dev/bough/cmd/bough", c.bough)
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v: %s", err, out)
+		t.Fatalf("go run: %v: %s", err, out)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(dir, "profile")), chromedp.WindowSize(1280, 900),

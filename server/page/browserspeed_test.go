@@ -82,14 +82,14 @@ func (b *tab) memory() (text string) {
 // the last 50, others as they come near the view, and all of them if the user wants so. It
 // reports times and memory.
 func (c *chromium) large(t *testing.T) {
-	sessions, messages := testsize.Of(20, 100, 1000), testsize.Of(500, 2000, 10_000)
+	sessions, messages := testsize.Of(20, 100, 1000), testsize.Of(500, 1000, 10_000)
 	s := c.newSite(t)
 	dir := t.TempDir()
 	for i := range sessions - 2 {
 		writeConversation(t, dir, fmt.Sprint("small", i), 2)
 	}
 	s.bough("import", dir)
-	all := testsize.Of(400, 400, 3000) // messages of a conversation that is loaded completely
+	all := testsize.Of(200, 200, 3000) // messages of a conversation that is loaded completely
 	smaller := s.importOne("smaller", all)
 	session := s.importOne("large", messages)
 	s.serve()
@@ -126,19 +126,20 @@ func (c *chromium) large(t *testing.T) {
 		t.Errorf("%d connections for events", n)
 	}
 
-	frames := b.eval(`(async () => {
+	steps := testsize.Of(60, 60, 240)
+	frames := b.eval(fmt.Sprintf(`(async (n) => {
 		const times = [];
 		let last = await new Promise(requestAnimationFrame);
-		for (let i = 0; i < 240; i++) {
-			window.scrollBy(0, -120);
+		for (let i = 0; i < n; i++) {
+			window.scrollBy(0, -28_800 / n);
 			const now = await new Promise(requestAnimationFrame);
 			times.push(now - last);
 			last = now;
 		}
 		times.sort((a, b) => a - b);
-		return {median: times[120], p95: times[228], mean: times.reduce((a, b) => a + b) / 240};
-	})()`)
-	t.Logf("240 steps of scrolling: %s ms a frame", frames.Raw)
+		return {median: times[n / 2], p95: times[Math.floor(0.95 * n)], mean: times.reduce((a, b) => a + b) / n};
+	})(%d)`, steps))
+	t.Logf("%d steps of scrolling: %s ms a frame", steps, frames.Raw)
 	loaded := articles()
 	if loaded < 100 || loaded > 1000 {
 		t.Errorf("%d messages are loaded after scrolling", loaded)

@@ -116,6 +116,7 @@ func (d *driver) newID() string {
 func (d *driver) close() {
 	d.stop()
 	d.running.Wait()
+	d.w.store.Live.Await(d.name, "")
 }
 
 // op returns an operation of the driver.
@@ -282,6 +283,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 		}
 		acts, steps = stored.acts, stored.steps
 		d.turn, d.queue, d.at, d.seq = stored.turn, stored.queue, stored.at, stored.op.Seq
+		d.w.store.Live.Await(d.name, d.turn.Reply)
 		if stored.said.Kind == turn.KindAssistant && !stored.said.Partial {
 			d.said = stored.said
 		}

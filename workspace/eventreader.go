@@ -17,9 +17,9 @@ type eventReader struct {
 	last events.Seq // the last operation returned, or the last before the reader began
 	at   int64      // offset in the log of the next operation, or of the last one that was read
 	read *operation.Operation
-	log  string            // the identity of the log, as far as it was read
-	held []store.LivePiece // that follow an operation that was not read yet
-	full operation.Filler  // for the operations that were returned
+	log  string           // the identity of the log, as far as it was read
+	held []events.Piece   // that follow an operation that was not read yet
+	full operation.Filler // for the operations that were returned
 }
 
 // complete returns an operation of log with the contents of its small files.
@@ -94,7 +94,7 @@ func (r *eventReader) take(log *operation.Log, o *operation.Operation) loggedOpe
 // next returns the events of new operations and, between them, the pieces that take
 // returns. It reads the operations first: then take returns every piece that comes before
 // one of them. Pieces after an operation that was not read yet are held until then.
-func (r *eventReader) next(ctx context.Context, take func() []store.LivePiece) iter.Seq2[events.Event, error] {
+func (r *eventReader) next(ctx context.Context, take func() []events.Piece) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		done, err := r.operations(ctx)
 		var list []events.Event
@@ -103,7 +103,7 @@ func (r *eventReader) next(ctx context.Context, take func() []store.LivePiece) i
 		}
 		pieces := append(r.held, take()...)
 		r.held = nil
-		pieces = slices.DeleteFunc(pieces, func(p store.LivePiece) bool {
+		pieces = slices.DeleteFunc(pieces, func(p events.Piece) bool {
 			early := p.After > r.last
 			if early {
 				r.held = append(r.held, p)

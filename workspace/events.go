@@ -29,8 +29,8 @@ import (
 // a session, at most a thousand at once, and a session event for any other
 // change. While the sessions folder is missing, nothing is written and no event
 // occurs; Options.Note is called. The text of a reply in progress is returned
-// only if the agent runs through w. An error ends the sequence; the error of
-// ctx is not returned.
+// only if the agent runs through w; what was received before Events listened is
+// one chunk. An error ends the sequence; the error of ctx is not returned.
 func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		r := &eventReader{w: w.store, last: from}
@@ -73,7 +73,7 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 				looked = time.Now()
 				took = looked.Sub(start)
 			}
-			for e, err := range r.next(ctx, func() []store.LivePiece { return w.store.Live.Take(heard) }) {
+			for e, err := range r.next(ctx, func() []events.Piece { return w.store.Live.Take(heard) }) {
 				if ctx.Err() != nil {
 					return
 				}
@@ -87,6 +87,11 @@ func (w *Workspace) Events(ctx context.Context, from events.Seq) iter.Seq2[event
 		}
 	}
 }
+
+// Replies returns the replies in progress of agents that run through w: each as
+// an event of the type [events.ChatContent] with the text so far. A chunk that
+// was received later continues it at its Offset.
+func (w *Workspace) Replies() []events.Piece { return w.store.Live.Replies() }
 
 // An absence records whether the sessions folder of a workspace is missing.
 // While it is, nothing may be written: a write would create the folder and log

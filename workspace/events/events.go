@@ -69,6 +69,7 @@ type Event struct {
 	Replaces session.ID        `json:"replaces,omitempty"`      // the message that this one replaced
 	Agent    string            `json:"agent,omitempty"`         // the acting agent, or the owner of the head; null for the workspace's head
 	Text     string            `json:"text,omitempty"`          // the chunk of text
+	Offset   int               `json:"offset,omitempty"`        // how many characters of the reply are before the chunk
 	Ended    turn.Ending       `json:"ended,omitempty"`         // how a turn ended
 	Error    string            `json:"error,omitempty"`         // the failure of a turn
 	Verb     string            `json:"verb"`                    // of the operation
@@ -86,6 +87,12 @@ type Event struct {
 // Position returns the position after the operation of e. It is complete only after the
 // last event of the operation.
 func (e Event) Position() Position { return Position{e.Log, e.Seq} }
+
+// A Piece is an event without a number, to be delivered after the operation After.
+type Piece struct {
+	Event
+	After Seq
+}
 
 // A Position is a place in the log of a workspace: after the operation Seq, or before the
 // first one if Seq is 0. Log identifies the log (docs/format.md 18.17).

@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/internal/feed"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/server/internal/exchange"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -33,7 +34,8 @@ type stream struct {
 	*Source
 	w    http.ResponseWriter
 	rc   *http.ResponseController
-	sent events.Position // the client has all events up to it
+	sent events.Position    // the client has all events up to it
+	have map[session.ID]int // how many characters of each reply in progress the client has
 }
 
 // Serve sends the events of the workspace, with the id LOG-SEQ at the last event of each
@@ -56,14 +58,28 @@ func (src *Source) Serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer rd.Close()
-	s := &stream{src, w, http.NewResponseController(w), from}
+	s := &stream{src, w, http.NewResponseController(w), from, map[session.ID]int{}}
 	if !resumed {
 		s.sent = rd.From
 	} else if err := s.catchUp(r.Context(), rd.From); err != nil {
 		return nil // the client has disconnected
 	}
-	if s.at("ready") == nil {
+	if s.at("ready") == nil && s.replies() == nil {
 		s.follow(r.Context(), rd)
+	}
+	return nil
+}
+
+// replies sends the text so far of the replies in progress. Those that begin after s.sent
+// follow whole.
+func (s *stream) replies() error {
+	for _, p := range s.Workspace.Replies() {
+		if p.After > s.sent.Seq {
+			continue
+		}
+		if err := s.event(p.Event); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -151,12 +167,27 @@ func (s *stream) item(item feed.Item) error {
 
 func (s *stream) event(e events.Event) error {
 	var m sse.Message
+	if e.Type != events.ChatContent {
+		delete(s.have, e.Message)
+	} else if !s.trim(&e) {
+		return nil
+	}
 	if e.Last {
 		s.sent = e.Position()
 		m.ID = sse.ID(s.sent.String())
 	}
 	m.AppendData(string(rawjson.Answer(e)))
 	return s.send(&m)
+}
+
+// trim removes the text that the client has from a chunk of a reply, and reports whether any
+// is left.
+func (s *stream) trim(e *events.Event) bool {
+	text := []rune(e.Text)
+	known := min(max(s.have[e.Message]-e.Offset, 0), len(text))
+	e.Text, e.Offset = string(text[known:]), e.Offset+known
+	s.have[e.Message] = max(s.have[e.Message], e.Offset+len(text)-known)
+	return len(text) > known
 }
 
 // at sends an event about the position s.sent: ready if the client has all events up to

@@ -56,7 +56,10 @@ func openAIReply(w *stream, r Reply, model string) {
 			"choices": []object{{"index": 0, "delta": delta, "logprobs": nil, "finish_reason": stop}}})
 	}
 	chunk(object{"role": "assistant", "content": "", "refusal": nil}, nil)
-	for _, s := range r.Text {
+	for i, s := range r.Text {
+		if r.Before != nil {
+			r.Before(i)
+		}
 		chunk(object{"content": s}, nil)
 	}
 	if r.Refuse != "" {

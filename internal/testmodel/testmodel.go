@@ -25,7 +25,8 @@ import (
 
 // A Reply is a server's reply to one request.
 type Reply struct {
-	Text   []string // in pieces
+	Text   []string  // in pieces
+	Before func(int) // if not nil, OpenAI's server calls it before it sends a piece of Text
 	Calls  []Call
 	Refuse string // OpenAI: the model's refusal; Anthropic: the reply ends in one
 	Stop   string // the provider's stop reason, "" for the default

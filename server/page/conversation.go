@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
@@ -28,6 +29,7 @@ type conversation struct {
 	Total    int
 	Loaded   span
 	Chunks   []chunk
+	Replies  []reply
 	Earlier  string // the address with the messages before the loaded ones, "" if there are none
 	Later    string
 	Notes    []string // problems with its files
@@ -48,6 +50,26 @@ func (c *conversation) Ref() string { return refOf(c.Session, c.Leaf) }
 type chunk struct {
 	span
 	Messages []message
+}
+
+// A reply is a reply in progress. Its text is shown as it is until the message is complete:
+// half of a fence or a table would be something else as HTML, and each chunk would render the
+// whole text again.
+type reply struct {
+	ID     string
+	Text   string // so far
+	Length int    // of Text, in characters
+}
+
+// repliesIn returns the replies in progress of a conversation that a path does not have yet.
+func repliesIn(w *workspace.Workspace, f *found) (list []reply) {
+	for _, p := range w.Replies() {
+		id := string(p.Message)
+		if _, complete := f.first[id]; string(p.Session) == f.session && !complete {
+			list = append(list, reply{id, p.Text, utf8.RuneCountInString(p.Text)})
+		}
+	}
+	return list
 }
 
 // A deletion is whether and why a session can be removed.

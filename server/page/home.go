@@ -161,7 +161,9 @@ func (c *request) conversation(q pathQuery) (*conversation, error) {
 		return nil, err
 	}
 	c.session, c.shownLeaf, c.tree = f.session, f.leaf, f.tree
-	return f.conversation(q, related), nil
+	shown := f.conversation(q, related)
+	shown.Replies = repliesIn(c.workspace, f)
+	return shown, nil
 }
 
 // related returns the sessions around a line.

@@ -7,7 +7,7 @@ import { decoder } from './sse.js';
 /**
  * An event, as docs/json.md describes it.
  * @typedef {{seq: number | null, type: string, session_id: string | null, message_id: string | null, parent_id: string | null,
- *   role?: string, replaces?: string, agent?: string, text?: string, state?: string, ended?: string, error?: string, label?: string,
+ *   role?: string, replaces?: string, agent?: string, text?: string, offset?: number, state?: string, ended?: string, error?: string, label?: string,
  *   verb: string, external: boolean}} Event
  */
 

@@ -128,11 +128,27 @@ let waiting = 0;
 /** @param {Event[]} events */
 function onEvents(events) {
   for (const e of events) {
-    if (e.type === 'chat_content') stream.add(e);
-    else arrived.push(e);
+    if (e.type !== 'chat_content') arrived.push(e);
+    else if (!stream.add(e)) catchUp();
   }
   if (arrived.length === 0 || waiting) return;
   waiting = setTimeout(update, pause);
+}
+
+/** Whether the replies in progress are being read. */
+let catching = false;
+
+/** Reads what replies in progress have so far. */
+async function catchUp() {
+  if (catching) return;
+  catching = true;
+  try {
+    stream.take(await piece(pathOf(feeds.address())));
+  } catch {
+    // The next chunk without a place tries again.
+  } finally {
+    catching = false;
+  }
 }
 
 /** Shows what has arrived. */
@@ -256,6 +272,7 @@ function onState(state) {
   if (state === 'reconnecting') say({ said: 'Reconnecting…' });
   else if (state === 'signed-out') say({ said: 'Signed out. Open the page again with “bough open”.' });
   else if (state === 'online' && before === 'reconnecting') say({ said: 'Connected again' });
+  if (state === 'online' && stream.isWriting()) catchUp();
 }
 
 function listen() {

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
@@ -335,6 +337,36 @@ func TestUndoSeveral(t *testing.T) {
 }
 
 // TestUndoHead: undo leaves no head that names a missing message.
+// TestUndoOnly: an undo or redo of named operations refuses another one, and changes nothing.
+func TestUndoOnly(t *testing.T) {
+	t.Parallel()
+	s := openSpace(t, t.TempDir(), 0)
+	id := s.new("Bread")
+	s.say("a", "b")
+	only := func(do func(context.Context, history.UndoOptions) (*history.Operations, error), list ...events.Seq) string {
+		t.Helper()
+		ops, err := do(t.Context(), history.UndoOptions{Only: list})
+		if err != nil {
+			return string(code(err))
+		}
+		return fmt.Sprint(ops.Operations[0].Undoes)
+	}
+	for _, step := range []struct {
+		do   func(context.Context, history.UndoOptions) (*history.Operations, error)
+		list []events.Seq
+		want string
+	}{
+		{s.Undo, []events.Seq{2}, string(fault.Refused)}, {s.Undo, []events.Seq{1, 3}, "3"}, {s.Redo, []events.Seq{3}, string(fault.Refused)}, {s.Redo, []events.Seq{4}, "4"},
+	} {
+		if got := only(step.do, step.list...); got != step.want {
+			t.Errorf("only %d: %s, want %s", step.list, got, step.want)
+		}
+	}
+	if got := s.texts(id); got != "a b" {
+		t.Errorf("the messages are %s", got)
+	}
+}
+
 func TestUndoHead(t *testing.T) {
 	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)

@@ -2,7 +2,7 @@ package page
 
 import (
 	"cmp"
-	"fmt"
+	"context"
 	"net"
 	"net/http"
 	"net/url"
@@ -39,10 +39,13 @@ func fromElsewhere() error {
 	}
 }
 
+// admits reports whether a request has the cookie.
+func (p *Page) admits(r *http.Request) bool { return p.keys.current().admits(r, p.opts.Now()) }
+
 // admitted returns h for requests that have the cookie. Others get the form for the code.
 func (p *Page) admitted(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if p.opts.Keys.admits(r, p.opts.Now()) {
+		if p.admits(r) {
 			h(w, r)
 			return
 		}
@@ -54,10 +57,50 @@ func (p *Page) admitted(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// showLogout shows the form that ends all sessions.
+func showLogout(*request) (view, error) { return view{Template: "logout", Title: "Sign out"}, nil }
+
+// logout ends the sessions of all browsers: no cookie that was given before is valid any more.
+func (p *Page) logout(w http.ResponseWriter, r *http.Request) {
+	if err := p.keys.renew(r.Context()); err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	c := p.keys.current().cookie(r.Host, p.opts.Now())
+	c.Value, c.MaxAge = "", -1
+	http.SetCookie(w, c)
+	redirect(w, r, "/login")
+}
+
+// openTime is how long a stream of events continues after its session has ended.
+const openTime = 2 * time.Second
+
+// events sends the events of the workspace, with the ids and data of the native API, until the
+// session of the browser ends.
+func (p *Page) events(w http.ResponseWriter, r *http.Request) {
+	ctx, stop := context.WithCancel(r.Context())
+	defer stop()
+	look := time.NewTicker(openTime)
+	defer look.Stop()
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-look.C:
+				if !p.admits(r) {
+					stop()
+				}
+			}
+		}
+	}()
+	p.opts.Events.ServeHTTP(w, r.WithContext(ctx))
+}
+
 // loginForm shows the form for the code, unless the browser has the cookie.
 func (p *Page) loginForm(w http.ResponseWriter, r *http.Request) {
 	to := localPath(r.URL.Query().Get("to"))
-	if p.opts.Keys.admits(r, p.opts.Now()) {
+	if p.admits(r) {
 		redirect(w, r, to)
 		return
 	}
@@ -75,14 +118,10 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to := localPath(r.PostForm.Get("to"))
-	now := p.opts.Now()
 	switch p.codes.redeem(r.PostForm.Get("code")) {
 	case accepted:
-		http.SetCookie(w, p.opts.Keys.cookie(r.Host, now))
+		http.SetCookie(w, p.keys.current().cookie(r.Host, p.opts.Now()))
 		redirect(w, r, to)
-	case limited:
-		w.Header().Set("Retry-After", fmt.Sprint(int(guessTime.Seconds())))
-		p.askCode(w, r, http.StatusTooManyRequests, to, "There were too many wrong codes. Wait a minute.")
 	case expired:
 		p.askCode(w, r, http.StatusUnauthorized, to, "This code was used before or has expired.")
 	default:
@@ -132,24 +171,19 @@ func (p *Page) askCode(w http.ResponseWriter, r *http.Request, status int, to, p
 	sendHTML(w, status, page)
 }
 
-// Codes are single use, and wrong ones are counted.
-const (
-	guesses   = 10 // wrong codes in guessTime
-	guessTime = time.Minute
-)
-
-// codes are the codes of a running server.
+// codes are the codes of a running server, each for one use. Wrong codes are not limited: a
+// code ends in an authentication code of 96 bits, so a million guesses a second for a year find
+// one with a probability of 2^-51. A limit would let any program on the machine lock the user
+// out.
 type codes struct {
-	keys *Keys
+	keys *keyring
 	now  func() time.Time
 
-	mu    sync.Mutex
-	used  map[string]time.Time // until when each would be valid
-	wrong int                  // since began
-	began time.Time
+	mu   sync.Mutex
+	used map[string]time.Time // until when each would be valid
 }
 
-func newCodes(k *Keys, now func() time.Time) *codes {
+func newCodes(k *keyring, now func() time.Time) *codes {
 	return &codes{keys: k, now: now, used: map[string]time.Time{}}
 }
 
@@ -160,7 +194,6 @@ const (
 	wrong verdict = iota
 	accepted
 	expired // or used
-	limited // too many codes were wrong
 )
 
 // redeem uses a code.
@@ -168,23 +201,16 @@ func (c *codes) redeem(text string) verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	if now.Sub(c.began) >= guessTime {
-		c.began, c.wrong = now, 0
-	}
-	if c.wrong >= guesses {
-		return limited
-	}
 	for used, until := range c.used {
 		if now.After(until) {
 			delete(c.used, used)
 		}
 	}
 	text = strings.ToLower(strings.TrimSpace(text))
-	until, ok := c.keys.checkCode(text)
+	until, ok := c.keys.current().checkCode(text)
 	_, again := c.used[text]
 	switch {
 	case !ok:
-		c.wrong++
 		return wrong
 	case again || now.After(until):
 		return expired

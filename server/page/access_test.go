@@ -114,17 +114,92 @@ func TestCodes(t *testing.T) {
 	if a := v.post("/login", url.Values{"code": {valid}}); a.StatusCode != http.StatusSeeOther {
 		t.Errorf("the code itself: status %d", a.StatusCode)
 	}
-	for range 20 {
-		v.post("/login", url.Values{"code": {changed(valid)}})
+	// Wrong codes lock nobody out.
+	for range 200 {
+		if a := v.post("/login", url.Values{"code": {changed(v.keys.Code(v.now))}}); a.StatusCode != http.StatusUnauthorized {
+			t.Fatalf("a wrong code: status %d", a.StatusCode)
+		}
 	}
-	fresh := v.keys.Code(v.now)
-	if a := v.post("/login", url.Values{"code": {fresh}}); a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" {
+	if a := v.post("/login", url.Values{"code": {v.keys.Code(v.now)}}); a.StatusCode != http.StatusSeeOther {
 		t.Errorf("after many wrong codes: status %d", a.StatusCode)
 	}
-	v.now = v.now.Add(time.Minute)
-	if a := v.post("/login", url.Values{"code": {fresh}}); a.StatusCode != http.StatusSeeOther {
-		t.Errorf("a minute later: status %d", a.StatusCode)
+}
+
+// TestLogout: signing out ends the sessions of all browsers, in the server that runs, and their
+// streams of events. A new code opens the page again, at the same name.
+func TestLogout(t *testing.T) {
+	v := visit(t)
+	other := *v
+	other.login()
+	code := v.keys.Code(v.now)
+	if text := body(t, v.get("/logout")); !strings.Contains(text, `<form method="post" action="/logout">`) {
+		t.Errorf("the page is %s", text)
 	}
+	stranger := *v
+	stranger.cookies = nil
+	if a := stranger.post("/logout", nil); a.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without a cookie: status %d", a.StatusCode)
+	}
+	if a := v.get("/"); a.StatusCode != http.StatusOK {
+		t.Fatalf("status %d", a.StatusCode)
+	}
+	a := v.post("/logout", nil)
+	if c := a.Cookies(); a.StatusCode != http.StatusSeeOther || len(c) != 1 || c[0].Name != v.cookies[0].Name || c[0].MaxAge >= 0 || c[0].Path != "/" {
+		t.Errorf("status %d, %v", a.StatusCode, c)
+	}
+	for _, browser := range []*visitor{v, &other} {
+		if a := browser.get("/"); a.StatusCode != http.StatusUnauthorized {
+			t.Errorf("afterwards: status %d", a.StatusCode)
+		}
+	}
+	if a := stranger.post("/login", url.Values{"code": {code}}); a.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a code from before: status %d", a.StatusCode)
+	}
+	keys, err := page.LoadKeys(t.Context(), v.w.Dir())
+	if err != nil || keys.Name != v.keys.Name {
+		t.Fatalf("the keys are %+v, %v", keys, err)
+	}
+	keys.Run, v.keys = v.keys.Run, keys
+	v.login()
+	if a := v.get("/"); a.StatusCode != http.StatusOK {
+		t.Errorf("with a new code: status %d", a.StatusCode)
+	}
+	// So does the removal of the file, and damage of it admits nobody.
+	file := filepath.Join(v.w.Dir(), ".bough", "page", "keys.json")
+	stored, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, damage := range []func() error{func() error { return os.Remove(file) }, func() error { return os.WriteFile(file, []byte("{"), 0o600) }} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		if a := v.get("/"); a.StatusCode != http.StatusUnauthorized {
+			t.Errorf("without the file: status %d", a.StatusCode)
+		}
+	}
+	if err := os.WriteFile(file, stored, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if a := v.get("/"); a.StatusCode != http.StatusOK {
+		t.Errorf("with the file again: status %d", a.StatusCode)
+	}
+}
+
+// TestStreamEnds: the stream of events of a browser ends with its session.
+func TestStreamEnds(t *testing.T) {
+	t.Parallel()
+	v := visit(t)
+	begun, ended := make(chan struct{}), make(chan struct{})
+	v.stream = func(_ http.ResponseWriter, r *http.Request) {
+		close(begun)
+		<-r.Context().Done()
+		close(ended)
+	}
+	go v.get("/events")
+	<-begun
+	v.post("/logout", nil)
+	<-ended
 }
 
 // changed returns a text with another first letter.

@@ -214,13 +214,15 @@ func (p *agentPage) lastBookmark(shown *conversation, marks []bookmark.Bookmark)
 
 // agentComposer returns the input below the chat of an agent.
 func agentComposer(name string, busy, hasModel bool) composer {
-	send := composerButton{Mode: "send", Icon: "send", Label: "Send", Title: "Send the message; the agent answers it"}
+	// A steer for an idle agent is a prompt: the server decides, because the agent may have
+	// begun or ended a turn since.
+	send := composerButton{Mode: "send", Icon: "send", Label: "Send", Title: "Send the message; the agent answers it (Enter)"}
 	steer := composerButton{Action: "/do/steer", Mode: "steer", Icon: "steer", Label: "Steer", Title: "Interrupt the agent with the message (Enter)"}
 	follow := composerButton{Action: "/do/follow-up", Mode: "follow-up", Icon: "follow-up", Label: "Follow up", Title: "Queue the message; the agent reads it when it has finished (Alt+Enter)"}
-	in := composer{Action: "/do/agent/chat", Agent: name, Back: agentAddress(name), Label: "Message to " + name, Buttons: []composerButton{send}}
+	in := composer{Action: "/do/steer", Agent: name, Back: agentAddress(name), Label: "Message to " + name, Buttons: []composerButton{send}}
 	switch {
 	case busy:
-		in.Action, in.Label = "/do/steer", "Steer "+name+", or follow up"
+		in.Label = "Steer " + name + ", or follow up"
 		in.Buttons = []composerButton{steer, follow}
 		in.Note = name + " is working. Steer interrupts it; follow up waits until it has finished."
 	case !hasModel:

@@ -222,17 +222,23 @@ func (c *chromium) agent(t *testing.T) {
 	m := testmodel.OpenAI(t)
 	m.Answer = func(r *testmodel.Request) testmodel.Reply {
 		last := gjson.GetBytes(r.Body, "messages.@reverse.0.content").String()
+		reply := testmodel.Reply{Text: []string{"Answer ", "to ", last}}
 		if strings.HasPrefix(last, "wait") {
-			select {
-			case asked <- last:
-			case <-t.Context().Done():
-			}
-			select {
-			case <-may:
-			case <-t.Context().Done():
+			reply.Before = func(piece int) {
+				if piece != 1 {
+					return
+				}
+				select {
+				case asked <- last:
+				case <-t.Context().Done():
+				}
+				select {
+				case <-may:
+				case <-t.Context().Done():
+				}
 			}
 		}
-		return testmodel.Reply{Text: []string{"Answer ", "to ", last}}
+		return reply
 	}
 	s := c.newSite(t, "OPENAI_BASE_URL="+m.URL()+"/v1", "OPENAI_API_KEY=key")
 	s.bough("agent", "create", "ada", "--model", "openai:m")
@@ -243,21 +249,41 @@ func (c *chromium) agent(t *testing.T) {
 	b.key("i")
 	b.key("wait for me")
 	b.key(kb.Enter)
+	b.key("And back?") // before the page knows that the agent runs
+	b.key(kb.Enter, chromedp.ModifierAlt)
 	<-asked
+	b.wait(`document.querySelector('#queue [data-mode="follow-up"]')`)
 	b.wait(`document.getElementById("agent-state").dataset.state !== "idle"`)
 	b.wait(`document.getElementById("composer-text").value === ""`)
 	b.key("Not by plane!")
 	b.key(kb.Enter)
 	b.wait(`document.querySelector('#queue [data-mode="steer"]')`)
-	b.key("And back?")
-	b.key(kb.Enter, chromedp.ModifierAlt)
-	b.wait(`document.querySelector('#queue [data-mode="follow_up"], #queue [data-mode="follow-up"]')`)
+
+	const soFar = `document.querySelector(".streaming .text")?.textContent === "Answer "`
+	b.wait(soFar)
+	other := b.another() // it has no connection of its own
+	other.visit("/agents/ada")
+	other.wait(soFar)
+	b.visit("/agents/ada")
+	b.wait(soFar)
+	for _, watched := range []*tab{b, other} {
+		watched.eval(`window.said = []; new MutationObserver(() => {
+			const text = document.querySelector(".streaming .text")?.textContent;
+			if (text) said.push(text);
+		}).observe(document.getElementById("feed"), {childList: true, characterData: true, subtree: true}); 0`)
+	}
 	may <- struct{}{}
 	b.wait(`document.querySelector("#feed").innerText.includes("Answer to And back?")`)
 	want := "wait for me|Answer to wait for me|Not by plane!|Answer to Not by plane!|And back?|Answer to And back?"
 	b.wait(fmt.Sprintf(`[...document.querySelectorAll("#feed .text")].map((e) => e.innerText.trim()).join("|") === %q`, want))
 	b.wait(`document.getElementById("queue").hidden && !document.querySelector(".streaming")`)
-	b.clean()
+	for _, watched := range []*tab{b, other} {
+		watched.wait(fmt.Sprintf(`[...document.querySelectorAll("#feed .text")].map((e) => e.innerText.trim()).join("|") === %q`, want))
+		if wrong := watched.eval(fmt.Sprintf(`said.find((text) => !%q.split("|").some((whole) => whole.startsWith(text)))`, want)).Str; wrong != "" {
+			t.Errorf("meanwhile the reply was %q", wrong)
+		}
+		watched.clean()
+	}
 }
 
 // access: a code works once, and other origins and hosts are refused.

@@ -76,6 +76,9 @@ func (v *visitor) furnish() {
 		if err != nil {
 			v.t.Fatal(err)
 		}
+		if verb == "undo" {
+			fields.Set("seq", newestSeq(v.t, v.w))
+		}
 		if a := v.post("/do/"+verb, fields); a.StatusCode != http.StatusSeeOther {
 			v.t.Fatalf("%s: status %d: %s", form, a.StatusCode, body(v.t, a))
 		}
@@ -98,7 +101,7 @@ func checkForm(t *testing.T, path string, form *html.Node, checked map[string]bo
 	for _, action := range actions {
 		name, isAction := strings.CutPrefix(action, "/do/")
 		if !isAction {
-			if method := attribute(form, "method"); method != "" && method != "get" && action != "/login" {
+			if method := attribute(form, "method"); method != "" && method != "get" && action != "/login" && action != "/logout" {
 				t.Errorf("%s: a form posts to %q", path, action)
 			}
 			continue
@@ -115,7 +118,7 @@ func checkForm(t *testing.T, path string, form *html.Node, checked map[string]bo
 			v, ok := api.Find(name)
 			switch known := ok && v.In().Properties[field] != nil; {
 			case known, field == "back":
-			case name == "undo" && field == "seq", name == "trash/restore" && field == "session_id":
+			case (name == "undo" || name == "redo") && field == "seq", name == "trash/restore" && field == "session_id":
 			case field == "content" && ok && (v.In().Properties["text"] != nil || v.In().Properties["prompt"] != nil):
 			default:
 				t.Errorf("%s: %s has no argument %q", path, action, field)

@@ -31,7 +31,7 @@ const maxForm = 32 << 20
 // Fields of the page's own, beside the arguments of verbs.
 const (
 	backField    = "back"    // the path of the form
-	seqField     = "seq"     // of undo: the operation that is to be undone
+	seqField     = "seq"     // of undo and redo: the operation that is to be undone or repeated
 	contentField = "content" // the text of a message, under one name for all verbs that send one
 )
 
@@ -63,12 +63,22 @@ func (p *Page) do(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, &failure{status: http.StatusNotFound, message: fmt.Sprintf("The page has no action %q", name)})
 		return
 	}
+	if name == "undo" && fields.Get(seqField) == "" {
+		asked, err := p.askUndo(r.Context())
+		if err != nil {
+			p.fail(w, r, err)
+			return
+		}
+		asked.To = back
+		p.answer(w, r, asked, *asked.Undo)
+		return
+	}
 	to, continues, err := p.act(r.Context(), name, a, fields)
 	if err != nil {
 		p.fail(w, r, err)
 		return
 	}
-	d := done{To: to}
+	d := &done{To: to}
 	if to == "" {
 		d.To = p.existing(r.Context(), back)
 	}
@@ -77,10 +87,12 @@ func (p *Page) do(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, err)
 		return
 	}
+	var seq events.Seq
 	switch {
 	case op != nil:
+		seq = op.Seq
 		s := p.saidOf(r.Context(), *op)
-		d.Said, d.Redo = s.Text, s.Redo
+		d.Said, d.Redo = s.Text, s.Redo != 0
 		if s.Undo != 0 {
 			d.Undo = &s.Undo
 		}
@@ -89,12 +101,17 @@ func (p *Page) do(w http.ResponseWriter, r *http.Request) {
 	default:
 		d.Said = "Nothing has changed"
 	}
+	p.answer(w, r, d, seq)
+}
+
+// answer answers a form. A page without scripts says what the operation seq did; 0 means none.
+func (p *Page) answer(w http.ResponseWriter, r *http.Request, d *done, seq events.Seq) {
 	if wantsJSON(r) {
 		sendJSON(w, http.StatusOK, d)
 		return
 	}
-	if op != nil {
-		d.To = withSaid(d.To, op.Seq)
+	if seq != 0 {
+		d.To = withSaid(d.To, seq)
 	}
 	redirect(w, r, d.To)
 }
@@ -118,6 +135,8 @@ func (p *Page) act(ctx context.Context, name string, a action, fields url.Values
 	switch name {
 	case "undo":
 		return "", false, p.undo(ctx, fields)
+	case "redo":
+		return "", false, p.redo(ctx, fields)
 	case "trash/restore":
 		return "", false, p.restoreRemoved(ctx, fields.Get("session_id"))
 	}

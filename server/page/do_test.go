@@ -56,7 +56,7 @@ func TestStory(t *testing.T) {
 	id, message := shown.Entry.ID, shown.Messages[0].ID
 	do("Saved checkpoint “Before rye”", "/k/session_", "checkpoint", "ref", id+"@"+message, "name", "Before rye")
 	do("Restored “Before rye”; the next message creates a branch", "/k/session_", "restore", "session_id", "Before rye")
-	do("Undid: restored “Before rye”", "/c/"+id, "undo", "back", "/c/"+id)
+	do("Undid: restored “Before rye”", "/c/"+id, "undo", "seq", newestSeq(t, v.w), "back", "/c/"+id)
 	do("Redid: restored “Before rye”", "/c/"+id, "redo", "back", "/c/"+id)
 	do("Added a message to “Before rye (branch)”", "/c/session_", "append", "session_id", "Before rye", "content", "And spelt?")
 	do("Created branch “Rye”", "/c/session_", "branch", "ref", id+"@"+message, "name", "Rye")
@@ -88,10 +88,10 @@ func TestStory(t *testing.T) {
 	}
 	do("Created branch “Oat”", "/c/", "branch", "ref", id+"@"+message, "name", "Oat")
 	oat := newest(t, v.w).Sessions[0]
-	do("Undid: created branch “Oat”", "/", "undo", "back", "/c/"+oat)
+	do("Undid: created branch “Oat”", "/", "undo", "seq", newestSeq(t, v.w), "back", "/c/"+oat)
 	do("Added a message to “Bread”", "/c/"+id, "append", "session_id", id, "content", "More")
 	more := newest(t, v.w).Args["message"].(string)
-	do("Undid: added a message to “Bread”", "/c/"+id, "undo", "back", "/c/"+id+"?leaf="+more)
+	do("Undid: added a message to “Bread”", "/c/"+id, "undo", "seq", newestSeq(t, v.w), "back", "/c/"+id+"?leaf="+more)
 }
 
 // TestUndoAmongOthers: a change is undone by its number although another program changed another
@@ -131,6 +131,37 @@ func TestUndoAmongOthers(t *testing.T) {
 	}
 	if status, d := v.act("undo", "seq", wet); status != http.StatusConflict || !strings.Contains(d.Error.Message, "already undone") {
 		t.Errorf("undo twice: status %d, %+v", status, d)
+	}
+}
+
+// TestUndoAsks: an undo that names no change says which one it would undo, and changes nothing:
+// it may be that of another program. A redo repeats what it names.
+func TestUndoAsks(t *testing.T) {
+	v := visit(t)
+	v.act("new", "title", "Bread")
+	if _, err := v.w.Append(t.Context(), workspace.Append{Text: "How wet?"}); err != nil {
+		t.Fatal(err)
+	}
+	last := newestSeq(t, v.w)
+	status, d := v.act("undo", "back", "/log")
+	if status != http.StatusOK || d.Said != "Undo this? Added a message to “Bread”" || d.Undo == nil || jsonNumber(*d.Undo) != last || d.To != "/log" {
+		t.Fatalf("status %d, %+v", status, d)
+	}
+	if a := v.post("/do/undo", url.Values{"back": {"/log"}}); a.Header.Get("Location") != "/log?said="+last+"#main" {
+		t.Errorf("without scripts it leads to %q", a.Header.Get("Location"))
+	}
+	if got := newestSeq(t, v.w); got != last {
+		t.Errorf("it made operation %s", got)
+	}
+	if status, d := v.act("undo", "seq", last); status != http.StatusOK || !d.Redo {
+		t.Errorf("status %d, %+v", status, d)
+	}
+	undone := newestSeq(t, v.w)
+	if status, d := v.act("redo", "seq", last); status != http.StatusConflict || !strings.Contains(d.Error.Message, "came after it") {
+		t.Errorf("redo of another operation: status %d, %+v", status, d)
+	}
+	if status, d := v.act("redo", "seq", undone); status != http.StatusOK || d.Said != "Redid: added a message to “Bread”" {
+		t.Errorf("redo: status %d, %+v", status, d)
 	}
 }
 
@@ -237,6 +268,7 @@ func TestRefusedForms(t *testing.T) {
 		{"append", []string{"content", "a", "unknown", "b"}, 400, "usage"},
 		{"undo", []string{"seq", "x"}, 400, "usage"},
 		{"undo", nil, 409, "refused"},
+		{"redo", []string{"seq", "x"}, 400, "usage"},
 		{"redo", nil, 409, "refused"},
 		{"trash/restore", nil, 409, "refused"},
 		{"rm", []string{"session_id", "a", "force", "maybe"}, 400, "usage"},

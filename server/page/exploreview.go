@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -50,6 +51,23 @@ func completedText(e *explore.Exploration) string {
 		}
 	}
 	return fmt.Sprintf("%d of %s completed", n, count(len(e.Branches), "strategy"))
+}
+
+// methodText returns how the results become the outcome.
+func methodText(e *explore.Exploration) string {
+	method, done := e.Method, e.Evaluation != nil
+	if done {
+		method = cmp.Or(e.Evaluation.Fallback, e.Evaluation.Strategy, e.Method)
+	}
+	text := map[explore.Method][2]string{
+		explore.Best:      {"the best result is going to be selected", "the best result was selected"},
+		explore.Consensus: {"what most results agree on is going to be selected", "what most results agree on was selected"},
+		explore.Synthesis: {"the results are going to be combined", "the results were combined"},
+	}[method]
+	if done {
+		return text[1]
+	}
+	return text[0]
 }
 
 // timeOf parses a time of a file, and returns the zero time if it is unknown.
@@ -117,10 +135,7 @@ func explorationPageOf(e *explore.Exploration, now time.Time) *explorationPage {
 	p := &explorationPage{
 		ID: e.ID, Here: explorationAddress(e.ID), Origin: messageAddress(e.Session, e.Node), Question: questionOf(e),
 		Running: len(e.Active) > 0, Notes: e.Notes,
-		Facts: []string{completedText(e), "evaluated by " + string(e.Method)},
-	}
-	if e.Evaluation == nil {
-		p.Facts[1] = "to be evaluated by " + string(e.Method)
+		Facts: []string{completedText(e), methodText(e)},
 	}
 	switch {
 	case p.Running:
@@ -181,7 +196,7 @@ func strategyOf(b explore.Branch, r *renderer, now time.Time) strategy {
 		if ended.IsZero() {
 			ended = now
 		}
-		s.Took = ended.Sub(started).Round(time.Second / 10).String()
+		s.Took = durationText(ended.Sub(started))
 	}
 	return s
 }

@@ -37,6 +37,28 @@ func ago(t, now time.Time) string {
 	return "now"
 }
 
+// durationText formats how long something took, in its two largest units.
+func durationText(d time.Duration) string {
+	if d < 10*time.Second {
+		return strconv.FormatFloat(max(d, 0).Seconds(), 'f', 1, 64) + " s"
+	}
+	d = d.Round(time.Second)
+	hours, minutes, seconds := int(d/time.Hour), int(d/time.Minute%60), int(d/time.Second%60)
+	text := func(n int, unit string, m int, smaller string) string {
+		if m == 0 {
+			return strconv.Itoa(n) + " " + unit
+		}
+		return strconv.Itoa(n) + " " + unit + " " + strconv.Itoa(m) + " " + smaller
+	}
+	switch {
+	case hours > 0:
+		return text(hours, "h", minutes, "min")
+	case minutes > 0:
+		return text(minutes, "min", seconds, "s")
+	}
+	return strconv.Itoa(seconds) + " s"
+}
+
 // clock formats a time for a reader, without the date if it is of today.
 func clock(t, now time.Time) string {
 	t, now = t.Local(), now.Local()

@@ -2,6 +2,7 @@ package page
 
 import (
 	"path"
+	"strings"
 	"time"
 
 	"github.com/bough-dev/bough/workspace"
@@ -25,7 +26,7 @@ type logRow struct {
 	Time   moment
 	Undone bool
 	Undo   events.Seq // the operation, if an undo would undo it
-	Redo   bool       // a redo would repeat what it undid
+	Redo   events.Seq // the operation, if a redo would repeat what it undid
 }
 
 // logLimit is how many operations the log shows at first.
@@ -101,7 +102,9 @@ func logRows(log []history.Operation, titles map[string]string, next events.Seq,
 		case op.Args["auto"] == true:
 			row.Mark = "automatic"
 		}
-		row.Redo = len(rows) == 0 && op.Verb == "undo" && !op.Undone
+		if len(rows) == 0 && op.Verb == "undo" && !op.Undone {
+			row.Redo = op.Seq
+		}
 		rows = append(rows, row)
 	}
 	return rows
@@ -148,6 +151,28 @@ func showTrash(c *request) (view, error) {
 	return view{Template: "trash", Title: "Trash", Data: p}, nil
 }
 
+// fileText returns what a file of the workspace that is no session has.
+func fileText(file string) string {
+	name := strings.TrimSuffix(path.Base(file), ".json")
+	switch path.Dir(file) {
+	case "agents":
+		return "Agent " + name
+	case "explorations":
+		return "Exploration " + name
+	}
+	switch name {
+	case "head":
+		return "Position of the head"
+	case "bookmarks":
+		return "Bookmarks"
+	case "config":
+		return "Settings"
+	case "session_index":
+		return "List of conversations"
+	}
+	return path.Base(file)
+}
+
 // trashRows returns the rows of the files in the trash, given the log, newest first.
 func trashRows(files []trash.File, log []history.Operation, now time.Time) (rows []trashRow) {
 	last := map[string]history.Operation{} // the newest operation on each session
@@ -163,7 +188,7 @@ func trashRows(files []trash.File, log []history.Operation, now time.Time) (rows
 		id := string(f.Session)
 		row := trashRow{Session: id, Title: clip(f.Title), About: bytesText(f.Bytes), Time: ageOf(f.RemovedAt, now)}
 		if row.Title == "" {
-			row.Title = path.Base(f.File)
+			row.Title = fileText(f.File)
 		}
 		switch op := last[id]; {
 		case id == "":

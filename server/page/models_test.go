@@ -206,15 +206,15 @@ func TestLogRows(t *testing.T) {
 	rows := logRows(log, map[string]string{"s": "Lisbon"}, 4, time.Now())
 	var got []string
 	for _, r := range rows {
-		got = append(got, fmt.Sprintf("%d %s %s undone=%v undo=%d redo=%v", r.Seq, r.Text, r.Mark, r.Undone, r.Undo, r.Redo))
+		got = append(got, fmt.Sprintf("%d %s %s undone=%v undo=%d redo=%d", r.Seq, r.Text, r.Mark, r.Undone, r.Undo, r.Redo))
 	}
 	want := []string{
-		"8 Undid: renamed to “B”  undone=false undo=0 redo=true",
-		"7 Renamed to “B” undone undone=true undo=0 redo=false",
-		"6 Another program changed “Lisbon”  undone=false undo=0 redo=false",
-		"5 Saved checkpoint “Lisbon” automatic undone=false undo=0 redo=false",
-		"4 Imported 3 conversations  undone=false undo=4 redo=false",
-		"1 Another program changed the workspace  undone=false undo=0 redo=false",
+		"8 Undid: renamed to “B”  undone=false undo=0 redo=8",
+		"7 Renamed to “B” undone undone=true undo=0 redo=0",
+		"6 Another program changed “Lisbon”  undone=false undo=0 redo=0",
+		"5 Saved checkpoint “Lisbon” automatic undone=false undo=0 redo=0",
+		"4 Imported 3 conversations  undone=false undo=4 redo=0",
+		"1 Another program changed the workspace  undone=false undo=0 redo=0",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the rows are\n%s", strings.Join(got, "\n"))
@@ -291,6 +291,22 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%d is %q, not %q", n, got, want)
 		}
 	}
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0.0 s", 400 * time.Millisecond: "0.4 s", 9960 * time.Millisecond: "10.0 s", 59700 * time.Millisecond: "1 min", 3 * time.Minute: "3 min",
+		80 * time.Second: "1 min 20 s", 2*time.Hour + 5*time.Second: "2 h", 25*time.Hour + 3*time.Minute: "25 h 3 min",
+	} {
+		if got := durationText(d); got != want {
+			t.Errorf("%v is %q, not %q", d, got, want)
+		}
+	}
+	for file, want := range map[string]string{
+		"head.json": "Position of the head", "bookmarks.json": "Bookmarks", "agents/ada.json": "Agent ada", "conversations/session_index.json": "List of conversations",
+		"conversations/x.json": "x.json", "packed/a.zst": "a.zst",
+	} {
+		if got := fileText(file); got != want {
+			t.Errorf("%s is %q, not %q", file, got, want)
+		}
+	}
 	if got := count(1234567, "copy"); got != "1,234,567 copies" {
 		t.Errorf("count returns %q", got)
 	}
@@ -317,6 +333,17 @@ func TestExplorationStates(t *testing.T) {
 		p := one(c.change)
 		if p.State != c.state || p.Branches[0].Adoptable != c.adoptable || len(p.Branches[0].Metrics) != 2 {
 			t.Errorf("the page is %+v", p)
+		}
+	}
+	for want, change := range map[string]func(*explore.Exploration){
+		"the best result is going to be selected": func(*explore.Exploration) {},
+		"the results were combined":               func(e *explore.Exploration) { e.Evaluation = &explore.Evaluation{Strategy: explore.Synthesis} },
+		"the best result was selected": func(e *explore.Exploration) {
+			e.Evaluation = &explore.Evaluation{Strategy: explore.Consensus, Fallback: explore.Best}
+		},
+	} {
+		if got := one(change).Facts[1]; got != want {
+			t.Errorf("the method is %q, not %q", got, want)
 		}
 	}
 }

@@ -39,7 +39,8 @@ const EventsPath = "/events"
 
 // Options configure a page.
 type Options struct {
-	// Keys decide who may see the page.
+	// Keys decide who may see the page: their name and run are those of this page, and the
+	// secret is that of the file of the workspace, as [LoadKeys] stores it, at each request.
 	Keys *Keys
 
 	// Events sends the events of the workspace to a client. It is called only for requests
@@ -68,6 +69,7 @@ type Page struct {
 	opts      Options
 	mux       *http.ServeMux
 	cross     *http.CrossOriginProtection
+	keys      *keyring
 	codes     *codes
 	turns     *turns
 }
@@ -80,12 +82,14 @@ func New(w *workspace.Workspace, o Options) *Page {
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}
+	keys := &keyring{workspace: w.Dir(), is: o.Keys}
 	p := &Page{
 		workspace: w,
 		opts:      o,
+		keys:      keys,
 		mux:       http.NewServeMux(),
 		cross:     http.NewCrossOriginProtection(),
-		codes:     newCodes(o.Keys, o.Now),
+		codes:     newCodes(keys, o.Now),
 		turns:     newTurns(),
 	}
 	p.routes()

@@ -34,6 +34,7 @@ func views() []route {
 		{"/search", showSearch},
 		{"/log", showLog},
 		{"/trash", showTrash},
+		{"/logout", showLogout},
 		{"/piece/messages", showMessages},
 		{"/piece/tree", sidebar},
 		{"/image", showImage},
@@ -74,6 +75,7 @@ func (p *Page) routes() {
 	p.mux.HandleFunc("GET /static/{name}", static)
 	p.mux.HandleFunc("GET /login", p.loginForm)
 	p.mux.HandleFunc("POST /login", p.login)
+	p.mux.HandleFunc("POST /logout", p.admitted(p.logout))
 	p.mux.HandleFunc("GET "+EventsPath, p.admitted(p.events))
 	p.mux.HandleFunc("POST /do/{verb...}", p.admitted(p.do))
 }

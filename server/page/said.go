@@ -17,7 +17,7 @@ import (
 type said struct {
 	Text string
 	Undo events.Seq // the operation, if an undo can undo it; else 0
-	Redo bool       // the operation is an undo, which a redo can repeat
+	Redo events.Seq // the operation, if it is an undo that a redo can repeat; else 0
 }
 
 // saidTime is how long a page says what an operation did, if it is loaded again.
@@ -55,7 +55,9 @@ func (p *Page) saidOf(ctx context.Context, op history.Operation) said {
 	switch {
 	case op.Undone:
 	case op.Verb == "undo":
-		s.Redo = p.isLast(ctx, op)
+		if p.isLast(ctx, op) {
+			s.Redo = op.Seq
+		}
 	default:
 		if _, _, err := p.undoOf(ctx, op.Seq, history.UndoOptions{}); err == nil {
 			s.Undo = op.Seq

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -26,7 +28,7 @@ const (
 )
 
 // LoadKeys returns the keys of a workspace, which exists. The first call makes them. If the
-// file is removed, all sessions of browsers end when the server starts the next time.
+// file is removed, all sessions of browsers end.
 func LoadKeys(ctx context.Context, workspace string) (*Keys, error) {
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
@@ -36,10 +38,7 @@ func LoadKeys(ctx context.Context, workspace string) (*Keys, error) {
 	if k, err := readKeys(root); !errors.Is(err, fs.ErrNotExist) {
 		return k, err
 	}
-	if err := durable.MakeDir(root, keysDir); err != nil {
-		return nil, err
-	}
-	unlock, err := writelock.Lock(ctx, root, keysDir, writelock.Holder{PID: os.Getpid(), Verb: "open", Since: time.Now()}, keysWait)
+	unlock, err := lockKeys(ctx, root)
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +48,70 @@ func LoadKeys(ctx context.Context, workspace string) (*Keys, error) {
 	}
 	k := newKeys()
 	return k, store(root, keysFile, k)
+}
+
+func lockKeys(ctx context.Context, root *os.Root) (unlock func(), err error) {
+	if err := durable.MakeDir(root, keysDir); err != nil {
+		return nil, err
+	}
+	return writelock.Lock(ctx, root, keysDir, writelock.Holder{PID: os.Getpid(), Verb: "open", Since: time.Now()}, keysWait)
+}
+
+// A keyring is the keys of a running server. Their secret is that of the file, so that a change
+// or removal of it ends all sessions at once, in each server of the workspace.
+type keyring struct {
+	workspace string
+
+	mu   sync.Mutex
+	is   *Keys
+	seen fs.FileInfo // the file with the secret of is, nil if none was read
+}
+
+// current returns the present keys. Without a valid file no cookie and no code is valid.
+func (k *keyring) current() *Keys {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	info, err := os.Lstat(filepath.Join(k.workspace, filepath.FromSlash(keysFile)))
+	switch {
+	case err != nil:
+		k.take(newKeys(), nil)
+	case k.seen == nil || !os.SameFile(info, k.seen) || !info.ModTime().Equal(k.seen.ModTime()):
+		if stored, err := k.read(); err == nil {
+			k.take(stored, info)
+		} else {
+			k.take(newKeys(), nil)
+		}
+	}
+	return k.is
+}
+
+// take takes the secret of other keys.
+func (k *keyring) take(other *Keys, seen fs.FileInfo) {
+	k.is, k.seen = &Keys{Name: k.is.Name, Run: k.is.Run, Secret: other.Secret}, seen
+}
+
+func (k *keyring) read() (*Keys, error) {
+	root, err := os.OpenRoot(k.workspace)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return readKeys(root)
+}
+
+// renew stores a new secret. The name of the page stays, so that links to it do.
+func (k *keyring) renew(ctx context.Context) error {
+	root, err := os.OpenRoot(k.workspace)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	unlock, err := lockKeys(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return store(root, keysFile, &Keys{Name: k.current().Name, Secret: newKeys().Secret})
 }
 
 // store replaces a file of the page.

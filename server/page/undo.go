@@ -13,26 +13,56 @@ import (
 	"github.com/bough-dev/bough/workspace/history"
 )
 
-// undo undoes the change that the form names, else the newest one.
+// undo undoes the change that the form names, and no other.
 func (p *Page) undo(ctx context.Context, fields url.Values) error {
-	o := history.UndoOptions{In: fields.Get("in")}
-	var seq events.Seq
-	var newer *history.Operation
-	if text := fields.Get(seqField); text != "" {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 1 {
-			return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is not the number of an operation", text)}
-		}
-		seq = events.Seq(n)
-		if o, newer, err = p.undoOf(ctx, seq, o); err != nil {
-			return err
-		}
+	seq, err := seqOf(fields)
+	if err != nil {
+		return err
 	}
-	_, err := p.workspace.Undo(ctx, o)
+	o, newer, err := p.undoOf(ctx, seq, history.UndoOptions{In: fields.Get("in")})
+	if err != nil {
+		return err
+	}
+	_, err = p.workspace.Undo(ctx, o)
 	if e := workspaceError(err); newer != nil && (errors.Is(e, fault.Refused) || errors.Is(e, fault.HasChildren)) {
 		return cameAfter(seq, newer, err)
 	}
 	return err
+}
+
+// redo repeats what an undo undid: that which the form names, else the newest one.
+func (p *Page) redo(ctx context.Context, fields url.Values) error {
+	o := history.UndoOptions{In: fields.Get("in")}
+	if fields.Get(seqField) != "" {
+		seq, err := seqOf(fields)
+		if err != nil {
+			return err
+		}
+		o.Only = []events.Seq{seq}
+	}
+	_, err := p.workspace.Redo(ctx, o)
+	return err
+}
+
+// seqOf returns the operation that a form names.
+func seqOf(fields url.Values) (events.Seq, error) {
+	text := fields.Get(seqField)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is not the number of an operation", text)}
+	}
+	return events.Seq(n), nil
+}
+
+// askUndo returns what an undo would undo, for a form that names no operation: it may be a
+// change of another program.
+func (p *Page) askUndo(ctx context.Context) (*done, error) {
+	planned, err := p.workspace.Undo(ctx, history.UndoOptions{DryRun: true})
+	if err != nil {
+		return nil, err
+	}
+	s := p.saidOf(ctx, planned.Operations[0])
+	return &done{Said: "Undo this? " + s.Text, Undo: &planned.Operations[0].Seq}, nil
 }
 
 // undoOf returns the options with which an undo undoes the operation with a number, which may be
@@ -56,11 +86,12 @@ func (p *Page) undoOf(ctx context.Context, seq events.Seq, o history.UndoOptions
 			wanted = append(wanted, op.Undoes)
 		}
 	}
+	o.Only = wanted
 	if newer, err = p.nextUndo(ctx, wanted, o); newer == nil || err != nil {
 		return o, nil, err
 	}
 	for _, id := range sessions {
-		in := history.UndoOptions{In: id}
+		in := history.UndoOptions{In: id, Only: wanted}
 		if other, err := p.nextUndo(ctx, wanted, in); other == nil && err == nil {
 			return in, newer, nil
 		}
@@ -103,6 +134,6 @@ func (p *Page) restoreRemoved(ctx context.Context, id string) error {
 	if id == "" || len(log.Operations) == 0 || log.Operations[0].Verb != "rm" || log.Operations[0].Undone {
 		return &fault.Error{Code: fault.Refused, Message: "this file cannot be restored alone", Hint: "undo the changes since its removal; the log has them"}
 	}
-	_, err = p.workspace.Undo(ctx, history.UndoOptions{In: id})
+	_, err = p.workspace.Undo(ctx, history.UndoOptions{In: id, Only: []events.Seq{log.Operations[0].Seq}})
 	return err
 }

@@ -337,7 +337,7 @@ func TestViews(t *testing.T) {
 		{"/agents", []string{"guide", "some/model · 1 topic"}},
 		{"/agents/" + agentID, []string{"guide", "idle", "Where do trams go?", "All about trams", "trams", "Send"}},
 		{"/explore", []string{"Which way to the sea?", "1 of 2 strategies completed"}},
-		{"/explore/" + s.explored, []string{"by train", "90 %", "Take the train.", "by train is rated best", "no bikes today", "20 %", "minutes", "40", "trains are on time", "Adopt the outcome", "30s"}},
+		{"/explore/" + s.explored, []string{"by train", "90 %", "Take the train.", "by train is rated best", "no bikes today", "20 %", "minutes", "40", "trains are on time", "Adopt the outcome", "30 s"}},
 		{"/search", []string{"Search"}},
 		{"/search?q=cascais", []string{"A weekend in Lisbon", "forty minutes along the water", "Cascais"}},
 		{"/search?q=nothing+of+the+kind", []string{"No messages match"}},

@@ -55,6 +55,9 @@ type UndoOptions struct {
 	// To is the number of an operation: all later operations are undone. Zero means
 	// that Count applies. Redo ignores To.
 	To events.Seq
+	// Only limits what is undone or redone: if not empty, another operation than these
+	// is refused. It applies to one change: Count and To must be zero. DryRun ignores it.
+	Only []events.Seq
 	// DryRun returns the operations that would be undone, newest first, and changes
 	// nothing. Redo ignores DryRun.
 	DryRun bool

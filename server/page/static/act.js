@@ -66,19 +66,21 @@ function explain(e) {
   return 'The server does not answer. What you wrote is kept.';
 }
 
-/** Sends a form. @param {HTMLFormElement} form @param {HTMLElement | null} button */
-async function send(form, button) {
-  if (form.getAttribute('aria-busy') === 'true') return;
+/** @param {HTMLFormElement} form @param {HTMLElement | null} button */
+function fieldsOf(form, button) {
   const fields = new URLSearchParams();
   for (const [name, value] of new FormData(form, button)) fields.append(name, String(value));
   if (!fields.has('back')) fields.set('back', location.pathname + location.search);
+  return fields;
+}
+
+/** Sends a form. @param {HTMLFormElement} form @param {HTMLElement | null} button */
+async function send(form, button) {
+  if (form.getAttribute('aria-busy') === 'true') return;
   const action = button?.getAttribute('formaction') ?? form.getAttribute('action') ?? '';
-  const sent = texts(form).map((t) => t.value);
   form.setAttribute('aria-busy', 'true');
-  if (form.id === 'composer') feeds.follow();
   try {
-    const done = await post(action, fields);
-    texts(form).forEach((t, i) => { if (t.value === sent[i]) clear(t); });
+    const done = await post(action, fieldsOf(form, button));
     const menu = form.closest('details');
     if (menu) menu.open = false;
     show(verbOf(action), done);
@@ -89,7 +91,50 @@ async function send(form, button) {
   }
 }
 
-/** Undoes the change that the status line names, else the newest one. */
+/** Ends when the messages that were written before are sent. */
+let written = Promise.resolve();
+
+/**
+ * Sends the message of the composer. Its text makes room for the next message at once; each
+ * message is sent when the one before it was, and as a reply to it.
+ * @param {HTMLFormElement} form
+ * @param {HTMLElement | null} button
+ * @param {string} [mode] the verb, if that of the form is another one
+ */
+function write(form, button, mode) {
+  const text = textOf(form);
+  if (!text || !form.reportValidity()) return;
+  const { value } = text;
+  const action = mode ? `/do/${mode}` : button?.getAttribute('formaction') ?? form.getAttribute('action') ?? '';
+  text.value = '';
+  feeds.follow();
+  form.setAttribute('aria-busy', 'true');
+  const sent = written.then(async () => {
+    const fields = fieldsOf(form, button);
+    fields.set(text.name, value);
+    try {
+      const done = await post(action, fields);
+      keepDraft(text);
+      replyTo(form, done);
+      show(verbOf(action), done);
+    } catch (e) {
+      text.value = [value, text.value].filter(Boolean).join('\n');
+      keepDraft(text);
+      say({ said: explain(e) });
+    }
+  });
+  written = sent;
+  sent.then(() => { if (written === sent) form.removeAttribute('aria-busy'); });
+}
+
+/** Makes the next message a reply to the one that was sent. @param {HTMLFormElement} form @param {Said} done */
+function replyTo(form, { to }) {
+  const leaf = to && new URL(to, location.href).searchParams.get('leaf');
+  const parent = form.querySelector('input[name="parent_id"]');
+  if (leaf && parent instanceof HTMLInputElement) parent.value = leaf;
+}
+
+/** Undoes the change that the status line names. If it names none, the server says which would be undone. */
 export async function undo() {
   await change('undo');
 }
@@ -105,15 +150,17 @@ async function change(verb) {
   if (verb === 'undo' && seq !== null) fields.set('seq', `${seq}`);
   fields.set('back', location.pathname + location.search);
   try {
-    show(verb, await post(`/do/${verb}`, fields));
+    const done = await post(`/do/${verb}`, fields);
+    if (verb === 'undo' && seq === null) say(done);
+    else show(verb, done);
   } catch (e) {
     say({ said: explain(e) });
   }
 }
 
-/** Returns the texts of a form. @param {HTMLFormElement} form @returns {HTMLTextAreaElement[]} */
-function texts(form) {
-  return [...form.querySelectorAll('textarea')];
+/** Returns the text of the composer. @param {HTMLFormElement} form */
+function textOf(form) {
+  return form.querySelector('textarea');
 }
 
 /** Returns the name under which a text is kept. @param {HTMLTextAreaElement} text */
@@ -121,10 +168,10 @@ function draftOf(text) {
   return `${draftPrefix}${location.pathname}#${text.form?.id}.${text.name}`;
 }
 
-/** @param {HTMLTextAreaElement} text */
-function clear(text) {
-  text.value = '';
-  sessionStorage.removeItem(draftOf(text));
+/** Keeps what is typed and not sent. @param {HTMLTextAreaElement} text */
+function keepDraft(text) {
+  if (text.value) sessionStorage.setItem(draftOf(text), text.value);
+  else sessionStorage.removeItem(draftOf(text));
 }
 
 /** Shows what was typed and not sent. */
@@ -136,8 +183,8 @@ export function restoreDrafts() {
 }
 
 /**
- * Enter sends a message, Alt+Enter queues it as a follow-up, and Shift+Enter begins a line.
- * While the agent runs, Enter steers.
+ * Enter sends a message, Alt+Enter queues it as a follow-up for an agent, and Shift+Enter
+ * begins a line. The server knows whether the agent runs: if not, it answers at once.
  * @param {KeyboardEvent} e
  */
 function onEnter(e) {
@@ -145,14 +192,12 @@ function onEnter(e) {
   const form = e.target.form;
   if (form?.id !== 'composer') return;
   e.preventDefault();
-  const followUp = form.querySelector('button[data-mode="follow-up"]');
-  const button = e.altKey && followUp ? followUp : firstMode(form);
+  if (e.altKey && form.dataset.agent) {
+    write(form, null, 'follow-up');
+    return;
+  }
+  const button = form.querySelector('button:not([disabled], [type="button"])');
   if (button instanceof HTMLButtonElement) form.requestSubmit(button);
-}
-
-/** Returns the button that Enter presses: the first one that can be pressed. @param {HTMLFormElement} form */
-function firstMode(form) {
-  return form.querySelector('button:not([disabled], [type="button"])');
 }
 
 /** Copies text. @param {string} text @param {string} what */
@@ -206,12 +251,11 @@ export function start() {
     const action = e.submitter?.getAttribute('formaction') ?? form.getAttribute('action') ?? '';
     if (!action.startsWith('/do/')) return;
     e.preventDefault();
-    send(form, e.submitter);
+    if (form.id === 'composer') write(form, e.submitter);
+    else send(form, e.submitter);
   });
   document.addEventListener('input', ({ target }) => {
-    if (!(target instanceof HTMLTextAreaElement)) return;
-    if (target.value) sessionStorage.setItem(draftOf(target), target.value);
-    else sessionStorage.removeItem(draftOf(target));
+    if (target instanceof HTMLTextAreaElement) keepDraft(target);
   });
   document.addEventListener('keydown', onEnter);
   document.addEventListener('click', (e) => {

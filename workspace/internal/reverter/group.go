@@ -18,6 +18,7 @@ import (
 type takingBack struct {
 	verb     string
 	in       string                                 // the requested session, "" for any
+	only     []operation.Seq                        // the operations that may be the first target, nil for any
 	find     finder                                 // finds targets
 	targets  []operation.Target                     // remaining targets
 	original map[operation.Seq]*operation.Operation // the operations that the targets of a redo undid
@@ -36,7 +37,7 @@ type finder func(t *takingBack, v *store.View, newest iter.Seq[*operation.Operat
 
 // takeBack undoes or redoes the operations that find returns.
 func takeBack(ctx context.Context, w *store.Store, verb string, o history.UndoOptions, find finder) (*history.Operations, error) {
-	t := &takingBack{verb: verb, in: o.In, find: find}
+	t := &takingBack{verb: verb, in: o.In, only: o.Only, find: find}
 	for more := true; more; more = len(t.targets) > 0 {
 		next, err := store.Locked(ctx, w, operation.Operation{Verb: verb}, store.Mode{}, t.flush)
 		if next != nil {
@@ -129,6 +130,9 @@ func (t *takingBack) look(v *store.View) error {
 	err = t.find(t, v, v.Operations(log, &failed), id)
 	if err = cmp.Or(failed, err); err != nil || len(t.targets) == 0 {
 		return err
+	}
+	if first := t.targets[0]; len(t.done) == 0 && len(t.only) > 0 && !slices.ContainsFunc(t.targets, func(target operation.Target) bool { return slices.Contains(t.only, target.Seq) }) {
+		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("operation %d (%s) came after it", first.Seq, first.Verb), Hint: "nothing was changed", Next: fault.Do(fault.ListOperations)}
 	}
 	if t.in == "" {
 		t.of = t.targets[0].Group

@@ -80,6 +80,11 @@ type Options struct {
 	// a program. If nil, what needs a model is refused.
 	Models func(ctx context.Context, id string) (model.Model, error)
 
+	// Commands and Command are the commands that the page may run to explore strategies; see
+	// [webpage.Options]. If nil, it runs none.
+	Commands func() ([]string, error)
+	Command  func(name string) (string, error)
+
 	// Machine describes where other programs keep their conversations, which clients may
 	// import. If nil, import takes only the text of a transcript.
 	Machine *transcript.Machine
@@ -259,7 +264,7 @@ func New(w *workspace.Workspace, o Options) *Server {
 	if o.Page != nil {
 		stream := endpoint{stream: true, answer: func(c *call) (*answer, error) { return nil, events.Serve(c.w, c.r) }}
 		s.page = webpage.New(w, webpage.Options{
-			Keys: o.Page, Events: &route{stream, s}, Models: o.Models, Machine: o.Machine, Now: o.Now, Log: o.Log,
+			Keys: o.Page, Events: &route{stream, s}, Models: o.Models, Commands: o.Commands, Command: o.Command, Machine: o.Machine, Now: o.Now, Log: o.Log,
 		})
 	}
 	return s

@@ -43,16 +43,23 @@ func (p *program) approveCommands(ctx context.Context, value []byte) error {
 	return nil
 }
 
-// mcpCommand returns a function that returns the command with a name, for an assistant.
+// settingCommands returns the commands of the setting by name.
+func settingCommands(w *workspace.Workspace) (map[string]string, error) {
+	layered, err := api.Settings(w.Dir())
+	if err != nil {
+		return nil, err
+	}
+	commands := map[string]string{}
+	return commands, api.SettingError(layered.Decode(mcpCommands, &commands))
+}
+
+// mcpCommand returns a function that returns the command with a name, for an assistant or the
+// page.
 func mcpCommand(w *workspace.Workspace) func(name string) (string, error) {
 	return func(name string) (string, error) {
-		layered, err := api.Settings(w.Dir())
+		commands, err := settingCommands(w)
 		if err != nil {
 			return "", err
-		}
-		commands := map[string]string{}
-		if err := layered.Decode(mcpCommands, &commands); err != nil {
-			return "", api.SettingError(err)
 		}
 		s := storedCommand{Workspace: realPath(w.Dir()), Command: commands[name]}
 		switch {

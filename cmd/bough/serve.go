@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -114,11 +116,16 @@ func (p *program) serve(c *cli.Context) error {
 	var counter tokens.Counter
 	here := machine()
 	s := server.New(w, server.Options{
-		Token:   token,
-		Hosts:   append(c.StringSlice("host"), at.host),
-		Page:    site.keys,
-		Buffer:  p.buffer(c, w),
-		Models:  servedModel,
+		Token:  token,
+		Hosts:  append(c.StringSlice("host"), at.host),
+		Page:   site.keys,
+		Buffer: p.buffer(c, w),
+		Models: servedModel,
+		Commands: func() ([]string, error) {
+			commands, err := settingCommands(w)
+			return slices.Sorted(maps.Keys(commands)), err
+		},
+		Command: mcpCommand(w),
 		Machine: &here,
 		Count:   counter.Count,
 		MCP:     m,

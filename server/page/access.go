@@ -49,11 +49,18 @@ func (p *Page) admitted(h http.HandlerFunc) http.HandlerFunc {
 			h(w, r)
 			return
 		}
-		if r.Method != http.MethodGet || wantsFragment(r) || wantsJSON(r) || r.URL.Path == EventsPath {
+		switch {
+		case wantsFragment(r) || wantsJSON(r) || r.URL.Path == EventsPath:
 			p.fail(w, r, &failure{status: http.StatusUnauthorized, message: "This page needs a new code", hint: "Reload it to enter one."})
-			return
+		case r.Method == http.MethodGet:
+			p.askCode(w, r, http.StatusUnauthorized, loginView{To: r.URL.RequestURI()})
+		default:
+			r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
+			r.ParseForm() // what is too long to be shown again is dropped
+			p.askCode(w, r, http.StatusUnauthorized, loginView{
+				To: backPath(r, r.PostForm), Problem: "This needs a new code. Nothing was changed.", Wrote: r.PostForm.Get(contentField),
+			})
 		}
-		p.askCode(w, r, http.StatusUnauthorized, r.URL.RequestURI(), "")
 	}
 }
 
@@ -104,7 +111,7 @@ func (p *Page) loginForm(w http.ResponseWriter, r *http.Request) {
 		redirect(w, r, to)
 		return
 	}
-	p.askCode(w, r, http.StatusOK, to, "")
+	p.askCode(w, r, http.StatusOK, loginView{To: to})
 }
 
 // maxLogin is the maximum size of the form with the code.
@@ -123,9 +130,9 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, p.keys.current().cookie(r.Host, p.opts.Now()))
 		redirect(w, r, to)
 	case expired:
-		p.askCode(w, r, http.StatusUnauthorized, to, "This code was used before or has expired.")
+		p.askCode(w, r, http.StatusUnauthorized, loginView{To: to, Problem: "This code was used before or has expired."})
 	default:
-		p.askCode(w, r, http.StatusUnauthorized, to, "This code is wrong.")
+		p.askCode(w, r, http.StatusUnauthorized, loginView{To: to, Problem: "This code is wrong."})
 	}
 }
 
@@ -152,18 +159,20 @@ func localPath(to string) string {
 // A loginView is the data of the form for the code.
 type loginView struct {
 	To      string
-	Problem string // why the last code was refused
+	Problem string // why the last code, or a form, was refused
+	Wrote   string // the message of a form that was refused
 	Shared  bool   // programs on other ports of this address are sent the cookie
 	Host    string
 }
 
-func (p *Page) askCode(w http.ResponseWriter, r *http.Request, status int, to, problem string) {
-	shared := p.opts.Keys.addressOf(r.Host) == loopback
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = r.Host
+// askCode shows the form for the code.
+func (p *Page) askCode(w http.ResponseWriter, r *http.Request, status int, v loginView) {
+	v.Shared = p.opts.Keys.addressOf(r.Host) == loopback
+	var err error
+	if v.Host, _, err = net.SplitHostPort(r.Host); err != nil {
+		v.Host = r.Host
 	}
-	page, err := execute("login", loginView{To: to, Problem: problem, Shared: shared, Host: host})
+	page, err := execute("login", v)
 	if err != nil {
 		p.plain(w, err)
 		return

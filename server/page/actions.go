@@ -62,6 +62,7 @@ func actions() map[string]action {
 		"follow-up":        turn,
 		"queue/drop":       agent,
 		"queue/resume":     turn,
+		"explore":          {to: toExploration},
 		"explore/evaluate": {to: toExploration, ops: []string{"append", "explore"}},
 		"explore/adopt":    {to: toExploration, ops: []string{"rewind", "agent rewind"}},
 		"explore/cancel":   {to: toExploration, ops: []string{"explore"}},

@@ -246,7 +246,7 @@ func (f *found) messages(s span, related relations) []message {
 			m.Origin = related.origin
 		}
 		m.Link = location{related.readOnly, f.session, f.leaf, atUnlessLast(m), 0, m.Anchor}.String()
-		m.Compare = compareAddress(m.Ref, "")
+		m.Compare, m.Explore = compareAddress(m.Ref, ""), "/explore?"+url.Values{"ref": {m.Ref}}.Encode()
 		list = append(list, m)
 	}
 	return list

@@ -33,6 +33,8 @@ const (
 	backField    = "back"    // the path of the form
 	seqField     = "seq"     // of undo and redo: the operation that is to be undone or repeated
 	contentField = "content" // the text of a message, under one name for all verbs that send one
+
+	strategiesField = "strategies" // of explore: a strategy on each line
 )
 
 // A done is what a form did.
@@ -137,6 +139,9 @@ func (p *Page) act(ctx context.Context, name string, a action, fields url.Values
 		return "", false, p.undo(ctx, fields)
 	case "redo":
 		return "", false, p.redo(ctx, fields)
+	case "explore":
+		to, err := p.explore(ctx, fields)
+		return to, true, err
 	case "trash/restore":
 		return "", false, p.restoreRemoved(ctx, fields.Get("session_id"))
 	}
@@ -211,12 +216,11 @@ func (p *Page) call(ctx context.Context, v *api.Verb, wait time.Duration, in jso
 	var once sync.Once
 	begun, ended := make(chan struct{}), make(chan outcome, 1)
 	env.OnEvent = func(events.Event) { once.Do(func() { close(begun) }) }
-	running := p.turns.run(func(ctx context.Context) {
+	if err := p.background(func(ctx context.Context) {
 		result, err := v.Call(ctx, env, in)
 		ended <- outcome{result, err}
-	})
-	if !running {
-		return nil, false, &fault.Error{Code: fault.Busy, Message: "too much runs at once", Hint: fmt.Sprintf("at most %d turns and imports", maxTurns)}
+	}); err != nil {
+		return nil, false, err
 	}
 	var over <-chan time.Time
 	if wait > 0 {
@@ -308,6 +312,9 @@ func withSaid(to string, seq events.Seq) string {
 // formFields returns the fields of a form. Line breaks are those of Unix: browsers send
 // others.
 func formFields(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	if r.ContentLength > maxForm {
+		return nil, tooLarge()
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -323,7 +330,7 @@ func formFields(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, &failure{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("The text is too large; at most %d MB are accepted", maxForm>>20)}
+		return nil, tooLarge()
 	case err != nil:
 		return nil, &failure{status: http.StatusBadRequest, message: "The form is invalid"}
 	}
@@ -333,6 +340,37 @@ func formFields(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 		}
 	}
 	return r.PostForm, nil
+}
+
+func tooLarge() error {
+	return &failure{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("The text is too large; at most %d MB are accepted", maxForm>>20)}
+}
+
+// A typed is a field of a form that was refused, as the answer shows it again.
+type typed struct {
+	Name, Value string
+	Label       string // "" if a person does not type it: it is hidden
+	Long        bool   // it may have several lines
+}
+
+// typedIn returns the fields of a form that a person typed something into, nil if nothing was
+// typed.
+func typedIn(fields url.Values) (list []typed) {
+	labels := map[string]string{
+		contentField: "Message", strategiesField: "Strategies", "title": "Title", "name": "Name", "label": "Label", "model": "Model", "system": "Instructions",
+	}
+	written := false
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		for _, value := range fields[name] {
+			f := typed{name, value, labels[name], name == contentField || name == strategiesField || name == "system"}
+			written = written || f.Label != "" && value != ""
+			list = append(list, f)
+		}
+	}
+	if !written {
+		return nil
+	}
+	return list
 }
 
 // failJSON answers with an error as JSON.

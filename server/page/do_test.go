@@ -1,16 +1,25 @@
 package page_test
 
 import (
+	"context"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/server/page"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/history"
+	"golang.org/x/net/html"
 )
 
 // TestActions: each action of the page is a verb, and none deletes for good.
@@ -291,6 +300,163 @@ func TestRefusedForms(t *testing.T) {
 	if log, err := v.w.Log(t.Context(), history.LogOptions{}); err != nil || len(log.Operations) > 0 {
 		t.Errorf("it changed %+v, %v", log, err)
 	}
+}
+
+// TestTypedAgain: a page without scripts that refuses a form shows it again, with what was typed.
+func TestTypedAgain(t *testing.T) {
+	v := visit(t)
+	const wrote = "\n <b>Three</b>\nlines & more"
+	a := v.post("/do/append", url.Values{"session_id": {"nothing"}, "parent_id": {"m"}, "content": {wrote}, "back": {"/log"}})
+	root, err := html.Parse(a.Body)
+	if err != nil || a.StatusCode != http.StatusNotFound {
+		t.Fatalf("status %d, %v", a.StatusCode, err)
+	}
+	got := url.Values{}
+	for n := range root.Descendants() {
+		if n.Data == "form" && attribute(n, "action") == "/do/append" {
+			for field := range n.Descendants() {
+				switch field.Data {
+				case "input":
+					got.Set(attribute(field, "name"), attribute(field, "value"))
+				case "textarea":
+					got.Set(attribute(field, "name"), field.FirstChild.Data)
+				}
+			}
+		}
+	}
+	if want := (url.Values{"session_id": {"nothing"}, "parent_id": {"m"}, "content": {wrote}, "back": {"/log"}}); !maps.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("the form has %q, want %q", got, want)
+	}
+	for verb, fields := range map[string]url.Values{"rm": {"session_id": {"nothing"}}, "rename": {"session_id": {"nothing"}, "title": {""}}} {
+		if _, text, _ := strings.Cut(body(t, v.post("/do/"+verb, fields)), `role="alert"`); strings.Contains(text, "Try again") {
+			t.Errorf("%s: what nobody typed is shown again: %s", verb, text)
+		}
+	}
+	v.cookies = nil
+	a = v.post("/do/append", url.Values{"content": {wrote}, "back": {"/log"}})
+	if text := body(t, a); a.StatusCode != http.StatusUnauthorized || !strings.Contains(text, "\n\n &lt;b&gt;Three&lt;/b&gt;\nlines &amp; more</textarea>") || !strings.Contains(text, `name="to" value="/log"`) {
+		t.Errorf("without a cookie: status %d: %s", a.StatusCode, text)
+	}
+}
+
+// TestLimits: a form that is too large is refused, as its length says or when it is read, and so
+// is a turn or an exploration if too much runs.
+func TestLimits(t *testing.T) {
+	v := visit(t)
+	v.act("new", "title", "Bread")
+	for _, declared := range []int64{page.MaxForm + 1, -1} {
+		r := v.request("POST", "/do/append", nil)
+		r.Body = io.NopCloser(io.LimitReader(endless{}, page.MaxForm+1))
+		r.ContentLength = declared
+		if a := v.do(r); a.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(body(t, a), "at most 32 MB are accepted") {
+			t.Errorf("%d bytes: status %d", declared, a.StatusCode)
+		}
+	}
+	v.act("append", "content", "How wet?")
+	v.act("agent/create", "name", "ada", "model", "m")
+	n, end := v.page.Occupy()
+	if n != 32 || !v.page.Busy() {
+		t.Errorf("%d turns run at once", n)
+	}
+	v.command = func(string) (string, error) { return "true", nil }
+	for verb, fields := range map[string][]string{
+		"agent/chat": {"agent", "ada", "content", "Hello"}, "explore": {"strategies", "one", "command", "try"},
+	} {
+		if status, d := v.act(verb, fields...); status != http.StatusServiceUnavailable || d.Error.Code != "busy" {
+			t.Errorf("%s: status %d, %+v", verb, status, d)
+		}
+	}
+	end()
+	if v.page.Busy() {
+		t.Error("it is busy for ever")
+	}
+	if list, err := v.w.Explorations(t.Context()); err != nil || len(list) > 0 {
+		t.Errorf("there are explorations: %v, %v", list, err)
+	}
+}
+
+// endless is a reader of the letter a.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = 'a'
+	}
+	return len(b), nil
+}
+
+// TestExplore: the form explores strategies with a model, or with a command that the user
+// approved, by its name; everything else is refused before anything is written.
+func TestExplore(t *testing.T) {
+	v := arrive(t, func(_ context.Context, id string) (model.Model, error) {
+		if id != "m" {
+			return nil, &fault.Error{Code: fault.Usage, Message: "unknown model " + id}
+		}
+		return wordy{}, nil
+	})
+	v.login()
+	v.command = func(name string) (string, error) {
+		if name != "try" {
+			return "", &fault.Error{Code: fault.Refused, Message: "the user has not approved the command " + name}
+		}
+		return "echo By bike.", nil
+	}
+	v.act("new", "title", "Commute")
+	v.act("append", "content", "How do I get there?")
+	const two = "quick: the shortest\r\n\r\n cheap\n"
+	for _, c := range []struct {
+		fields []string
+		status int
+		part   string
+	}{
+		{[]string{"strategies", " \n", "model", "m"}, 400, "no strategies"},
+		{[]string{"strategies", ": what", "model", "m"}, 400, "has no name"},
+		{[]string{"strategies", "a\na", "model", "m"}, 400, "two strategies"},
+		{[]string{"strategies", two}, 400, "no command and no model"},
+		{[]string{"strategies", two, "model", "command:true"}, 400, "unknown model"},
+		{[]string{"strategies", two, "command", "rm"}, 409, "has not approved the command rm"},
+		{[]string{"strategies", two, "command", "try", "model", "m"}, 400, "exclude each other"},
+		{[]string{"strategies", two, "model", "m", "ref", "nothing"}, 404, "nothing"},
+		{[]string{"strategies", two, "model", "m", "evaluate", "luck"}, 400, "luck"},
+	} {
+		if status, d := v.act("explore", c.fields...); status != c.status || !strings.Contains(d.Error.Message, c.part) {
+			t.Errorf("%q: status %d, %+v", c.fields, status, d)
+		}
+	}
+	if list, err := v.w.Explorations(t.Context()); err != nil || len(list) > 0 {
+		t.Fatalf("there are explorations: %v, %v", list, err)
+	}
+	form := body(t, v.get("/explore?ref=Commute%40first"))
+	if !strings.Contains(form, `action="/do/explore"`) || !strings.Contains(form, `<option value="try">`) || !strings.Contains(form, "How do I get there?") {
+		t.Errorf("the form is %s", form)
+	}
+	for by, name := range map[string]string{"model": "m", "command": "try"} {
+		if by == "command" && runtime.GOOS == "windows" {
+			continue // without a shell
+		}
+		a := v.post("/do/explore", url.Values{"ref": {"Commute@first"}, "strategies": {two}, by: {name}})
+		to, ok := strings.CutPrefix(a.Header.Get("Location"), "/explore/")
+		if a.StatusCode != http.StatusSeeOther || !ok {
+			t.Fatalf("%s: status %d: %s", by, a.StatusCode, body(t, a))
+		}
+		id, _, _ := strings.Cut(to, "#")
+		x := &explore.Explorer{Workspace: v.w}
+		e, err := x.Open(t.Context(), id)
+		for err == nil && e.Evaluation == nil {
+			time.Sleep(5 * time.Millisecond)
+			e, err = x.Open(t.Context(), id)
+		}
+		if err != nil || len(e.Branches) != 2 || e.Branches[0].Description+e.Branches[1].Description != "the shortest" || strings.TrimSpace(e.Evaluation.Result) != "By bike." {
+			t.Errorf("%s: %+v, %v", by, e, err)
+		}
+	}
+}
+
+// wordy is a model that always says the same.
+type wordy struct{}
+
+func (wordy) Ask(context.Context, *model.Request, func(string)) (*model.Reply, error) {
+	return &model.Reply{Text: "By bike."}, nil
 }
 
 // TestAmbiguousForms: an error has links to what a name may refer to, and back to the form.

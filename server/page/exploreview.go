@@ -20,6 +20,12 @@ type explorationRow struct {
 	Running, Adopted      bool
 }
 
+// An explorationsPage is the list of the explorations, with the form for another one.
+type explorationsPage struct {
+	Form exploreForm
+	Rows []explorationRow
+}
+
 // showExplorations lists the explorations.
 func showExplorations(c *request) (view, error) {
 	all, err := c.explorer().List(c.r.Context())
@@ -33,7 +39,8 @@ func showExplorations(c *request) (view, error) {
 			Time: ageOf(timeOf(e.CreatedAt), c.opts.Now()), Running: len(e.Active) > 0, Adopted: e.Adopted != nil,
 		})
 	}
-	return view{Template: "explorations", Title: "Explorations", Data: rows}, nil
+	ref := cmp.Or(c.r.FormValue("ref"), "HEAD")
+	return view{Template: "explorations", Title: "Explorations", Data: explorationsPage{c.exploreForm(ref), rows}}, nil
 }
 
 func questionOf(e *explore.Exploration) string {

@@ -40,6 +40,7 @@ type message struct {
 	Origin  *snapshotLink  // of the last copied message of a snapshot: what it was copied from
 	Link    string
 	Compare string
+	Explore string // the address of the form that explores strategies from here
 }
 
 // Position is the number of the message on its path, from 1.

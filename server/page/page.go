@@ -51,6 +51,12 @@ type Options struct {
 	// refused.
 	Models func(ctx context.Context, id string) (model.Model, error)
 
+	// Commands returns the names of the commands that may try the strategies of an exploration,
+	// and Command the command line with a name, or an error if there is none, or if the user did
+	// not approve exactly this one. They must be safe for concurrent use. If nil, no command runs.
+	Commands func() ([]string, error)
+	Command  func(name string) (string, error)
+
 	// Machine describes where other programs keep their conversations, which the page offers
 	// to import. If nil, it offers none.
 	Machine *transcript.Machine
@@ -155,7 +161,7 @@ func setHeaders(h http.Header) {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types bough"
 
-// maxTurns is the maximum number of turns at once that the page began.
+// maxTurns is the maximum number of turns, imports and explorations at once that the page began.
 const maxTurns = 32
 
 // turns are the turns of agents in progress. They continue when the request that began

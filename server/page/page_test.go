@@ -36,6 +36,7 @@ type visitor struct {
 	host    string
 	cookies []*http.Cookie
 	stream  http.HandlerFunc // of events
+	command func(name string) (string, error)
 }
 
 // visit returns a browser that has the cookie for the page of a new workspace, at its name.
@@ -61,7 +62,9 @@ func arrive(t *testing.T, models func(context.Context, string) (model.Model, err
 	home, _ := os.UserHomeDir()
 	v.page = page.New(w, page.Options{
 		Keys: keys, Models: models, Machine: &transcript.Machine{Home: home, Dir: home, Env: os.Getenv, Read: os.ReadFile}, Now: func() time.Time { return v.now }, Log: func(s string) { t.Log("log: " + s) },
-		Events: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { v.stream(w, r) }),
+		Commands: func() ([]string, error) { return []string{"try"}, nil },
+		Command:  func(name string) (string, error) { return v.command(name) },
+		Events:   http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { v.stream(w, r) }),
 	})
 	v.stream = func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "event") }
 	t.Cleanup(func() {

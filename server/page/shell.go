@@ -145,6 +145,8 @@ type errorView struct {
 	Hint       string
 	Candidates []candidate
 	Back       string // the page that sent a form, "" for none
+	Action     string // of the form, if Typed is not nil
+	Typed      []typed
 }
 
 // A candidate is something that an ambiguous name may refer to.
@@ -162,6 +164,7 @@ func (p *Page) explained(r *http.Request, err error) view {
 	}
 	if r.Method == http.MethodPost {
 		data.Back = backPath(r, r.PostForm)
+		data.Action, data.Typed = r.URL.Path, typedIn(r.PostForm)
 	}
 	data.Title = errorTitle(f.status)
 	return view{Template: "error", Title: data.Title, Data: data, Status: f.status}

@@ -3,6 +3,7 @@ package spoken_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/session"
@@ -16,6 +17,10 @@ func TestSpoken(t *testing.T) {
 	}{
 		{`{"role":"user","content":"Hello\nthere"}`, "Hello", true, false},
 		{`{"role":"user","content":""}`, "", true, false},
+		{`{"role":"user","content":"# The *plan*\nof [May](https://example.com)"}`, "The plan", true, false},
+		{`{"role":"user","content":"---\n\n\u0060\u0060\u0060go\nfunc main() {}\n\u0060\u0060\u0060"}`, "func main() {}", true, false},
+		{`{"role":"user","content":"***"}`, "***", true, false},
+		{`{"role":"user","content":"- [ ] **buy** \u0060a_b*\u0060 \\* 2 < 3 snake_case <b>x</b> ![map](a.png)"}`, "[ ] buy a_b* * 2 < 3 snake_case <b>x</b> map", true, false},
 		{`{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"done"}]}`, "done", false, true},
 		{`{"role":"assistant","content":"I look."}`, "I look.", false, false},
 		{`{"role":"assistant","content":"","tool_calls":[{"id":"1","function":{"name":"Read","arguments":"{\"path\":\"` + long + `\"}"}}]}`,
@@ -30,5 +35,28 @@ func TestSpoken(t *testing.T) {
 		if spoken.ByPerson(m) != c.person || spoken.ByTool(m) != c.tool {
 			t.Errorf("%s: by a person %v, by a tool %v", c.message, spoken.ByPerson(m), spoken.ByTool(m))
 		}
+	}
+}
+
+// TestPlain: the spans select the same words as before.
+func TestPlain(t *testing.T) {
+	for _, c := range []struct{ line, find, want string }{
+		{"plain words", "words", "plain words"},
+		{"…é **bold _both_** end", "both", "…é bold both end"},
+		{"see [the sea](https://example.com/sea) now", "sea", "see the sea now"},
+		{"## Ünder `code` <https://example.com>", "example", "Ünder code https://example.com"},
+		{"> - quoted *item*", "item", "quoted item"},
+		{"a * b * c_d_e", "c_d", "a * b * c_d_e"},
+		{"**half", "half", "**half"},
+		{"*", "*", "*"},
+	} {
+		at := utf8.RuneCountInString(c.line[:strings.Index(c.line, c.find)])
+		got, spans := spoken.Plain(c.line, [][2]int{{at, at + utf8.RuneCountInString(c.find)}})
+		if got != c.want || len(spans) != 1 || string([]rune(got)[spans[0][0]:spans[0][1]]) != c.find {
+			t.Errorf("%q: %q, %v", c.line, got, spans)
+		}
+	}
+	if got, spans := spoken.Plain("[a](https://example.com)", [][2]int{{4, 9}}); got != "a" || len(spans) > 0 {
+		t.Errorf("%q, %v", got, spans)
 	}
 }

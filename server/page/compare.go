@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/bough-dev/bough/convert/html"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -282,7 +284,7 @@ func choices(ctx context.Context, w *workspace.Workspace, ref string) (title str
 			continue
 		}
 		list = append(list, choice{
-			Title: "Branch in this conversation", Words: l.Text, About: count(l.Depth, "message"),
+			Title: "Branch in this conversation", Words: cmp.Or(spoken.Words(l.Message), l.Text), About: count(l.Depth, "message"),
 			Href: compareAddress(ref, refOf(shown.Entry.ID, l.ID)),
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
@@ -23,7 +24,7 @@ type exploreForm struct {
 func (c *request) exploreForm(ref string) exploreForm {
 	f := exploreForm{Ref: ref, Here: "/explore"}
 	if shown, err := c.workspace.Show(c.r.Context(), ref, partial()); err == nil && len(shown.Messages) > 0 {
-		f.About = shown.Messages[len(shown.Messages)-1].FirstWords()
+		f.About = spoken.Words(shown.Messages[len(shown.Messages)-1])
 	}
 	if c.opts.Commands == nil {
 		return f

@@ -18,6 +18,7 @@ import (
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/search"
 	"github.com/bough-dev/bough/workspace/trash"
 	"golang.org/x/net/html"
 )
@@ -265,6 +266,21 @@ func TestSegmentsOf(t *testing.T) {
 	} {
 		if got := segmentsOf(c.text, c.spans); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("segmentsOf(%q, %v) = %v", c.text, c.spans, got)
+		}
+	}
+}
+
+// TestSnippet: the text around a match is plain, unless the match is in what a reader does not see.
+func TestSnippet(t *testing.T) {
+	for _, c := range []struct {
+		m    search.Match
+		want []segment
+	}{
+		{search.Match{Snippet: "**by ferry** `now`", Spans: [][2]int{{5, 10}}}, []segment{{"by ", false}, {"ferry", true}, {" now", false}}},
+		{search.Match{Snippet: "[map](https://ferry.example)", Spans: [][2]int{{14, 19}}}, []segment{{"[map](https://", false}, {"ferry", true}, {".example)", false}}},
+	} {
+		if got := snippetOf(c.m); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q: %v", c.m.Snippet, got)
 		}
 	}
 }

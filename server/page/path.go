@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -135,7 +136,7 @@ func (p *placement) fork(id string) *fork {
 	for i := first; i < last; i++ {
 		r := p.runs[runs[i]]
 		f.Siblings = append(f.Siblings, sibling{
-			Number: i + 1, Href: p.href(runs[i]), Role: r.Role, Words: cmp.Or(r.Text, "(no text)"),
+			Number: i + 1, Href: p.href(runs[i]), Role: r.Role, Words: cmp.Or(spoken.Words(r.Message), r.Text, "(no text)"),
 			Current: runs[i] == run, Below: p.below(runs[i]),
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/workspace/search"
 )
 
@@ -71,7 +72,7 @@ func (p *searchPage) fill(r *search.Result, now time.Time) {
 		one := searchSession{Title: clip(s.Title), Href: location{Session: s.Session}.String(), About: ago(s.LastActive, now)}
 		for ; at < len(r.Matches) && r.Matches[at].Session == s.Session; at++ {
 			m := r.Matches[at]
-			h := hit{ID: m.ID, Href: messageAddress(m.Session, m.ID), Role: m.Role, Snippet: segmentsOf(m.Snippet, m.Spans), Time: momentOf(m.CreatedAt, now)}
+			h := hit{ID: m.ID, Href: messageAddress(m.Session, m.ID), Role: m.Role, Snippet: snippetOf(m), Time: momentOf(m.CreatedAt, now)}
 			if n := len(m.Also); n > 0 {
 				h.Also = "also in " + count(n, "copy")
 			}
@@ -86,6 +87,16 @@ func (p *searchPage) fill(r *search.Result, now time.Time) {
 		}
 		p.Sessions = append(p.Sessions, one)
 	}
+}
+
+// snippetOf returns the text around a match as plain words, or as it is if the match is in what
+// a reader does not see.
+func snippetOf(m search.Match) []segment {
+	plain, spans := spoken.Plain(m.Snippet, m.Spans)
+	if len(spans) < len(m.Spans) {
+		plain, spans = m.Snippet, m.Spans
+	}
+	return segmentsOf(plain, spans)
 }
 
 // segmentsOf divides a text. spans are the parts of it that match, in characters.

@@ -45,12 +45,12 @@ func TestSidebar(t *testing.T) {
 		{"/", `session Where do trams go?
 session A weekend in Lisbon <
   fork One museum, no more. And I would like to see the sea.
-    branch Or stay in Lisbon: Cacilhas is **ten minutes** by ferry.
+    branch Or stay in Lisbon: Cacilhas is ten minutes by ferry.
   bookmark the sea
   checkpoint Before the sea
   copy Only museums
 `},
-		{"/c/" + lisbon + "?leaf=" + s.fork, "branch Or stay in Lisbon: Cacilhas is **ten minutes** by ferry. <"},
+		{"/c/" + lisbon + "?leaf=" + s.fork, "branch Or stay in Lisbon: Cacilhas is ten minutes by ferry. <"},
 		{"/c/" + s.branch, "copy Only museums <"},
 		{"/k/" + s.checkpoint, "checkpoint Before the sea <"},
 		{"/piece/tree?text=museums", "session A weekend in Lisbon\n  copy Only museums\n"},

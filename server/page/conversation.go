@@ -86,7 +86,8 @@ type composer struct {
 	Parent  string // the message to which the next one is a reply, "" for none
 	Back    string // the page of the form
 	Agent   string
-	Note    string // what a message does, if that is not obvious
+	Note    string       // what a message does, if that is not obvious
+	Instead snapshotLink // where to write instead, "" for nowhere
 	Label   string
 	Buttons []composerButton
 }
@@ -430,7 +431,8 @@ func (f *found) composer(related relations) composer {
 		in.Buttons[0].Label = "Branch with this message"
 		in.Buttons[0].Title = "Make a branch of the checkpoint that begins with the message"
 	case related.agent != "":
-		in.Note = "This is a topic of the agent " + related.agent + ". A message is added here without an answer; the page of the agent has the chat."
+		in.Note = "This is a topic of the agent " + related.agent + ". A message is added here without an answer."
+		in.Instead = snapshotLink{Title: "Chat with " + related.agent, Href: agentAddress(related.agent)}
 	case f.leaf == "":
 	case !known || !f.runs[run].Leaf:
 		in.Note = "Other messages follow this one. A message here begins another branch; they stay."

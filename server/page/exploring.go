@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -14,7 +15,7 @@ import (
 // An exploreForm is the form that begins an exploration.
 type exploreForm struct {
 	Ref      string
-	About    string   // the words of the message, "" if Ref is not one
+	About    string   // the words of the message, "" if Ref is none: then there is no form
 	Commands []string // the names of commands that may run
 	Unknown  string   // why the commands are unknown, "" if they are known
 	Here     string
@@ -24,7 +25,7 @@ type exploreForm struct {
 func (c *request) exploreForm(ref string) exploreForm {
 	f := exploreForm{Ref: ref, Here: "/explore"}
 	if shown, err := c.workspace.Show(c.r.Context(), ref, partial()); err == nil && len(shown.Messages) > 0 {
-		f.About = spoken.Words(shown.Messages[len(shown.Messages)-1])
+		f.About = cmp.Or(spoken.Words(shown.Messages[len(shown.Messages)-1]), "(no text)")
 	}
 	if c.opts.Commands == nil {
 		return f

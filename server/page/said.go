@@ -164,13 +164,27 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 		return "Created " + named("title")
 	case "append":
 		if agent := text("agent"); agent != "" {
+			switch op.Args["role"] {
+			case "assistant":
+				return "Agent " + agent + " answered"
+			case "tool":
+				return "Agent " + agent + " used a tool"
+			}
 			return "Sent to agent " + agent
 		}
 		return "Added a message to " + in
 	case "checkpoint":
-		return "Saved checkpoint " + named("name")
+		if name := text("name"); name != "" {
+			return "Saved checkpoint " + name
+		}
+		return "Saved a checkpoint of " + in
 	case "branch":
-		return "Created branch " + named("name")
+		if name := text("name"); name != "" {
+			return "Created branch " + name
+		}
+		return "Created a branch of " + in
+	case "prune":
+		return "Moved old automatic checkpoints to the trash"
 	case "restore":
 		return "Restored " + in
 	case "rewind":
@@ -188,6 +202,8 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 			return "Imported " + in
 		}
 		return "Imported " + plural.Of(size, "conversation")
+	case "agent chat":
+		return "Agent " + agent + " continued its turn"
 	case "agent create":
 		return "Created agent " + agent
 	case "agent set":

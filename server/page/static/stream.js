@@ -50,10 +50,14 @@ function newReply(message) {
   reply.setAttribute('aria-busy', 'true');
   reply.setAttribute('aria-label', 'Reply in progress');
   reply.dataset.length = '0';
+  const header = document.createElement('header');
+  const author = document.createElement('h2');
+  author.textContent = 'Assistant';
+  header.append(author);
   const text = document.createElement('div');
   text.className = 'text';
   text.setAttribute('dir', 'auto');
-  reply.append(text);
+  reply.append(header, text);
   return reply;
 }
 

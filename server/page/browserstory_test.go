@@ -159,6 +159,15 @@ func (c *chromium) story(t *testing.T) {
 		t.Errorf("the bookmark is %q", label)
 	}
 
+	t.Log("a menu opens where there is room, and closes by Escape and by a click elsewhere")
+	last := `[...document.querySelectorAll("#feed article .more")].pop()`
+	for _, closes := range []func(){func() { b.key(kb.Escape) }, func() { b.click("h1") }} {
+		b.eval(`scrollTo(0, document.documentElement.scrollHeight); ` + last + `.querySelector("summary").click()`)
+		b.wait(last + `.open && ` + last + `.lastElementChild.getBoundingClientRect().bottom <= innerHeight`)
+		closes()
+		b.wait(`!` + last + `.open`)
+	}
+
 	t.Log("delete is refused, because there is a checkpoint of the conversation")
 	b.eval(`document.activeElement.blur()`)
 	b.key("D")

@@ -98,6 +98,7 @@ func (p *Page) do(w http.ResponseWriter, r *http.Request) {
 		if s.Undo != 0 {
 			d.Undo = &s.Undo
 		}
+	case continues && name == "explore": // its page shows how far it is
 	case continues:
 		d.Said = "This continues in the background"
 	default:

@@ -112,7 +112,7 @@ type strategy struct {
 	StatusText                string
 	Running                   bool
 	Selected                  bool
-	Took                      string
+	Took                      string // "" until it has ended
 	HasConfidence             bool
 	Confidence                int // in percent
 	Reason                    string
@@ -167,7 +167,7 @@ func explorationPageOf(e *explore.Exploration, now time.Time) *explorationPage {
 		}
 	}
 	for _, b := range e.Branches {
-		s := strategyOf(b, r, now)
+		s := strategyOf(b, r)
 		s.Selected = b.ID == selected
 		s.Adopted = adopted != "" && adopted == b.ID
 		s.Adoptable = b.Status == explore.Completed && b.Result != "" && !p.Running
@@ -181,7 +181,7 @@ func (r *renderer) markdown(text string) template.HTML {
 	return template.HTML(r.Markdown(text)) // the renderer writes only its own elements
 }
 
-func strategyOf(b explore.Branch, r *renderer, now time.Time) strategy {
+func strategyOf(b explore.Branch, r *renderer) strategy {
 	s := strategy{
 		ID: b.ID, Strategy: clip(b.Strategy), Description: b.Description, Status: b.Status, StatusText: string(b.Status),
 		Running: b.Status == explore.Executing, Reason: b.Reason, Insights: b.Insights, Metrics: metricsOf(b.Metrics),
@@ -198,11 +198,7 @@ func strategyOf(b explore.Branch, r *renderer, now time.Time) strategy {
 	if b.Session != "" {
 		s.Href = location{Session: b.Session}.String()
 	}
-	if started := timeOf(b.StartedAt); !started.IsZero() {
-		ended := timeOf(b.EndedAt)
-		if ended.IsZero() {
-			ended = now
-		}
+	if started, ended := timeOf(b.StartedAt), timeOf(b.EndedAt); !started.IsZero() && !ended.IsZero() {
 		s.Took = durationText(ended.Sub(started))
 	}
 	return s

@@ -213,7 +213,7 @@ func TestLogRows(t *testing.T) {
 		"8 Undid: renamed to “B”  undone=false undo=0 redo=8",
 		"7 Renamed to “B” undone undone=true undo=0 redo=0",
 		"6 Another program changed “Lisbon”  undone=false undo=0 redo=0",
-		"5 Saved a checkpoint of “Lisbon” automatic undone=false undo=0 redo=0",
+		"5 Saved checkpoint “Lisbon” automatic undone=false undo=0 redo=0",
 		"4 Imported 3 conversations  undone=false undo=4 redo=0",
 		"1 Another program changed the workspace  undone=false undo=0 redo=0",
 	}

@@ -145,10 +145,10 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 		}
 		return ""
 	}
-	in := "a conversation"
+	in, known := "a conversation", false
 	for _, id := range op.Sessions {
 		if titles[id] != "" {
-			in = quoted(titles[id])
+			in, known = quoted(titles[id]), true
 			break
 		}
 	}
@@ -174,15 +174,15 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 		}
 		return "Added a message to " + in
 	case "checkpoint":
-		if name := text("name"); name != "" {
-			return "Saved checkpoint " + name
+		if text("name") == "" && !known {
+			return "Saved a checkpoint"
 		}
-		return "Saved a checkpoint of " + in
+		return "Saved checkpoint " + named("name")
 	case "branch":
-		if name := text("name"); name != "" {
-			return "Created branch " + name
+		if text("name") == "" && !known {
+			return "Created a branch"
 		}
-		return "Created a branch of " + in
+		return "Created branch " + named("name")
 	case "prune":
 		return "Moved old automatic checkpoints to the trash"
 	case "restore":

@@ -51,6 +51,25 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+// TestWords holds the sentences of operations that differ by their arguments.
+func TestWords(t *testing.T) {
+	agent := func(role string) map[string]any { return map[string]any{"agent": "ada", "role": role} }
+	for want, op := range map[string]history.Operation{
+		"Sent to agent “ada”":                          {Verb: "append", Args: agent("user")},
+		"Agent “ada” answered":                         {Verb: "append", Args: agent("assistant")},
+		"Agent “ada” used a tool":                      {Verb: "append", Args: agent("tool")},
+		"Agent “ada” continued its turn":               {Verb: "agent chat", Args: agent("")},
+		"Saved a checkpoint":                           {Verb: "checkpoint", Sessions: []string{"gone"}},
+		"Created a branch":                             {Verb: "branch", Sessions: []string{"gone"}},
+		"Saved checkpoint “Trip (branch)”":             {Verb: "checkpoint", Sessions: []string{"s"}},
+		"Moved old automatic checkpoints to the trash": {Verb: "prune"},
+	} {
+		if got := sentence(op, map[string]string{"s": "Trip (branch)"}, 1); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 // TestPanic: a view that panics is an error of one request, and is logged.
 func TestPanic(t *testing.T) {
 	var logged []string

@@ -244,7 +244,36 @@ function reasonOf(button) {
   return (id && document.getElementById(id)?.textContent?.trim()) || 'This is not possible';
 }
 
+/** Closes the menus that are open, except for one, and returns the last one. @param {Element | null} [except] */
+function closeMenus(except) {
+  let last = null;
+  for (const menu of document.querySelectorAll('details.more[open]')) {
+    if (menu === except) continue;
+    /** @type {HTMLDetailsElement} */ (menu).open = false;
+    last = menu;
+  }
+  return last;
+}
+
+/** Opens a menu upwards if there is no room below it. @param {Event} e */
+function onToggle({ target }) {
+  if (!(target instanceof HTMLDetailsElement) || !target.matches('.more')) return;
+  target.classList.remove('up');
+  const { bottom = 0, height = 0 } = target.lastElementChild?.getBoundingClientRect() ?? {};
+  target.classList.toggle('up', target.open && bottom > innerHeight && target.getBoundingClientRect().top > height);
+}
+
+/** Escape closes a menu, and returns the focus to what opened it. @param {KeyboardEvent} e */
+function onEscape(e) {
+  if (e.key !== 'Escape' || e.isComposing) return;
+  const summary = closeMenus()?.querySelector('summary');
+  if (summary instanceof HTMLElement) summary.focus();
+}
+
 export function start() {
+  document.addEventListener('toggle', onToggle, true);
+  document.addEventListener('keydown', onEscape);
+  document.addEventListener('pointerdown', ({ target }) => closeMenus(target instanceof Element ? target.closest('details.more') : null));
   document.addEventListener('submit', (e) => {
     const form = e.target;
     if (!(form instanceof HTMLFormElement) || e.defaultPrevented || form.method !== 'post') return;

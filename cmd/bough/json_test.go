@@ -485,14 +485,15 @@ func (s *jsonStory) hold() {
 	}
 }
 
-// rareEvents prints events that need tools, a terminal or an open message, as watch prints
-// them.
+// rareEvents prints events that need tools, a terminal, an open message or a reply of several
+// chunks, as watch prints them.
 func (s *jsonStory) rareEvents() {
 	at := time.Now()
 	for _, e := range []events.Event{
 		{Seq: 1, Time: at, Type: events.ToolStarted, Session: "s", Message: "m", Agent: "ada", Tool: "look", Call: "c1", Verb: "append"},
 		{Seq: 2, Time: at, Type: events.QueueChanged, Session: "s", Message: "m", Agent: "ada", Mode: turn.Steer, State: events.QueueHeld, Verb: "steer"},
 		{Seq: 3, Time: at, Type: events.MessageReplaced, Session: "s", Message: "m", Replaces: "n", Verb: "import"},
+		{Time: at, Type: events.ChatContent, Session: "s", Message: "m", Agent: "ada", Text: "and more", Offset: 5, Verb: "agent chat"},
 	} {
 		var out bytes.Buffer
 		p := &program{stdout: bufio.NewWriter(&out), json: true}

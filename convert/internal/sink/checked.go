@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,18 +17,65 @@ import (
 type checker struct {
 	to    transcript.Sink
 	ended int
+	begin *checker // has the messages before those of this one; nil if there are none
 
 	seed    maphash.Seed
 	digests map[string]uint64 // hash of each message, by id, but not of those in a decoded state
 	parents map[string]string
 	joined  map[string]string // [transcript.Message.Joined]
 	order   []string          // the ids, in the order of the transcript
+
+	awaited map[string]bool // predecessors of messages that were not read before these
+	turned  bool            // one of them was read later: there may be a cycle
+}
+
+// after returns a checker for messages that follow those of c.
+func (c *checker) after(to transcript.Sink) *checker {
+	return &checker{to: to, begin: c, seed: c.seed, turned: c.turned}
+}
+
+// parent returns the parent of a message. It returns false if the message was not read.
+func (c *checker) parent(id string) (parent string, ok bool) {
+	if parent, ok = c.parents[id]; !ok && c.begin != nil {
+		return c.begin.parent(id)
+	}
+	return parent, ok
+}
+
+// digestOf returns the hash of a message, if it is known.
+func (c *checker) digestOf(id string) (digest uint64, ok bool) {
+	if digest, ok = c.digests[id]; !ok && c.begin != nil {
+		return c.begin.digestOf(id)
+	}
+	return digest, ok
+}
+
+func (c *checker) isAwaited(id string) bool {
+	return c.awaited[id] || c.begin != nil && c.begin.isAwaited(id)
+}
+
+// merge adds the messages before those of c to c.
+func (c *checker) merge() {
+	if c.begin == nil {
+		return
+	}
+	parents, joined := maps.Clone(c.begin.parents), maps.Clone(c.begin.joined)
+	if parents == nil {
+		parents, joined = map[string]string{}, map[string]string{}
+	}
+	maps.Copy(parents, c.parents)
+	maps.Copy(joined, c.joined)
+	c.parents, c.joined, c.order = parents, joined, slices.Concat(c.begin.order, c.order)
+	c.begin = nil
 }
 
 // Message implements [transcript.Sink].
 func (c *checker) Message(m *transcript.Message) error {
+	if c.seed == (maphash.Seed{}) {
+		c.seed = maphash.MakeSeed()
+	}
 	if c.digests == nil {
-		c.seed, c.digests = maphash.MakeSeed(), map[string]uint64{}
+		c.digests = map[string]uint64{}
 	}
 	if c.parents == nil {
 		c.parents, c.joined = map[string]string{}, map[string]string{}
@@ -36,13 +84,13 @@ func (c *checker) Message(m *transcript.Message) error {
 		*id = strings.Clone(*id) // not as a part of their record
 	}
 	digest := c.digest(m)
-	if _, taken := c.parents[m.ID]; taken {
-		if known, ok := c.digests[m.ID]; ok && known == digest {
+	if _, taken := c.parent(m.ID); taken {
+		if known, ok := c.digestOf(m.ID); ok && known == digest {
 			return nil
 		}
 		for n := 0; taken; n++ {
 			m.ID = transcript.ChainID(m.ID, fmt.Appendf(nil, "%s%d", bytes.Join(toBytes(m.Records), nil), n))
-			_, taken = c.parents[m.ID]
+			_, taken = c.parent(m.ID)
 		}
 		c.Problem(transcript.Problem{What: "duplicate message id; the second message gets a new one: " + m.ID})
 	}
@@ -57,6 +105,15 @@ func (c *checker) Message(m *transcript.Message) error {
 	}
 	c.digests[m.ID], c.parents[m.ID] = digest, m.Parent
 	c.order = append(c.order, m.ID)
+	c.turned = c.turned || c.isAwaited(m.ID)
+	for _, before := range []string{m.Parent, m.Joined} {
+		if _, known := c.parent(before); before != "" && !known {
+			if c.awaited == nil {
+				c.awaited = map[string]bool{}
+			}
+			c.awaited[before] = true
+		}
+	}
 	return c.to.Message(m)
 }
 
@@ -75,6 +132,34 @@ func (c *checker) digest(m *transcript.Message) uint64 {
 
 // End implements [transcript.Sink].
 func (c *checker) End(conv *transcript.Conversation) error {
+	if c.turned || len(conv.Parents) > 0 {
+		c.merge()
+		c.endCycles(conv)
+	}
+	if _, ok := c.parent(conv.Leaf); !ok {
+		conv.Leaf = ""
+	}
+	if conv.Leaf == "" {
+		conv.Leaf = c.last()
+	}
+	c.ended++
+	c.digests, c.parents, c.joined, c.order, c.awaited, c.turned = nil, nil, nil, nil, nil, false
+	return c.to.End(conv)
+}
+
+// last returns the id of the last message, "" if there is none.
+func (c *checker) last() string {
+	switch {
+	case len(c.order) > 0:
+		return c.order[len(c.order)-1]
+	case c.begin != nil:
+		return c.begin.last()
+	}
+	return ""
+}
+
+// endCycles makes one message of each cycle a root.
+func (c *checker) endCycles(conv *transcript.Conversation) {
 	for id, parent := range conv.Parents {
 		if _, ok := c.parents[id]; ok {
 			c.parents[id] = parent
@@ -87,15 +172,6 @@ func (c *checker) End(conv *transcript.Conversation) error {
 		}
 		conv.Parents[id] = ""
 	}
-	if _, ok := c.parents[conv.Leaf]; !ok {
-		conv.Leaf = ""
-	}
-	if conv.Leaf == "" && len(c.order) > 0 {
-		conv.Leaf = c.order[len(c.order)-1]
-	}
-	c.ended++
-	c.digests, c.parents, c.joined, c.order = nil, nil, nil, nil
-	return c.to.End(conv)
 }
 
 // before returns the id of the message's predecessor, "" for none.
@@ -159,6 +235,8 @@ func (c *checker) fields(f *fields.Coder) {
 	fields.Slice(f, &c.order, f.String)
 	fields.Map(f, &c.parents, f.String)
 	fields.Map(f, &c.joined, f.String)
+	fields.Map(f, &c.awaited, f.Bool)
+	f.Bool(&c.turned)
 }
 
 // Problem implements [transcript.Sink].

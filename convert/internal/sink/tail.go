@@ -2,8 +2,6 @@ package sink
 
 import (
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/fields"
@@ -43,12 +41,7 @@ func NewTail(open func(to transcript.Sink) Tail, to transcript.Sink) Tail {
 }
 
 // End implements [Tail].
-func (t *checked) End(to transcript.Sink) error {
-	c := *t.c
-	c.to = to
-	c.digests, c.parents, c.joined, c.order = maps.Clone(c.digests), maps.Clone(c.parents), maps.Clone(c.joined), slices.Clip(c.order)
-	return t.Tail.End(&c)
-}
+func (t *checked) End(to transcript.Sink) error { return t.Tail.End(t.c.after(to)) }
 
 // Fields implements [Tail].
 func (t *checked) Fields(c *fields.Coder) {

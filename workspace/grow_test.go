@@ -121,6 +121,11 @@ func growing(t *testing.T, f *convert.Format, data []byte, odd bool, random *ran
 			n.stored++
 		}
 		without.importGrown(path, &workspace.Tails{})
+		if n.pieces%3 == 0 { // again, without anything new
+			with.importGrown(path, &tails)
+			stored.importStored(path)
+			without.importGrown(path, &workspace.Tails{})
+		}
 		want := without.stored(data)
 		for i, s := range []*space{with, stored} {
 			if got := s.stored(data); got != want {

@@ -197,6 +197,7 @@ func (m *merging) edited(p *plan, to map[int]destination, at destination, r *imp
 	}
 	if p.sources && at == 0 {
 		edit.SetOwn(OwnSources, m.newSources())
+		m.recorded = true
 	} else if p.sources && (m.own < 0 || !m.i.o.Live || m.retitled() != "") {
 		left++
 	}

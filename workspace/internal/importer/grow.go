@@ -2,7 +2,6 @@ package importer
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -28,7 +27,20 @@ func (ts *Tails) Grow(ctx context.Context, w *store.Store, path string) (r impor
 // is not 0. After an error the file has none.
 func (ts *Tails) grow(ctx context.Context, w *store.Store, path string, limit int64) (r imports.Transcript, err error) {
 	t := ts.list[path]
-	if r, err = t.grow(ctx, w, limit); err != nil {
+	lines, data, err := t.look(w, t.i.o.Skip, limit)
+	if err == nil {
+		r, err = ts.growBy(ctx, w, path, lines, data)
+	}
+	if err != nil {
+		delete(ts.list, path)
+	}
+	return r, err
+}
+
+// growBy imports the new lines of a file that has a tail. After an error the file has none.
+func (ts *Tails) growBy(ctx context.Context, w *store.Store, path string, lines *lineReader, data []byte) (r imports.Transcript, err error) {
+	t := ts.list[path]
+	if r, err = t.grow(ctx, w, lines, data); err != nil {
 		delete(ts.list, path)
 		return r, err
 	}
@@ -36,60 +48,34 @@ func (ts *Tails) grow(ctx context.Context, w *store.Store, path string, limit in
 	return r, nil
 }
 
-// grow imports what is new in the file of the tail.
-func (t *tail) grow(ctx context.Context, w *store.Store, limit int64) (r imports.Transcript, err error) {
-	if excluded, err := t.isExcluded(w); excluded || err != nil {
-		return r, cmp.Or(err, errWhole)
-	}
-	lines, data, err := t.news(limit)
-	switch {
-	case err != nil:
+// grow imports new lines of the file.
+func (t *tail) grow(ctx context.Context, w *store.Store, lines *lineReader, data []byte) (r imports.Transcript, err error) {
+	if len(data) == 0 && t.settled {
+		r, ok := t.unchanged(w)
+		if !ok {
+			err = errWhole
+		}
 		return r, err
-	case begins(lines.rest):
-		return r, errWhole
-	case len(data) == 0 && t.row.Status == imports.Unchanged: // else the record of the source may not be complete
-		r = t.row
-		r.Status, r.Added, r.Replaced = imports.Unchanged, 0, 0
-		return r, t.isThere(ctx, w)
 	}
 	t.i.ctx, t.i.now, t.i.store = ctx, w.Opts.Now(), w
 	s, open, err := t.read(data)
 	if err != nil {
 		return r, err
 	}
-	made, err := store.CreateGroup(ctx, w, "import", 0, func(tx *store.Tx) (imports.Transcript, error) {
+	made, err := store.CreateGroup(ctx, w, "import", 0, func(tx *store.Tx) (grown, error) {
 		tx.Begin(t.i.operation(s))
 		return t.merged(tx, s.copy())
 	})
 	if err != nil {
 		return r, err
 	}
-	r = made.Prepared
+	r = made.Prepared.row
 	r.Messages, r.Branches, r.Orphans = t.stored+len(s.messages), t.row.Branches, t.row.Orphans
 	t.stored += len(t.spool.messages)
 	t.spool.messages, t.spool.memory, t.spool.size, t.spool.records = nil, nil, 0, 0
-	t.open, t.row, t.conv = open, r, s.conv
+	t.open, t.row, t.conv, t.settled = open, r, s.conv, made.Prepared.settled
 	t.advance(lines, data)
 	return r, nil
-}
-
-// isExcluded reports whether a pattern excludes the file or the folder of the conversation.
-func (t *tail) isExcluded(w *store.Store) (bool, error) {
-	patterns, err := skipped(w)
-	if err != nil {
-		return false, err
-	}
-	list, err := newSkipList(append(slices.Clone(t.i.o.Skip), patterns...))
-	return err == nil && (list.matches(t.path) || list.matches(t.conv.Dir)), err
-}
-
-// isThere returns errWhole if the session of the conversation was removed.
-func (t *tail) isThere(ctx context.Context, w *store.Store) error {
-	kind, err := store.Read(ctx, w, func(v *store.View) (session.Kind, error) { return kindIf(v, t.sessionID()), nil })
-	if err == nil && kind != session.Root {
-		err = errWhole
-	}
-	return err
 }
 
 // read passes new lines to the reader, and returns the conversation with the messages that
@@ -130,40 +116,46 @@ func (t *tail) advance(lines *lineReader, data []byte) {
 	t.last = slices.Clone(t.last[max(0, len(t.last)-windowLen):])
 }
 
+// A grown is the result of an import of new lines.
+type grown struct {
+	row     imports.Transcript
+	settled bool // see [extent]
+}
+
 // merged stages the new messages, in one operation. The error is errWhole if that may give
 // another result than an import of the whole file.
-func (t *tail) merged(tx *store.Tx, s *Spool) (r imports.Transcript, err error) {
+func (t *tail) merged(tx *store.Tx, s *Spool) (g grown, err error) {
 	id := t.sessionID()
 	if kindIf(tx.View, id) != session.Root {
-		return r, errWhole
+		return g, errWhole
 	}
 	m := &merging{i: t.i, v: tx, s: s, tail: t}
 	if m.line, err = tx.View.Line(id, false); err != nil {
-		return r, err
+		return g, err
 	}
 	if err := m.loadEnd(t.open); err != nil {
-		return r, err
+		return g, err
 	}
 	if err := m.identify(); err != nil {
-		return r, err
+		return g, err
 	}
 	if m.own < 0 || len(m.names)+len(m.sure)+len(m.missing) > 0 {
-		return r, errWhole
+		return g, errWhole
 	}
 	row, more, err := m.apply()
 	if err == nil && more {
 		err = errWhole
 	}
 	if err != nil {
-		return r, err
+		return g, err
 	}
-	return *row, nil
+	return grown{*row, m.recorded || !m.sourcesChange(false)}, nil
 }
 
-// loadEnd reads the line as load does, but of the files before the first that has one of
-// the transcript's messages, or of their parents, only which messages they have. open are the
-// messages with which the transcript ended before. The error is errWhole if the line is not a
-// tree of known parents, or if the messages begin a branch.
+// loadEnd reads the line as load does, but of the messages before the first that the transcript
+// has, or that is a parent of those, only their ids. open are the messages with which the
+// transcript ended before. The error is errWhole if the line is not a tree of known parents, or
+// if the messages begin a branch.
 func (m *merging) loadEnd(open []string) error {
 	l := m.line
 	m.sources, m.own = gjson.ParseBytes(l.Parts[0].Own(OwnSources)).Array(), -1
@@ -173,10 +165,6 @@ func (m *merging) loadEnd(open []string) error {
 		}
 	}
 	m.list, m.missing, m.carried = make([]existing, l.Len()), map[string]bool{}, map[string]string{}
-	at := make([][]int, len(l.Parts))
-	for p, part := range l.Parts {
-		at[p] = slices.Repeat([]int{-1}, part.Len())
-	}
 	for n := range l.Len() {
 		if l.Orphan(n) || l.Joined(n) {
 			return errWhole
@@ -185,13 +173,19 @@ func (m *merging) loadEnd(open []string) error {
 		if p := l.Parent(n); p >= 0 {
 			m.list[n].parent = l.ID(p)
 		}
-		at[l.Part(n)][l.Index(n)] = n
 	}
-	from, err := m.firstPart(open)
-	if err != nil {
+	first, err := m.firstNode(open)
+	if err != nil || first == l.Len() {
 		return err
 	}
-	for p := from; p < len(l.Parts); p++ {
+	at := make([][]int, len(l.Parts)) // the node of each message from the first on
+	for p := l.Part(first); p < len(l.Parts); p++ {
+		at[p] = slices.Repeat([]int{-1}, l.Parts[p].Len())
+	}
+	for n := first; n < l.Len(); n++ {
+		at[l.Part(n)][l.Index(n)] = n
+	}
+	for p := l.Part(first); p < len(l.Parts); p++ {
 		err := m.v.View.Folder.Each(l.Parts[p], func(i int, message session.Message) error {
 			if n := at[p][i]; n >= 0 {
 				m.take(n, message)
@@ -205,17 +199,16 @@ func (m *merging) loadEnd(open []string) error {
 	return nil
 }
 
-// firstPart returns the first file of the line that has one of the transcript's messages, or
-// one of their parents.
-func (m *merging) firstPart(open []string) (first int, err error) {
+// firstNode returns the first message of the line that the transcript has, or that is a parent of
+// one of its messages. If there is none, it returns the number of messages of the line.
+func (m *merging) firstNode(open []string) (first int, err error) {
 	l := m.line
-	children := l.Children()
-	first = len(l.Parts)
-	mine := map[string]bool{}
+	first = l.Len()
+	mine, above := map[string]bool{}, map[int]bool{}
 	for _, id := range open {
 		mine[id] = true
 		for _, n := range l.Find(id) {
-			first = min(first, l.Part(n))
+			first = min(first, n)
 		}
 	}
 	for n := range m.s.messages {
@@ -230,14 +223,16 @@ func (m *merging) firstPart(open []string) (first int, err error) {
 		case message.copyOf != "" || message.joined != "" || len(nodes) > 1 || len(parents) > 1:
 			return 0, errWhole
 		case len(nodes) == 1:
-			first = min(first, l.Part(nodes[0]))
+			first = min(first, nodes[0])
 		case len(parents) == 1:
-			first = min(first, l.Part(parents[0]))
-			if slices.ContainsFunc(children[parents[0]], func(c int) bool { return !mine[l.ID(c)] }) {
-				return 0, errWhole // a branch
-			}
+			first, above[parents[0]] = min(first, parents[0]), true
 		case !seen[message.parent]:
 			return 0, errWhole
+		}
+	}
+	for n := range l.Len() {
+		if above[l.Parent(n)] && !mine[l.ID(n)] {
+			return 0, errWhole // a branch
 		}
 	}
 	return first, nil

@@ -111,6 +111,8 @@ type merging struct {
 	base  string            // the message of the line before the first of the transcript, "" for none
 	roots map[string]bool   // new messages in a cycle; see [merging.breakCycles]
 	stale bool              // the transcript is an older copy and adds nothing
+
+	recorded bool // the record of the transcript is written
 }
 
 // An existing message is a message of the line.

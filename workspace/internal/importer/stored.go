@@ -51,19 +51,16 @@ func importFollowed(ctx context.Context, w *store.Store, sources []imports.Sourc
 	exists := store.Is(w.Dir)
 	st := openStoredTails(ctx, w)
 	defer func() { st.close() }()
-	t := st.read(w, ts, path)
+	s := st.read(ts, path)
 	switch {
-	case t == nil || source.Format != nil && source.Format != t.format:
-	case o.Limit > 0 && t.offset > o.Limit:
+	case s == nil || source.Format != nil && source.Format != s.format:
+	case o.Limit > 0 && s.offset > o.Limit:
 		return ImportTails(ctx, w, sources, o, nil) // an earlier state of the file; the tail stays
 	default:
-		t.i.o = o
-		ts.list[path] = t
-		offset, unchanged := t.offset, t.row.Status == imports.Unchanged
-		r, err := ts.grow(ctx, w, path, o.Limit)
+		r, err := s.grow(ctx, w, ts, o)
 		switch {
 		case err == nil:
-			if t.offset > offset || !unchanged {
+			if ts.list[path] != nil {
 				st.write(ts, path)
 			}
 			if o.Each != nil {
@@ -82,6 +79,26 @@ func importFollowed(ctx context.Context, w *store.Store, sources []imports.Sourc
 		st.write(ts, path)
 	}
 	return report, err
+}
+
+// grow imports what is new in the file. If anything is, ts has the tail then.
+func (s *storedTail) grow(ctx context.Context, w *store.Store, ts *Tails, o imports.Options) (r imports.Transcript, err error) {
+	lines, data, err := s.look(w, o.Skip, o.Limit)
+	if err != nil {
+		return r, err
+	}
+	if len(data) == 0 {
+		if r, ok := s.unchanged(w); ok {
+			return r, nil
+		}
+	}
+	t := s.tail(w)
+	if t == nil {
+		return r, errWhole
+	}
+	t.i.o = o
+	ts.list[s.path] = t
+	return ts.growBy(ctx, w, s.path, lines, data)
 }
 
 // storedTails is the folder of stored tails.
@@ -129,7 +146,7 @@ func nameOf(path string) string {
 }
 
 // read returns the stored tail of a file, nil if there is none that fits ts.
-func (st *storedTails) read(w *store.Store, ts *Tails, path string) *tail {
+func (st *storedTails) read(ts *Tails, path string) *storedTail {
 	if st == nil {
 		return nil
 	}
@@ -143,22 +160,16 @@ func (st *storedTails) read(w *store.Store, ts *Tails, path string) *tail {
 		return nil
 	}
 	data := make([]byte, info.Size())
-	_, err = io.ReadFull(f, data)
-	end := len(data) - 4
-	if err != nil || end < len(tailMark) || string(data[:len(tailMark)]) != tailMark || crc32c.Of(data[:end]) != binary.LittleEndian.Uint32(data[end:]) {
+	if _, err := io.ReadFull(f, data); err != nil {
 		return nil
 	}
-	t := &tail{
-		spool: &Spool{maxMemory: 1 << 40}, used: time.Now(),
-		i: &importer{store: w, seed: maphash.MakeSeed()},
-	}
-	now := storedTail{program: st.program, path: path, ledger: ts.ledger, exports: ts.exports}
-	was := storedTail{tail: t}
-	if fields.Decode(data[len(tailMark):end], was.fields) != nil || was.program != now.program || was.path != now.path || was.ledger != now.ledger || was.exports != now.exports {
+	head, rest, ok := splitTail(data)
+	now := storedTail{program: st.program, extent: extent{path: path}, ledger: ts.ledger, exports: ts.exports}
+	s := &storedTail{rest: rest, data: data}
+	if !ok || fields.Decode(head, s.fields) != nil || s.program != now.program || s.path != now.path || s.ledger != now.ledger || s.exports != now.exports {
 		return nil
 	}
-	t.path, t.spool.format = path, t.format
-	return t
+	return s
 }
 
 // write stores the tail of a file, or removes the stored one if the file has none. Errors are
@@ -169,18 +180,15 @@ func (st *storedTails) write(ts *Tails, path string) {
 	}
 	name := nameOf(path)
 	if data := st.encode(ts, ts.list[path]); data != nil {
-		var sum crc32c.Sum
-		sum.Add([]byte(tailMark))
-		sum.Add(data)
-		st.dir.Write(name, []byte(tailMark), data, binary.LittleEndian.AppendUint32(nil, sum.CRC))
+		st.dir.Write(name, data)
 	} else {
 		st.root.Remove(tailsDir + "/" + name)
 	}
 	st.prune(time.Now())
 }
 
-// encode returns a tail as it is stored, without its mark and its checksum. It returns nil if t is nil or too
-// large, or cannot be encoded.
+// encode returns the content of the file of a tail. It returns nil if t is nil or too large, or
+// cannot be encoded.
 func (st *storedTails) encode(ts *Tails, t *tail) []byte {
 	if t == nil {
 		return nil
@@ -192,12 +200,43 @@ func (st *storedTails) encode(ts *Tails, t *tail) []byte {
 	if err != nil || len(t.state) > maxStoredSize {
 		return nil
 	}
-	s := storedTail{program: st.program, path: t.path, ledger: ts.ledger, exports: ts.exports, tail: t}
-	data, err := fields.Encode(len(t.state)+32<<10, s.fields)
-	if err != nil || len(tailMark)+len(data)+4 > maxStoredSize {
+	s := storedTail{program: st.program, ledger: ts.ledger, exports: ts.exports, extent: t.extent}
+	head, err := fields.Encode(16<<10, s.fields)
+	if err != nil {
 		return nil
 	}
-	return data
+	rest, err := fields.Encode(len(t.state)+32<<10, t.fields)
+	if err != nil || len(tailMark)+len(head)+len(rest)+12 > maxStoredSize {
+		return nil
+	}
+	return joinTail(head, rest)
+}
+
+// joinTail returns the content of a file of a tail: its extent, which an import without new lines
+// needs, and the rest, each with a checksum of all bytes before that.
+func joinTail(head, rest []byte) []byte {
+	data := make([]byte, 0, len(tailMark)+len(head)+len(rest)+12)
+	data = append(data, tailMark...)
+	data = binary.LittleEndian.AppendUint32(data, uint32(len(head)))
+	data = append(data, head...)
+	data = binary.LittleEndian.AppendUint32(data, crc32c.Of(data))
+	data = append(data, rest...)
+	return binary.LittleEndian.AppendUint32(data, crc32c.Of(data))
+}
+
+// splitTail returns the extent and the rest in the content of a file of a tail, of which it
+// verifies only the extent.
+func splitTail(data []byte) (head, rest []byte, ok bool) {
+	from := len(tailMark) + 4
+	if len(data) < from || string(data[:len(tailMark)]) != tailMark {
+		return nil, nil, false
+	}
+	size := int64(binary.LittleEndian.Uint32(data[len(tailMark):]))
+	if size > int64(len(data)-from-8) {
+		return nil, nil, false
+	}
+	end := from + int(size)
+	return data[from:end], data[end+4 : len(data)-4], crc32c.Of(data[:end]) == binary.LittleEndian.Uint32(data[end:])
 }
 
 // prune removes the tails of files that have not grown for long, and the oldest ones if there
@@ -225,41 +264,54 @@ func (st *storedTails) prune(now time.Time) {
 	}
 }
 
-// A storedTail is a tail with what it depends on.
+// A storedTail is a stored tail of which the extent is decoded, with what it depends on.
 type storedTail struct {
 	program         durable.Identity
-	path            string
 	ledger, exports int64 // of [Tails]
-
-	tail *tail
+	extent
+	rest []byte // encoded
+	data []byte // of the file
 }
 
+// fields encodes or decodes what an import without new lines needs.
 func (s *storedTail) fields(c *fields.Coder) {
-	for _, n := range []*int64{&s.program.Size, &s.program.ModTime, &s.program.Changed, &s.ledger, &s.exports} {
+	for _, n := range []*int64{&s.program.Size, &s.program.ModTime, &s.program.Changed, &s.ledger, &s.exports, &s.offset} {
 		c.Int64(n)
 	}
 	c.Uint64(&s.program.Inode)
+	c.Uint64(&s.inode)
 	c.String(&s.path)
-	s.tail.fields(c)
+	formatFields(c, &s.format)
+	fields.Bytes(c, &s.first)
+	fields.Bytes(c, &s.last)
+	c.String(&s.dir)
+	rowFields(c, &s.row)
+	c.Bool(&s.settled)
 }
 
-// fields encodes or decodes a tail, with the state of its reader.
+// tail decodes the rest. It returns nil if that is damaged.
+func (s *storedTail) tail(w *store.Store) *tail {
+	end := len(s.data) - 4
+	t := &tail{
+		extent: s.extent, spool: &Spool{maxMemory: 1 << 40, format: s.format}, used: time.Now(),
+		i: &importer{store: w, seed: maphash.MakeSeed()},
+	}
+	if crc32c.Of(s.data[:end]) != binary.LittleEndian.Uint32(s.data[end:]) || fields.Decode(s.rest, t.fields) != nil {
+		return nil
+	}
+	return t
+}
+
+// fields encodes or decodes a tail without its extent, with the state of its reader.
 func (t *tail) fields(c *fields.Coder) {
-	formatFields(c, &t.format)
-	c.Uint64(&t.inode)
-	c.Int64(&t.offset)
-	fields.Bytes(c, &t.first)
-	fields.Bytes(c, &t.last)
 	dialect := int(t.i.dialect)
 	c.Int(&dialect)
 	t.i.dialect = session.Dialect(dialect)
 	t.spool.fields(c)
 	c.String(&t.conv.ID)
-	c.String(&t.conv.Dir)
 	fields.Map(c, &t.parents, c.String)
 	c.Int(&t.stored)
 	fields.Slice(c, &t.open, c.String)
-	rowFields(c, &t.row)
 	fields.Bytes(c, &t.state)
 }
 

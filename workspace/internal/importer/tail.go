@@ -2,11 +2,13 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/bough-dev/bough/convert"
@@ -14,7 +16,9 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/unpack"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/imports"
+	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
 // Tails are the states of transcripts that are growing, after an import of each. By them
@@ -37,27 +41,34 @@ const (
 // errWhole means that the whole file has to be imported.
 var errWhole = errors.New("the whole file has to be imported")
 
-// A tail is the state after a part of a transcript, which ended with a line.
+// An extent is a part of a transcript, from its beginning to the end of a line, that was
+// imported.
+type extent struct {
+	path    string
+	format  *convert.Format
+	inode   uint64
+	offset  int64              // size of the part
+	first   []byte             // its first bytes
+	last    []byte             // its last bytes
+	dir     string             // of the conversation
+	row     imports.Transcript // of the last import
+	settled bool               // another import of the part would change nothing
+}
+
+// A tail is the state after an extent.
 type tail struct {
-	path   string
-	format *convert.Format
+	extent
 	reader *convert.Tail   // nil if it is not restored yet
 	state  []byte          // of the reader, when it was stored; nil if it has not been stored
 	to     transcript.Sink // of the messages that the reader passes on
-
-	inode  uint64
-	offset int64  // size of the part
-	first  []byte // its first bytes
-	last   []byte // its last bytes
 	used   time.Time
 
 	i        *importer               // with the seed of the hashes in spool
 	spool    *Spool                  // what is known without its messages, and messages that are not stored
-	conv     transcript.Conversation // as at the end of the part
+	conv     transcript.Conversation // as at the end of the extent
 	parents  map[string]string       // [transcript.Conversation.Parents]
 	stored   int                     // how many messages were passed on and stored
-	open     []string                // ids of the messages that were stored as the end of the part
-	row      imports.Transcript      // of the last import
+	open     []string                // ids of the messages that were stored as the end of the extent
 	problems bool                    // something could not be read
 }
 
@@ -125,7 +136,7 @@ func (i *importer) tailOf(f unpack.File, format *convert.Format, head []byte, to
 	if i.tails == nil || !i.found || i.o.DryRun || f.Info == nil || filepath.Ext(f.Path) != ".jsonl" || !i.tails.old && time.Since(f.Info.ModTime()) > tailAge {
 		return nil
 	}
-	t := &tail{path: f.Path, format: format, to: to, inode: durable.Identify(f.Info).Inode, i: i}
+	t := &tail{extent: extent{path: f.Path, format: format, inode: durable.Identify(f.Info).Inode}, to: to, i: i}
 	if t.reader = format.Tail(head, t); t.reader == nil {
 		return nil
 	}
@@ -173,7 +184,7 @@ func (e *ending) Message(m *transcript.Message) error {
 }
 
 func (e *ending) End(c *transcript.Conversation) error {
-	e.t.conv, e.t.parents = *c, maps.Clone(c.Parents)
+	e.t.conv, e.t.dir, e.t.parents = *c, c.Dir, maps.Clone(c.Parents)
 	return e.to.End(c)
 }
 
@@ -191,6 +202,7 @@ func (ts *Tails) keep(s *Spool, r imports.Transcript) {
 		ts.list = map[string]*tail{}
 	}
 	t.row, t.used, t.to = r, time.Now(), nil
+	t.settled = r.Status == imports.New || r.Status == imports.Unchanged
 	// the importer is kept for its seed, not for the conversations that it knows
 	t.i = &importer{store: t.i.store, o: t.i.o, seed: t.i.seed, pastImports: pastImports{dialect: t.i.dialect}}
 	t.spool.row = nil
@@ -225,10 +237,14 @@ func sizeOfFile(dir, name string) int64 {
 	return info.Size()
 }
 
-// news returns the new lines of the file of a tail, up to limit bytes of the file, if that is
-// not 0. The error is errWhole if the file is not the one that was read, with more at its end.
-func (t *tail) news(limit int64) (lines *lineReader, data []byte, err error) {
-	f, err := os.Open(t.path)
+// look returns the new lines of the file, up to limit bytes of the file, if that is not 0. The
+// error is errWhole if a pattern excludes the conversation, if the file is not the one that was
+// imported with more at its end, or if it ends with a part of a line that has a record.
+func (e *extent) look(w *store.Store, skip []string, limit int64) (lines *lineReader, data []byte, err error) {
+	if excluded, err := e.isExcluded(w, skip); excluded || err != nil {
+		return nil, nil, cmp.Or(err, errWhole)
+	}
+	f, err := os.Open(e.path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -238,20 +254,32 @@ func (t *tail) news(limit int64) (lines *lineReader, data []byte, err error) {
 		return nil, nil, err
 	}
 	size := sizeWithin(info.Size(), limit)
-	if durable.Identify(info).Inode != t.inode || size < t.offset || size > t.offset+maxNews || !t.fits(f) {
+	if durable.Identify(info).Inode != e.inode || size < e.offset || size > e.offset+maxNews || !e.fits(f) {
 		return nil, nil, errWhole
 	}
-	lines = &lineReader{in: io.NewSectionReader(f, t.offset, size-t.offset)}
-	data, err = io.ReadAll(lines)
+	lines = &lineReader{in: io.NewSectionReader(f, e.offset, size-e.offset)}
+	if data, err = io.ReadAll(lines); err == nil && begins(lines.rest) {
+		err = errWhole
+	}
 	return lines, data, err
 }
 
-// fits reports whether a file begins with the part that was read, by its first and last bytes.
-func (t *tail) fits(f io.ReaderAt) bool {
+// isExcluded reports whether a pattern excludes the file or the folder of the conversation.
+func (e *extent) isExcluded(w *store.Store, skip []string) (bool, error) {
+	patterns, err := skipped(w)
+	if err != nil {
+		return false, err
+	}
+	list, err := newSkipList(append(slices.Clone(skip), patterns...))
+	return err == nil && (list.matches(e.path) || list.matches(e.dir)), err
+}
+
+// fits reports whether a file begins with the extent, by its first and last bytes.
+func (e *extent) fits(f io.ReaderAt) bool {
 	for _, w := range []struct {
 		want []byte
 		at   int64
-	}{{t.first, 0}, {t.last, t.offset - int64(len(t.last))}} {
+	}{{e.first, 0}, {e.last, e.offset - int64(len(e.last))}} {
 		got := make([]byte, len(w.want))
 		if _, err := f.ReadAt(got, w.at); err != nil || !bytes.Equal(got, w.want) {
 			return false
@@ -259,6 +287,21 @@ func (t *tail) fits(f io.ReaderAt) bool {
 	}
 	return true
 }
+
+// unchanged returns the result of an import without new lines. It returns false if more has to be
+// done: the last import did not complete everything, or the session was removed.
+func (e *extent) unchanged(w *store.Store) (r imports.Transcript, ok bool) {
+	info, err := os.Stat(filepath.Join(w.Dir, filepath.FromSlash(session.FileName(e.sessionID()))))
+	if !e.settled || err != nil || !info.Mode().IsRegular() {
+		return r, false
+	}
+	r = e.row
+	r.Status, r.Added, r.Replaced = imports.Unchanged, 0, 0
+	return r, true
+}
+
+// sessionID returns the session of the conversation.
+func (e *extent) sessionID() string { return string(e.row.Session) }
 
 // adder is a sink that adds messages to a spool.
 type adder struct {
@@ -278,7 +321,7 @@ func (a *adder) Message(m *transcript.Message) error {
 }
 
 func (a *adder) End(c *transcript.Conversation) error {
-	if !maps.Equal(c.Parents, a.t.parents) || c.Dir != a.t.conv.Dir || c.ID != a.t.conv.ID || c.Side || c.Anonymous || c.Fork != nil {
+	if !maps.Equal(c.Parents, a.t.parents) || c.Dir != a.t.dir || c.ID != a.t.conv.ID || c.Side || c.Anonymous || c.Fork != nil {
 		return errWhole
 	}
 	a.s.end(c)
@@ -286,6 +329,3 @@ func (a *adder) End(c *transcript.Conversation) error {
 }
 
 func (a *adder) Problem(transcript.Problem) { a.t.problems = true }
-
-// sessionID returns the session of the conversation.
-func (t *tail) sessionID() string { return string(t.row.Session) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -22,6 +23,9 @@ const (
 	hookPatience = 2 * time.Minute
 	// hookInputWait is how long a hook waits for the end of its input.
 	hookInputWait = 5 * time.Second
+	// hookGarbage is how much garbage a hook has before it is collected, in percent of what it
+	// uses: a hook uses little memory and is in a hurry.
+	hookGarbage = 800
 	// maxHookInput is the maximum size of the input of a hook in bytes.
 	maxHookInput = 256 << 20
 )
@@ -83,6 +87,7 @@ func (p *program) hook(c *cli.Context) {
 	if err != nil || call == nil {
 		return
 	}
+	debug.SetGCPercent(hookGarbage)
 	left, err := call.RunFor(c.Context, w, hookBudget)
 	if left {
 		err = call.Detach(w.Dir())

@@ -37,6 +37,10 @@ type Snapshot struct {
 	Bytes  int64  `json:"bytes"`            // size of the file, of a packed checkpoint that of its plain file
 	Stored int64  `json:"stored,omitempty"` // bytes that a new packed checkpoint takes on the disk
 	checkpoint.Adjustment
+
+	// PruneDue reports whether a prune after this automatic checkpoint has something to do
+	// that is worth its time, if that was not done.
+	PruneDue bool `json:"-"`
 }
 
 // A TreeEntry is a session in the tree of sessions, with its children.

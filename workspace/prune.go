@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/internal/eraser"
 	"github.com/bough-dev/bough/workspace/internal/store"
@@ -17,6 +18,12 @@ import (
 type PruneOptions struct {
 	// DryRun reports without changing anything.
 	DryRun bool
+
+	// After, if not empty, is the automatic checkpoint after which the prune is made, as
+	// [SnapshotOptions.KeepOld] postpones it: it is an automatic operation, and it looks for
+	// packs to rewrite only if messages were deleted, or if a pack that the checkpoint uses has
+	// messages that are not compressed.
+	After session.ID
 }
 
 // A PruneDecision is an automatic checkpoint, and whether a prune keeps it.
@@ -45,12 +52,12 @@ const (
 // week ago. It keeps named checkpoints, those that others depend on, and
 // Penguin's.
 func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*PruneResult, error) {
-	return prune(ctx, w.store, o, packedTo{})
+	return prune(ctx, w.store, o, packedTo{auto: o.After != ""})
 }
 
 func prune(ctx context.Context, w *store.Store, o PruneOptions, after packedTo) (*PruneResult, error) {
 	decide := func(v *store.View) (*PruneResult, error) {
-		list, err := judge(v, w.Opts.Retention)
+		list, err := judge(v, w.Opts.Retention, needed)
 		return &PruneResult{list}, err
 	}
 	if o.DryRun {
@@ -70,17 +77,61 @@ func prune(ctx context.Context, w *store.Store, o PruneOptions, after packedTo) 
 				return p, err
 			}
 		}
-		before := tx.View.Store.Opts.Now().Add(-prunedAge)
-		purged, err := eraser.Purge(tx, func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) })
-		if err == nil && (!after.auto || purged > 0 || !after.raw && tx.HasRawPack(after.line)) {
+		purged, err := eraser.Purge(tx, isPurgeable(tx.View))
+		if err == nil && (!after.auto || purged > 0 || !after.raw && (after.untidy || usesRawPack(tx, string(o.After)))) {
 			err = tx.TidyPacks()
 		}
 		return p, err
 	})
 }
 
-// judge decides about each automatic checkpoint.
-func judge(v *store.View, r checkpoint.Retention) ([]PruneDecision, error) {
+// usesRawPack reports whether a packed checkpoint uses a pack with messages that are not
+// compressed.
+func usesRawPack(tx *store.Tx, id string) bool {
+	e := tx.View.Index.Entry(id)
+	if e == nil || e.Packed == nil {
+		return false
+	}
+	for line := range e.Packed.Items {
+		if tx.HasRawPack(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// postponed is the number of old checkpoints from which a prune that was postponed is worth its
+// time: removing one takes almost as long as removing several.
+const postponed = 8
+
+// isPruneDue reports whether a prune after an automatic checkpoint has something to do or, if it
+// is postponed, so much that it is worth its time.
+func isPruneDue(v *store.View, after packedTo, late bool) bool {
+	if after.untidy && !after.raw || eraser.HasPurgeable(v, isPurgeable(v)) {
+		return true
+	}
+	list, err := judge(v, v.Store.Opts.Retention, referred)
+	if err != nil {
+		return !late // the prune reports it
+	}
+	old := 0
+	for _, c := range list {
+		if !c.Kept {
+			old++
+		}
+	}
+	return old >= postponed || old > 0 && !late
+}
+
+// isPurgeable returns a function that reports whether a folder of the trash is to be deleted.
+func isPurgeable(v *store.View) func(name string, at time.Time) bool {
+	before := v.Store.Opts.Now().Add(-prunedAge)
+	return func(name string, at time.Time) bool { return strings.HasSuffix(name, prunedMark) && at.Before(before) }
+}
+
+// judge decides about each automatic checkpoint. needed returns why one is kept although it is
+// old, "" if nothing needs it.
+func judge(v *store.View, r checkpoint.Retention, needed func(*store.View, string, []bookmark.Bookmark) string) ([]PruneDecision, error) {
 	checkpoints, err := v.Index.AutoCheckpoints()
 	if err != nil {
 		return nil, err
@@ -112,8 +163,19 @@ func judge(v *store.View, r checkpoint.Retention) ([]PruneDecision, error) {
 }
 
 // needed returns why a checkpoint is kept although it is old, "" if nothing
-// refers to it.
+// refers to it. It reads the checkpoint.
 func needed(v *store.View, id string, bookmarks []bookmark.Bookmark) string {
+	if why := referred(v, id, bookmarks); why != "" {
+		return why
+	}
+	if o, err := v.Outline(id); err != nil || !o.FitsSeal {
+		return "another program wrote to it"
+	}
+	return ""
+}
+
+// referred returns what refers to a checkpoint, "" if nothing does.
+func referred(v *store.View, id string, bookmarks []bookmark.Bookmark) string {
 	if h, ok := v.Head(); ok && h.Session == id {
 		return "the head is in it"
 	}
@@ -122,9 +184,6 @@ func needed(v *store.View, id string, bookmarks []bookmark.Bookmark) string {
 	}
 	if v.MayRemove([]string{id}, true) != nil || len(v.PenguinBelow(id)) > 0 {
 		return "another session continues it"
-	}
-	if o, err := v.Outline(id); err != nil || !o.FitsSeal {
-		return "another program wrote to it"
 	}
 	return ""
 }

@@ -22,6 +22,10 @@ type SnapshotOptions struct {
 	// Packed packs the checkpoint, whatever [Options.Packing] is. In Penguin's dialect
 	// a note says that Penguin does not see it. Branch ignores Packed.
 	Packed bool
+	// KeepOld keeps Checkpoint from pruning after an automatic checkpoint.
+	// [Snapshot.PruneDue] says then whether the caller should call [Workspace.Prune], with
+	// [PruneOptions.After].
+	KeepOld bool
 	// KeepHead keeps Branch from moving the head.
 	KeepHead bool
 	// ID is the id of the branch. If a branch of this path with the id exists, it is
@@ -44,12 +48,11 @@ func cut(v *store.View, ref string, o checkpoint.CutOptions) (*store.Place, chec
 // Checkpoint creates a read-only copy of the path to ref, which depends on no
 // other session. If the path would separate a tool call from its result, it
 // ends before the call, unless o is strict. After an automatic checkpoint it
-// prunes; see [Workspace.Prune].
+// prunes if that is due, unless o.KeepOld is set; see [Workspace.Prune].
 func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	type snapshot struct {
 		*Snapshot
-		existed bool
-		packed  packedTo
+		packed packedTo
 	}
 	if err := store.CheckTitle("name", o.Name); err != nil {
 		return nil, err
@@ -62,7 +65,7 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 		}
 		if o.Auto {
 			if existing, err := taken(tx.View, p); existing != nil || err != nil {
-				return snapshot{existing, true, packedTo{}}, err
+				return snapshot{existing, packedTo{}}, err
 			}
 		}
 		made, packed, err := takeCheckpoint(tx, p, o)
@@ -70,12 +73,16 @@ func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOption
 			return snap, err
 		}
 		made.Adjustment = cut
-		return snapshot{made, false, packed}, nil
+		if o.Auto {
+			made.PruneDue = isPruneDue(tx.View, packed, o.KeepOld)
+		}
+		return snapshot{made, packed}, nil
 	})
 	if err == nil && snap.packed.hidden {
 		w.store.Opts.Note("Penguin does not see this checkpoint, because it is packed")
 	}
-	if err == nil && o.Auto && !snap.existed {
+	if err == nil && snap.PruneDue && !o.KeepOld {
+		snap.PruneDue = false
 		if _, err := prune(ctx, w.store, PruneOptions{}, snap.packed); err != nil {
 			w.store.Opts.Note("old automatic checkpoints are not pruned: " + err.Error())
 		}
@@ -176,6 +183,7 @@ type packedTo struct {
 	auto   bool
 	line   string // whose pack got its messages, "" if it is not packed
 	raw    bool   // these are not compressed
+	untidy bool   // earlier ones of the pack are not
 	hidden bool   // packing was requested, in the dialect of Penguin, which does not see packed checkpoints
 }
 
@@ -202,13 +210,13 @@ func takeCheckpoint(tx *store.Tx, p *store.Place, o SnapshotOptions) (made *Snap
 	}
 	to.line = p.Parts[0].ID
 	lineage, _ := tx.View.Lineage(p.Source().ID)
-	stored, raw, err := tx.CreatePacked(d, to.line, lineage)
+	staged, err := tx.CreatePacked(d, to.line, lineage)
 	if err != nil {
 		return nil, to, err
 	}
-	to.raw, to.hidden = raw, o.Packed && tx.View.Index.Dialect() == session.Penguin
+	to.raw, to.untidy, to.hidden = staged.Raw, staged.Untidy, o.Packed && tx.View.Index.Dialect() == session.Penguin
 	made = snapshotOf(tx.View, d.ID)
-	made.Stored = stored
+	made.Stored = staged.Stored
 	return made, to, nil
 }
 

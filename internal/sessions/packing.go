@@ -144,7 +144,7 @@ func (f Folder) pack(b *durable.Batch, id string, runs []session.Run, lines []Pa
 	if err != nil {
 		return nil, err
 	}
-	packed := &Packed{Recipe: r, Content: r.Encode(), Raw: p.raw}
+	packed := &Packed{Recipe: r, Content: r.Encode(), Raw: p.raw, Untidy: p.packs[0].pack != nil && p.packs[0].pack.Raw()}
 	packed.Stored = p.added + int64(len(packed.Content))
 	packed.Info, err = b.Create(RecipeFile(id), durable.Bytes(packed.Content))
 	return packed, err
@@ -157,4 +157,5 @@ type Packed struct {
 	Info    fs.FileInfo // of that file
 	Stored  int64       // number of bytes that the recipe and the new messages take
 	Raw     bool        // the new messages are not compressed
+	Untidy  bool        // earlier messages of their pack are not compressed
 }

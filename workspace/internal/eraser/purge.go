@@ -138,18 +138,33 @@ func keepNamed(v *store.View, sums map[string]bool, name string) error {
 // Purge deletes the folders of the trash that match by name and time, and returns their
 // number.
 func Purge(tx *store.Tx, match func(name string, at time.Time) bool) (n int, err error) {
-	entries, err := durable.ReadDir(tx.View.Root, store.TrashDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	for _, e := range entries {
+	folders, err := purgeable(tx.View, match)
+	for _, name := range folders {
 		if err != nil {
 			break
 		}
-		if at, ok := store.StampTime(e.Name()); ok && e.IsDir() && match(e.Name(), at) {
-			err = durable.RemoveAll(tx.View.Root, store.TrashDir+"/"+e.Name())
-			n++
-		}
+		err = durable.RemoveAll(tx.View.Root, store.TrashDir+"/"+name)
+		n++
 	}
 	return n, err
+}
+
+// HasPurgeable reports whether [Purge] would delete anything.
+func HasPurgeable(v *store.View, match func(name string, at time.Time) bool) bool {
+	folders, err := purgeable(v, match)
+	return err == nil && len(folders) > 0
+}
+
+// purgeable returns the folders of the trash that match.
+func purgeable(v *store.View, match func(name string, at time.Time) bool) (folders []string, err error) {
+	entries, err := durable.ReadDir(v.Root, store.TrashDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if at, ok := store.StampTime(e.Name()); ok && e.IsDir() && match(e.Name(), at) {
+			folders = append(folders, e.Name())
+		}
+	}
+	return folders, err
 }

@@ -121,14 +121,19 @@ func TestStoredNothingNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := func() (list []string) {
-		filepath.WalkDir(w.Dir, func(path string, d fs.DirEntry, err error) error {
-			info, err := d.Info()
+		err := filepath.WalkDir(w.Dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
-				t.Fatal(err)
+				return err
 			}
-			list = append(list, fmt.Sprint(path, info.Size(), info.ModTime()))
-			return nil
+			info, err := d.Info()
+			if err == nil {
+				list = append(list, fmt.Sprint(path, info.Size(), info.ModTime()))
+			}
+			return err
 		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		return list
 	}
 	before := files()

@@ -43,18 +43,16 @@ func RecipeOf(name string) string {
 	return id
 }
 
-// CreatePacked stages a packed checkpoint of a line, whose first session is line. It
-// returns the number of bytes that it takes, and whether its new messages are not
-// compressed yet.
-func (tx *Tx) CreatePacked(d *session.Document, line string, lineage []string) (stored int64, raw bool, err error) {
+// CreatePacked stages a packed checkpoint of a line, whose first session is line.
+func (tx *Tx) CreatePacked(d *session.Document, line string, lineage []string) (*sessions.Packed, error) {
 	tx.View.rememberMeanwhile()
 	p, err := tx.View.Folder.Pack(tx.Batch, d, tx.packedLines(line, lineage), tx.View.watch)
 	if err != nil {
-		return 0, false, err
+		return nil, err
 	}
 	tx.Changes(d.ID, operation.Change{File: sessions.RecipeFile(d.ID), Is: StateOfBytes(p.Content, p.Info)})
 	tx.putPacked(p.Recipe, p.Info)
-	return p.Stored, p.Raw, nil
+	return p, nil
 }
 
 // putPacked adds a packed checkpoint to the index, with the FileInfo of its recipe.

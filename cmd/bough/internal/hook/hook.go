@@ -17,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/integration"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/imports"
@@ -30,6 +31,9 @@ type Call struct {
 	// Size is the size of the transcript when the hook was called. What the tool writes
 	// after that is not imported.
 	Size int64 `json:"size"`
+	// Prune, if not empty, is the checkpoint that the call has made, after which it only has
+	// to prune.
+	Prune session.ID `json:"prune,omitempty"`
 
 	before bool // a prompt
 	format *convert.Format
@@ -96,32 +100,42 @@ func (c *Call) Take(input []byte, m transcript.Machine) (todo bool, err error) {
 // should wait.
 const maxWhole = 2 << 20
 
-// RunFor runs the call for at most the given time. It reports whether the work is left to
-// another process: it takes longer, or the workspace is locked.
+// RunFor runs the call for at most the given time. It reports whether work is left to another
+// process: it takes longer, the workspace is locked, or old checkpoints are to be pruned.
 func (c *Call) RunFor(ctx context.Context, w *workspace.Workspace, budget time.Duration) (left bool, err error) {
 	ctx, stop := context.WithTimeout(ctx, budget)
 	defer stop()
-	done := make(chan error, 1)
+	type result struct {
+		prune session.ID
+		err   error
+	}
+	done := make(chan result, 1)
 	go func() {
 		defer func() {
 			if r := recover(); r != nil {
-				done <- fmt.Errorf("panic: %v", r)
+				done <- result{err: fmt.Errorf("panic: %v", r)}
 			}
 		}()
-		done <- c.run(ctx, w, maxWhole)
+		prune, err := c.run(ctx, w, maxWhole)
+		done <- result{prune, err}
 	}()
+	var r result
 	select {
-	case err = <-done:
+	case r = <-done:
 	case <-ctx.Done():
 		// The work stops between two steps. A step that takes longer is interrupted by the
 		// end of this process, which the next writer repairs.
 		select {
-		case err = <-done:
+		case r = <-done:
 		case <-time.After(budget):
-			err = ctx.Err()
+			r.err = ctx.Err()
 		}
 	}
-	return isLeft(err, ctx.Err() != nil), err
+	if r.err == nil {
+		c.Prune = r.prune
+		return c.Prune != "", nil
+	}
+	return isLeft(r.err, ctx.Err() != nil), r.err
 }
 
 // isLeft reports whether another process can do what ended with an error, or ran out of time.
@@ -133,20 +147,28 @@ func isLeft(err error, late bool) bool {
 	return late || errors.Is(err, imports.ErrLarge) || code == fault.Locked || code == fault.Busy
 }
 
-// Run imports the transcript and, before a prompt, makes a checkpoint of its end.
-func (c *Call) Run(ctx context.Context, w *workspace.Workspace) error { return c.run(ctx, w, 0) }
+// Run imports the transcript and, before a prompt, makes a checkpoint of its end, and prunes.
+func (c *Call) Run(ctx context.Context, w *workspace.Workspace) error {
+	if c.Prune != "" {
+		_, err := w.Prune(ctx, workspace.PruneOptions{After: c.Prune})
+		return err
+	}
+	_, err := c.run(ctx, w, 0)
+	return err
+}
 
-// run is Run. If more than maxWhole bytes have to be read, the error is [imports.ErrLarge]; 0
-// means no limit.
-func (c *Call) run(ctx context.Context, w *workspace.Workspace, maxWhole int64) error {
+// run is Run. If maxWhole is not 0, and more than maxWhole bytes have to be read, the error is
+// [imports.ErrLarge]; and it does not prune, which takes long, but returns the checkpoint after
+// which that is due.
+func (c *Call) run(ctx context.Context, w *workspace.Workspace, maxWhole int64) (prune session.ID, err error) {
 	if maxWhole > 0 && int64(len(c.Input.Export)) > maxWhole {
-		return imports.ErrLarge
+		return "", imports.ErrLarge
 	}
 	source, o := c.source()
 	o.MaxWhole = maxWhole
 	report, err := w.ImportAll(ctx, []imports.Source{source}, o)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, r := range report.Imported {
 		if r.Status == imports.Failed {
@@ -159,10 +181,12 @@ func (c *Call) run(ctx context.Context, w *workspace.Workspace, maxWhole int64) 
 		if r.Tip != "" {
 			ref += "@" + string(r.Tip)
 		}
-		_, checkpointErr := w.Checkpoint(ctx, ref, workspace.SnapshotOptions{Auto: true, Packed: true})
-		err = errors.Join(err, checkpointErr)
+		made, checkpointErr := w.Checkpoint(ctx, ref, workspace.SnapshotOptions{Auto: true, Packed: true, KeepOld: maxWhole > 0})
+		if err = errors.Join(err, checkpointErr); checkpointErr == nil && made.PruneDue {
+			prune = session.ID(made.ID)
+		}
 	}
-	return err
+	return prune, err
 }
 
 // source returns what is to be imported, as the daemon imports it.

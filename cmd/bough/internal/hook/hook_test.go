@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/imports"
@@ -145,5 +147,68 @@ func TestQueue(t *testing.T) {
 	other.Unlock()
 	if err := c.RunQueued(t.Context(), w, time.Minute); err != nil || sessions() != 1 {
 		t.Errorf("when the other one has ended: %v, %d sessions", err, sessions())
+	}
+}
+
+// TestPruneLater: a hook leaves the pruning to another process, when several checkpoints are old.
+func TestPruneLater(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, err := workspace.Open(t.Context(), filepath.Join(dir, "w"), &workspace.Options{Retention: checkpoint.Retention{Limit: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Make(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "a80a0468-2367-4799-85a8-64f1d225a6e5.jsonl")
+	checkpoints := func() (n int) {
+		list, err := w.List(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list.Sessions {
+			if s.Kind == session.Checkpoint {
+				n++
+			}
+		}
+		return n
+	}
+	parent := "null"
+	for n := 1; n <= 9; n++ {
+		c, err := New("claude-code", "UserPromptSubmit")
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := fmt.Sprintf(`{"type":"user","uuid":"u%d","parentUuid":%s,"sessionId":"a80a0468-2367-4799-85a8-64f1d225a6e5","message":{"role":"user","content":"Teak or oak?"}}`+"\n", n, parent)
+		parent = fmt.Sprintf(`"u%d"`, n)
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.WriteString(line)
+		info, err := f.Stat()
+		if f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c.Input.Transcript, c.Size = path, info.Size()
+		left, err := c.RunFor(t.Context(), w, time.Minute)
+		if want := n > 8; err != nil || left != want || (c.Prune != "") != want || checkpoints() != n {
+			t.Fatalf("prompt %d: left to another process: %v, %q, %v; %d checkpoints", n, left, c.Prune, err, checkpoints())
+		}
+		if !left {
+			continue
+		}
+		data, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		later, err := Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := later.Run(t.Context(), w); err != nil || checkpoints() != 1 {
+			t.Errorf("the other process: %v, %d checkpoints", err, checkpoints())
+		}
 	}
 }

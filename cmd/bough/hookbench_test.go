@@ -13,9 +13,10 @@ import (
 
 // BenchmarkHook measures the hooks of turns in a workspace of 1,000 sessions, with a
 // transcript of 20 MB that grows by a prompt and an answer in each turn, as processes: the hook
-// after each turn, the hook before each prompt, and a hook without a transcript, which does
-// nothing. It reports the median and the 99th percentile of each, and their ratios to those of
-// the hook that does nothing. -benchtime 500x measures 500 prompts.
+// after each turn; the hook before each prompt; the hook before a prompt after a turn without its
+// hook, such as one that the user interrupts; and a hook without a transcript, which does nothing.
+// It reports the median and the 99th percentile of each, and their ratios to those of the hook
+// that does nothing. -benchtime 500x measures 500 prompts of each kind.
 func BenchmarkHook(b *testing.B) {
 	home, err := os.MkdirTemp("", "bough-bench-")
 	if err != nil {
@@ -61,17 +62,23 @@ func BenchmarkHook(b *testing.B) {
 	times := map[string][]time.Duration{}
 	checkpoints, n := len(h.glob("packed/*.json")), messages
 	for b.Loop() {
-		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			b.Fatal(err)
-		}
-		f.Write(claudeLines(n, 2))
-		f.Close()
-		n += 2
 		for _, call := range []struct {
 			name, event string
 			input       []byte
-		}{{"turn", "Stop", after}, {"prompt", "UserPromptSubmit", before}, {"nothing", "Stop", none}} {
+			grown       bool // the transcript has grown before
+		}{
+			{"turn", "Stop", after, true}, {"prompt", "UserPromptSubmit", before, false},
+			{"unseen", "UserPromptSubmit", before, true}, {"nothing", "Stop", none, false},
+		} {
+			if call.grown {
+				f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				f.Write(claudeLines(n, 2))
+				f.Close()
+				n += 2
+			}
 			times[call.name] = append(times[call.name], took(call.input, call.event))
 			time.Sleep(20 * time.Millisecond)
 		}
@@ -88,5 +95,5 @@ func BenchmarkHook(b *testing.B) {
 	}
 	b.ReportMetric(0, "ns/op")
 	time.Sleep(time.Second) // detached processes end
-	b.Logf("%d checkpoints for %d prompts; log: %s", len(h.glob("packed/*.json"))-checkpoints, len(times["prompt"]), h.log())
+	b.Logf("%d checkpoints for %d prompts; log: %s", len(h.glob("packed/*.json"))-checkpoints, len(times["prompt"])+len(times["unseen"]), h.log())
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -32,8 +33,9 @@ func (e *PartialError) Unwrap() error { return e.Err }
 // operation decides whether the operation happens; its other files follow.
 type Batch struct {
 	// Around, if not nil, is called with every function that creates, renames or
-	// removes a file, and must call it.
+	// removes a file in Folder, and must call it.
 	Around func(func() error) error
+	Folder string
 
 	// Named, if not nil, is called with the FileInfo of the first file after its
 	// rename, while the folder is being fsynced.
@@ -195,7 +197,7 @@ func (b *Batch) stage(c *change, access access, write func(*Writer) error) (info
 			b.changes = b.changes[:len(b.changes)-1]
 		}
 	}()
-	err = b.around(func() error {
+	err = b.around([]string{path.Dir(c.name)}, func() error {
 		c.file, c.from, err = openTemp(b.root, c.name)
 		return err
 	})
@@ -213,8 +215,9 @@ func (b *Batch) stage(c *change, access access, write func(*Writer) error) (info
 	return f.os.Stat()
 }
 
-func (b *Batch) around(f func() error) error {
-	if b.Around == nil {
+// around calls f, which changes names in folders.
+func (b *Batch) around(folders []string, f func() error) error {
+	if b.Around == nil || !slices.Contains(folders, b.Folder) {
 		return f()
 	}
 	return b.Around(f)
@@ -227,7 +230,7 @@ func (b *Batch) drop(c *change) {
 	}
 	c.ahead.close()
 	c.file.os.Close()
-	b.around(func() error { return unlink(b.root, c.from) })
+	b.around([]string{path.Dir(c.from)}, func() error { return unlink(b.root, c.from) })
 }
 
 // Discard removes the temporary files of all changes that are not committed.
@@ -276,7 +279,7 @@ func (b *Batch) Commit(ctx context.Context) (infos []fs.FileInfo, later, err err
 // files, then, when these are durable, the others.
 func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	r := &renaming{Batch: b, infos: make([]fs.FileInfo, len(b.changes))}
-	failed := b.around(r.first)
+	failed := b.around(r.folders(decides, derived), r.first)
 	if r.made == 0 {
 		return nil, nil, failed
 	}
@@ -299,7 +302,7 @@ func (b *Batch) rename() (infos []fs.FileInfo, later, err error) {
 	}
 	r.dirs = nil
 	if len(b.changes) > r.made {
-		b.around(func() error {
+		b.around(r.folders(follows), func() error {
 			r.rest(follows)
 			return nil
 		})
@@ -327,6 +330,16 @@ func (r *renaming) name(i int) (err error) {
 		r.dirs = append(r.dirs, r.changes[i].dirs()...)
 	}
 	return err
+}
+
+// folders returns the folders that the changes with a rank in ranks change.
+func (r *renaming) folders(ranks ...rank) (list []string) {
+	for _, c := range r.changes {
+		if slices.Contains(ranks, c.rank) {
+			list = append(list, c.dirs()...)
+		}
+	}
+	return list
 }
 
 // first renames the first file of each operation until one fails. If none fails, it

@@ -240,3 +240,34 @@ func TestBatchExpect(t *testing.T) {
 		}
 	}
 }
+
+// TestAround: Around is called with the functions that change names in the folder, and with no
+// others.
+func TestAround(t *testing.T) {
+	root, _ := open(t)
+	for _, dir := range []string{"watched", "other"} {
+		if err := durable.MakeDir(root, dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]int{"watched/a": 2, "other/a": 0} { // its creation, and its rename
+		b, calls := durable.NewBatch(root), 0
+		b.Folder, b.Around = "watched", func(f func() error) error {
+			calls++
+			return f()
+		}
+		if _, err := b.Create(name, durable.Bytes([]byte("a"))); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Extend("other/pack", 0, false, durable.Bytes([]byte("a"))); err != nil {
+			t.Fatal(err)
+		}
+		if _, later, err := b.Commit(t.Context()); err != nil || later != nil {
+			t.Fatal(err, later)
+		}
+		b.Discard()
+		if calls != want {
+			t.Errorf("%s: %d calls, want %d", name, calls, want)
+		}
+	}
+}

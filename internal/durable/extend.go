@@ -44,7 +44,7 @@ func (b *Batch) Extend(name string, at int64, named bool, write func(*Writer) er
 		return err
 	}
 	if e.created {
-		err = b.around(open)
+		err = b.around([]string{path.Dir(name)}, open)
 	} else {
 		err = open()
 	}
@@ -89,6 +89,6 @@ func (e *extension) close(b *Batch, keep bool) {
 	}
 	e.file.os.Close()
 	if !keep && e.created {
-		b.around(func() error { return unlink(e.file.root, e.file.name) })
+		b.around([]string{path.Dir(e.file.name)}, func() error { return unlink(e.file.root, e.file.name) })
 	}
 }

@@ -116,7 +116,7 @@ func (w *Store) load(ctx context.Context, root *os.Root, m Mode) (*View, error) 
 // NewTx begins a transaction on the state v.
 func NewTx(v *View) *Tx {
 	tx := &Tx{View: v, Batch: durable.NewBatch(v.Root), Op: &operation.Operation{}}
-	tx.Batch.Around = v.Index.Change
+	tx.Batch.Around, tx.Batch.Folder = v.Index.Change, session.Dir
 	return tx
 }
 

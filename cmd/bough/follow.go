@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -44,6 +46,14 @@ func (p *program) followSources(names []string) (sources []imports.Source, err e
 	return sources, nil
 }
 
+// noteUnfollowed notes that opencode, if it is used on this machine, is not followed although all
+// other tools are.
+func (p *program) noteUnfollowed() {
+	if _, err := os.Stat(filepath.Join(opencodeDir(), opencodeDatabase)); err == nil {
+		p.note("opencode is not followed, because bough would have to run it; 'bough hook install opencode' imports its sessions, and --from opencode follows those of the current project")
+	}
+}
+
 // exportTimeout limits how long opencode may take to export the sessions that changed.
 const exportTimeout = time.Minute
 
@@ -57,7 +67,7 @@ func followOpencode(tool *convert.Format) (imports.Source, error) {
 	return imports.Source{
 		Paths:  []string{opencodeDir()},
 		Format: tool,
-		Holds:  func(within string) bool { return within == "opencode.db" || within == "opencode.db-wal" },
+		Holds:  func(within string) bool { return within == opencodeDatabase || within == opencodeDatabase+"-wal" },
 		Name:   opencodeName,
 		Export: func(ctx context.Context) (files []string, done func(), err error) {
 			ctx, stop := context.WithTimeout(ctx, exportTimeout)

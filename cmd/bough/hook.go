@@ -17,8 +17,9 @@ func (p *program) hookVerb() verb {
 		short: "let assistants save their conversations by themselves",
 		long: `A hook is a command that an assistant runs at certain moments. With the hooks of bough, an assistant
 makes an automatic checkpoint before each of your prompts, and saves the new messages after each
-turn. They take a few milliseconds and never stop the assistant; errors go to .bough/hooks.log,
-which 'bough doctor' reports.
+turn. The assistant waits for a few hundredths of a second; what takes longer, such as the first
+hook in a long conversation, continues in the background. Hooks never stop the assistant; errors go
+to .bough/hooks.log, which 'bough doctor' reports.
 
 Tools: ` + strings.Join(programNames(hookPrograms()), ", "),
 		example: `bough hook install claude-code codex`,

@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/internal/integration"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/gofrs/flock"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -269,6 +270,42 @@ func TestHookDetached(t *testing.T) {
 	h.await("with the lock", func(got string) bool { return got == "root 4, checkpoint 4" })
 	h.hook(input, "claude-code", "Stop")
 	h.await("then", func(got string) bool { return got == "root 6, checkpoint 4" })
+	if h.log() != "" {
+		t.Error(h.log())
+	}
+}
+
+// TestHookLong: the first hook in a long conversation leaves it to another process, which imports
+// the transcript as it was and makes the checkpoint; the next ones read what is new themselves.
+func TestHookLong(t *testing.T) {
+	h := newHookTest(t)
+	long := append([]byte("answer "), bytes.Repeat([]byte("word "), 300<<10)...)
+	event := "UserPromptSubmit"
+	path, input := h.claude(event, bytes.ReplaceAll(claudeLines(0, 4), []byte("answer"), long))
+	if err := os.MkdirAll(filepath.Join(h.dir, ".bough", "cache"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	queue := flock.New(filepath.Join(h.dir, ".bough", "cache", "hooks.lock")) // of detached processes
+	if ok, err := queue.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	h.hook(input, "claude-code", event)
+	if got := h.counts(); got != "" {
+		t.Errorf("without a detached process: %s", got)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.Write(claudeLines(4, 2)) // after the hook
+	queue.Unlock()
+	h.await("then", func(got string) bool { return got == "root 4, checkpoint 4" })
+	for end := time.Now().Add(30 * time.Second); len(h.glob(".bough/cache/tails/*")) == 0 && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	h.hook(input, "claude-code", event)
+	h.await("at the next prompt", func(got string) bool { return got == "root 6, checkpoint 6, checkpoint 4" })
 	if h.log() != "" {
 		t.Error(h.log())
 	}

@@ -86,6 +86,9 @@ func opencodeName(path string) string {
 	return "opencode export " + strings.TrimSuffix(filepath.Base(path), ".json")
 }
 
+// opencodeDatabase is the name of the database of opencode.
+const opencodeDatabase = "opencode.db"
+
 // opencodeDir returns the folder with the database of opencode.
 func opencodeDir() string {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {

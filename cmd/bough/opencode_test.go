@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -62,5 +64,44 @@ func TestFollowOpencode(t *testing.T) {
 	}
 	if n := strings.Count(string(ran), "export ses_1\n"); n != 2 {
 		t.Errorf("it was exported %d times:\n%s", n, ran)
+	}
+}
+
+// TestUnfollowedOpencode: without --from opencode its database is noted, and it is not run.
+func TestUnfollowedOpencode(t *testing.T) {
+	h := newHookTest(t)
+	ran := filepath.Join(h.home, "ran")
+	for path, text := range map[string]string{"data/opencode/opencode.db": "db", "bin/opencode": "#!/bin/sh\necho >> '" + ran + "'\n"} {
+		path = filepath.Join(h.home, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", filepath.Join(h.home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for dir, noted := range map[string]bool{filepath.Join(h.home, "data"): true, h.home: false} {
+		t.Setenv("XDG_DATA_HOME", dir)
+		cmd := exec.Command("bough", "-w", h.dir, "watch", "--import")
+		talk, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for lines := bufio.NewScanner(talk); !strings.Contains(text, "Watching") && lines.Scan(); {
+			text += lines.Text() + "\n"
+		}
+		cmd.Process.Kill()
+		cmd.Wait()
+		if strings.Contains(text, "opencode is not followed") != noted {
+			t.Errorf("with the data in %s it notes %q", dir, text)
+		}
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("opencode was run")
 	}
 }

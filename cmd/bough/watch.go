@@ -30,8 +30,9 @@ arrive in a session at once, of the last one) and prunes old checkpoints as 'bou
 --import also imports the conversations of other assistants: first those that are there, then what
 is added to them, about a second after it was written. It prints a line for each conversation that
 was new or changed. --from limits it to some tools; without it all tools are followed, also those
-whose folder does not exist yet, except for opencode, which must be named: bough asks it for the
-sessions of the current project when its database changes. Undo passes over these imports.
+whose folder does not exist yet, except for opencode: bough would have to run it to read its
+database, and runs no program that was not named. --from opencode asks it for the sessions of the
+current project when its database changes. Undo passes over these imports.
 
 Tools: ` + strings.Join(formatNames("from"), ", "),
 		example: `bough watch --checkpoint
@@ -59,6 +60,9 @@ func (p *program) watchAction(c *cli.Context, w *workspace.Workspace) error {
 		sources, err := p.followSources(tools)
 		if err != nil {
 			return err
+		}
+		if len(tools) == 0 {
+			p.noteUnfollowed()
 		}
 		if err := w.Make(ctx); err != nil {
 			return err

@@ -69,7 +69,8 @@ func (c *chromium) axe(t *testing.T) {
 	}
 	paths := []string{
 		"/", "/c/" + session, "/k/" + checkpoint, "/compare?a=" + session + "@" + m[3] + "&b=" + checkpoint, "/compare?a=" + session, "/tree/" + session,
-		"/agents", "/agents/ada", "/explore", "/explore/" + exploration, "/search?q=Lisbon", "/log", "/trash", "/nothing",
+		"/agents", "/agents/ada", "/explore", "/explore/" + exploration, "/search?q=Lisbon", "/log", "/trash", "/logout", "/nothing",
+		"/explore?ref=" + session + "@" + m[3],
 	}
 	screens := []screen{{"light", 1280}, {"dark", 360}, {"light", 360}, {"dark", 1280}}
 	for _, path := range paths {

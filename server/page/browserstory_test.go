@@ -175,6 +175,21 @@ func (c *chromium) story(t *testing.T) {
 	if n := s.bough("trash").Get("files.#").Int(); n != 0 {
 		t.Errorf("%d files in the trash", n)
 	}
+
+	t.Log("u undoes another program's change only when the page has said which one")
+	s.bough("bookmark", session+"@"+m[1], "elsewhere")
+	b.wait(`document.querySelector("#m-` + m[1] + `").innerText.includes("elsewhere")`)
+	marks := func() int64 { return s.bough("bookmarks").Get("bookmarks.#").Int() }
+	b.key("u")
+	b.said("Undo this? Added bookmark “elsewhere”")
+	if n := marks(); n != 2 {
+		t.Errorf("%d bookmarks after the question", n)
+	}
+	b.key("u")
+	b.said("Undid: added bookmark “elsewhere”")
+	if n := marks(); n != 1 {
+		t.Errorf("%d bookmarks after undo", n)
+	}
 	b.clean()
 }
 
@@ -295,7 +310,8 @@ func (c *chromium) agent(t *testing.T) {
 	}
 }
 
-// access: a code works once, and other origins and hosts are refused.
+// access: a code works once, other origins and hosts are refused, and signing out ends the
+// sessions of all browsers.
 func (c *chromium) access(t *testing.T) {
 	s := c.newSite(t)
 	trip(s)
@@ -348,4 +364,10 @@ func (c *chromium) access(t *testing.T) {
 			t.Errorf("host %s: status %d: %.200s", host, a.StatusCode, body)
 		}
 	}
+
+	b.base = "http://" + at.Host
+	b.visit("/logout")
+	b.click("#main form button")
+	b.wait(`document.querySelector("#login") && location.pathname === "/login"`)
+	far.said("Signed out") // another browser
 }

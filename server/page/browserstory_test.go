@@ -101,9 +101,12 @@ func (c *chromium) story(t *testing.T) {
 		t.Errorf("the message went to %s, which is the conversation itself", at)
 	}
 	b.run(chromedp.Focus(chromedp.CSS("#composer-text")))
-	b.key("And lunch?")
-	b.key(kb.Enter)
-	b.wait(`[...document.querySelectorAll("#feed article.head")].map((e) => e.querySelector(".text").innerText.trim()).join() === "And lunch?"`)
+	for _, text := range []string{"And lunch?", "And dinner?"} { // without waiting for the answer
+		b.key(text)
+		b.key(kb.Enter)
+	}
+	b.wait(`[...document.querySelectorAll("#feed article.head")].map((e) => e.querySelector(".text").innerText.trim()).join() === "And dinner?"`)
+	b.shows("Where shall we go in May?", "To Lisbon.", "What does it cost?", "About 900 euros.", "Is breakfast included?", "And lunch?", "And dinner?")
 
 	t.Log("continue from a message, and write another reply: a fork")
 	b.visit("/c/" + session)

@@ -358,7 +358,7 @@ type typed struct {
 // typed.
 func typedIn(fields url.Values) (list []typed) {
 	labels := map[string]string{
-		contentField: "Message", strategiesField: "Strategies", "title": "Title", "name": "Name", "label": "Label", "model": "Model", "system": "Instructions",
+		contentField: "Message", strategiesField: "Strategies", "title": "Title", "name": "Name", "label": "Label", "model": "Model", "command": "Command", "system": "Instructions",
 	}
 	written := false
 	for _, name := range slices.Sorted(maps.Keys(fields)) {

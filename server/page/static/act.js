@@ -96,7 +96,8 @@ let written = Promise.resolve();
 
 /**
  * Sends the message of the composer. Its text makes room for the next message at once; each
- * message is sent when the one before it was, and as a reply to it.
+ * message is sent when the one before it was, and as a reply to it. A message that begins a
+ * conversation is the only one until it is answered.
  * @param {HTMLFormElement} form
  * @param {HTMLElement | null} button
  * @param {string} [mode] the verb, if that of the form is another one
@@ -104,6 +105,8 @@ let written = Promise.resolve();
 function write(form, button, mode) {
   const text = textOf(form);
   if (!text || !form.reportValidity()) return;
+  const follows = form.dataset.agent || form.querySelector('input[name="parent_id"]');
+  if (!follows && form.getAttribute('aria-busy') === 'true') return; // the answer leads to another conversation
   const { value } = text;
   const action = mode ? `/do/${mode}` : button?.getAttribute('formaction') ?? form.getAttribute('action') ?? '';
   text.value = '';

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -73,4 +74,24 @@ func TestCostly(t *testing.T) {
 			t.Errorf("%.40q is not parsed", s)
 		}
 	}
+}
+
+// FuzzPlain checks that the parts of a line are in order, not empty and within the line.
+func FuzzPlain(f *testing.F) {
+	for _, line := range []string{"", "plain", "# a *b* `c` [d](e) <f> \\* ## g ", "> - **x**", "```go", "https://a.b/c_d_e?f=*g*", "![a](b) ![c][d]", "~~e~~ &amp; \\\\", "é\xff*ü*"} {
+		f.Add([]byte(line))
+	}
+	p := New()
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if bytes.ContainsAny(line, "\r\n") {
+			return
+		}
+		at := 0
+		for _, part := range p.Plain(line) {
+			if part[0] < at || part[1] < part[0] || part[1] > len(line) || part[0] == part[1] && len(line) > 0 {
+				t.Fatalf("%q has the parts %v", line, p.Plain(line))
+			}
+			at = part[1]
+		}
+	})
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Plain returns the parts of one line of Markdown that a reader sees, without the marks of
-// emphasis, code, links, headings, lists and quotations. The parts are offsets in line, in
-// order. If nothing would be left, the line is one part, as is a line that takes too long to
+// Plain returns the parts of a line of Markdown that a reader sees, without the marks of
+// emphasis, code, links, headings, lists and quotations. The line may be joined from several.
+// The parts are offsets in line, in order. If nothing would be left, the line is one part, as is a line that takes too long to
 // parse.
 func (p *Parser) Plain(line []byte) [][2]int {
 	whole := [][2]int{{0, len(line)}}
@@ -37,10 +37,13 @@ func (p *Parser) Plain(line []byte) [][2]int {
 		case *ast.Text:
 			for from := n.Segment.Start; from < n.Segment.Stop; {
 				to := n.Segment.Stop
-				if i := bytes.IndexByte(source[from:to], '\\'); i >= 0 && !n.IsRaw() && from+i+1 < to && isPunctuation(source[from+i+1]) {
-					keep(from, from+i)
-					keep(from+i+1, from+i+2)
-					from += i + 2
+				if skipFrom, skipTo := mark(source[from:to]); skipTo > 0 && !n.IsRaw() {
+					keep(from, from+skipFrom)
+					escapes := source[from+skipFrom] == '\\'
+					if from += skipTo; escapes {
+						keep(from, from+1)
+						from++
+					}
 					continue
 				}
 				keep(from, to)
@@ -62,6 +65,23 @@ func (p *Parser) Plain(line []byte) [][2]int {
 		return whole
 	}
 	return parts
+}
+
+// mark returns the first part of a text that is not shown: the backslash of an escape, or the
+// marks of a heading in a line that was joined from several. to is 0 if there is none.
+func mark(text []byte) (from, to int) {
+	for i, c := range text {
+		switch {
+		case c == '\\' && i+1 < len(text) && isPunctuation(text[i+1]):
+			return i, i + 1
+		case c == '#' && i > 0 && text[i-1] == ' ':
+			n := len(text[i:]) - len(bytes.TrimLeft(text[i:], "#"))
+			if n >= 2 && n <= 6 && i+n < len(text) && text[i+n] == ' ' {
+				return i, i + n + 1
+			}
+		}
+	}
+	return 0, 0
 }
 
 // blockMarks returns the length of the marks at the beginning of a line: of headings, quotations,

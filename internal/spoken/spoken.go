@@ -4,6 +4,7 @@ package spoken
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/bough-dev/bough/convert/content"
@@ -60,6 +61,9 @@ func isFence(line string) bool {
 	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
 
+// parsers are parsers to use again: making one takes longer than a line.
+var parsers sync.Pool
+
 // Plain returns a line of Markdown as a reader sees it: without the marks of emphasis, code,
 // links, headings, lists and quotations. It returns the spans of characters with their new
 // positions, without those of which nothing is left.
@@ -76,7 +80,12 @@ func Plain(line string, spans [][2]int) (string, [][2]int) {
 		}
 		at = to
 	}
-	for _, part := range markdown.New().Plain([]byte(line)) {
+	parser, _ := parsers.Get().(*markdown.Parser)
+	if parser == nil {
+		parser = markdown.New()
+	}
+	defer parsers.Put(parser)
+	for _, part := range parser.Plain([]byte(line)) {
 		skip(part[0])
 		for range line[part[0]:part[1]] {
 			places = append(places, n)

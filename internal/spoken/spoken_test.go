@@ -48,6 +48,8 @@ func TestPlain(t *testing.T) {
 		{"> - quoted *item*", "item", "quoted item"},
 		{"a * b * c_d_e", "c_d", "a * b * c_d_e"},
 		{"**half", "half", "**half"},
+		{"one ## Two # three #4 ## ", "Two", "one Two # three #4 ##"},
+		{`a \\* b \# \x`, "b", `a \* b # \x`},
 		{"*", "*", "*"},
 	} {
 		at := utf8.RuneCountInString(c.line[:strings.Index(c.line, c.find)])

@@ -24,7 +24,10 @@ class Refused extends Error {}
 async function post(action, fields) {
   const answer = await fetch(action, { method: 'POST', mode: 'same-origin', body: fields, headers: { Accept: 'application/json' } });
   const body = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Refused(body.error?.message ?? `The server answers ${answer.status} ${answer.statusText}`);
+  if (!answer.ok) {
+    const { message = `The server answers ${answer.status} ${answer.statusText}`, hint } = body.error ?? {};
+    throw new Refused(hint ? `${message}; ${hint}` : message);
+  }
   return body;
 }
 

@@ -24,6 +24,7 @@ type round struct {
 	tip      string // its last message
 	answered []string
 	side     bool
+	number   int // in the encoding of the seats
 }
 
 // A seat is the place of a message in a round.
@@ -98,20 +99,21 @@ func (c *reader) Fields(f *fields.Coder) {
 // seatFields encodes or decodes the seats, with the rounds that they share.
 func (c *reader) seatFields(f *fields.Coder) {
 	type numbered struct {
+		id     string
 		round  int
 		result bool
 	}
 	var rounds []*round
-	seats := make(map[string]numbered, len(c.seats))
-	numbers := make(map[*round]int, len(c.seats))
+	list := make([]numbered, 0, len(c.seats))
+	for _, s := range c.seats {
+		s.in.number = -1
+	}
 	for id, s := range c.seats {
-		n, known := numbers[s.in]
-		if !known {
-			n = len(rounds)
-			numbers[s.in] = n
+		if s.in.number < 0 {
+			s.in.number = len(rounds)
 			rounds = append(rounds, s.in)
 		}
-		seats[id] = numbered{n, s.result}
+		list = append(list, numbered{id, s.in.number, s.result})
 	}
 	fields.Slice(f, &rounds, func(p **round) {
 		fields.Pointer(f, p, func(r *round) {
@@ -121,20 +123,21 @@ func (c *reader) seatFields(f *fields.Coder) {
 			f.Bool(&r.side)
 		})
 	})
-	fields.Map(f, &seats, func(n *numbered) {
+	fields.Slice(f, &list, func(n *numbered) {
+		f.String(&n.id)
 		f.Int(&n.round)
 		f.Bool(&n.result)
 	})
 	if !f.Decoding() {
 		return
 	}
-	c.seats = make(map[string]seat, len(seats))
-	for id, n := range seats {
+	c.seats = make(map[string]seat, len(list))
+	for _, n := range list {
 		if n.round < 0 || n.round >= len(rounds) || rounds[n.round] == nil {
 			f.Fail(errSeat)
 			return
 		}
-		c.seats[id] = seat{rounds[n.round], n.result}
+		c.seats[n.id] = seat{rounds[n.round], n.result}
 	}
 }
 

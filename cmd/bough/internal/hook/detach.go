@@ -49,6 +49,9 @@ func (c *Call) Detach(dir string) error {
 // may be deleted at any time.
 const queue = ".bough/cache/hooks.lock"
 
+// queueRetry is how often a detached process tries to lock the queue.
+const queueRetry = 100 * time.Millisecond
+
 // RunQueued is Run for a detached process, after those of earlier hooks have ended, or after
 // patience. So only the first reads a long transcript, and the others read what is new.
 func (c *Call) RunQueued(ctx context.Context, w *workspace.Workspace, patience time.Duration) error {
@@ -59,7 +62,7 @@ func (c *Call) RunQueued(ctx context.Context, w *workspace.Workspace, patience t
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	waiting, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	if locked, err := lock.TryLockContext(waiting, 20*time.Millisecond); locked {
+	if locked, err := lock.TryLockContext(waiting, queueRetry); locked {
 		defer lock.Unlock()
 	} else if waiting.Err() == nil && err != nil {
 		return err

@@ -28,8 +28,8 @@ type Call struct {
 	Tool  string            `json:"tool"`
 	Event string            `json:"event"`
 	Input integration.Input `json:"input"`
-	// Size is the size of the transcript when the hook was called. What the tool writes
-	// after that is not imported.
+	// Size is the size of the transcript when the hook was called. Before a prompt, what the tool
+	// writes after that is not imported.
 	Size int64 `json:"size"`
 	// Prune, if not empty, is the checkpoint that the call has made, after which it only has
 	// to prune.
@@ -192,7 +192,10 @@ func (c *Call) run(ctx context.Context, w *workspace.Workspace, maxWhole int64) 
 // source returns what is to be imported, as the daemon imports it.
 func (c *Call) source() (imports.Source, imports.Options) {
 	source := imports.Source{Format: c.format, Paths: []string{c.Input.Transcript}, Found: true}
-	o := imports.Options{Live: true, Limit: c.Size}
+	o := imports.Options{Live: true}
+	if c.before { // the checkpoint has nothing that the tool writes later
+		o.Limit = c.Size
+	}
 	if c.Input.Export != nil {
 		source.Paths, o.Stdin = []string{"-"}, bytes.NewReader(c.Input.Export)
 		source.Name = func(string) string { return "opencode export " + c.Input.Session }

@@ -212,3 +212,44 @@ func TestPruneLater(t *testing.T) {
 		}
 	}
 }
+
+// TestLate: a call after a turn that is late imports what is there by then, from the end of the
+// last import; one before a prompt makes the checkpoint of the state in which it was called.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, err := workspace.Open(t.Context(), filepath.Join(dir, "w"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Make(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const line = `{"type":"user","uuid":"u%d","parentUuid":%s,"sessionId":"a80a0468-2367-4799-85a8-64f1d225a6e5","message":{"role":"user","content":"Teak or oak?"}}` + "\n"
+	first := fmt.Sprintf(line, 1, "null")
+	path := filepath.Join(dir, "a80a0468-2367-4799-85a8-64f1d225a6e5.jsonl")
+	if err := os.WriteFile(path, []byte(first+fmt.Sprintf(line, 2, `"u1"`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for event, want := range map[string]string{"Stop": "root 2", "UserPromptSubmit": "checkpoint 1"} {
+		c, err := New("claude-code", event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Input.Transcript, c.Size = path, int64(len(first))
+		if err := c.Run(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+		list, err := w.List(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, s := range list.Sessions {
+			found = found || fmt.Sprint(s.Kind, " ", s.MessageCount) == want
+		}
+		if !found {
+			t.Errorf("after %s there is no %s: %+v", event, want, list.Sessions)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -65,7 +66,8 @@ func (s *space) line(first string) []string {
 // leaf of its own.
 func TestBranches(t *testing.T) {
 	t.Parallel()
-	for _, f := range forks() {
+	all := forks()
+	for _, f := range testsize.Sample(t, "forks", all, testsize.Of(3, len(all), len(all))) {
 		t.Run(f.name, func(t *testing.T) {
 			s := openSpace(t, t.TempDir(), f.limit)
 			first := f.begin(s)

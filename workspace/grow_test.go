@@ -55,7 +55,7 @@ func fixturesIn(t *testing.T, format string) (files [][]byte) {
 // parts. The same holds for tails that are stored after each piece.
 func TestGrow(t *testing.T) {
 	t.Parallel()
-	for _, name := range grownFormats {
+	for _, name := range testsize.Sample(t, "formats", grownFormats, testsize.Of(2, 4, 4)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, err := convert.Named(name)

@@ -125,7 +125,7 @@ func TestLogMemory(t *testing.T) {
 	}
 	defer f.Close()
 	text := string(bytes.Repeat([]byte("x"), 96<<10))
-	lines, most := testsize.Of(240, 240, 1000), testsize.Of[uint64](16<<20, 16<<20, 32<<20)
+	lines, most := testsize.Of(120, 120, 1000), testsize.Of[uint64](10<<20, 10<<20, 32<<20)
 	for i := range lines {
 		o := operation.Operation{Seq: operation.Seq(i + 2), Time: "2026-05-25T15:32:04.000000+00:00", Verb: "agent set", Changes: []operation.Change{
 			{File: "agents/ada.json", Was: &operation.State{}, Is: &operation.State{}, Before: text},
@@ -263,7 +263,7 @@ func TestLogAgent(t *testing.T) {
 	const file = "agents/ada.json"
 	before := len(s.read(operation.Path))
 	states := []string{s.read(file)}
-	n := testsize.Of(10, 15, 40)
+	n := testsize.Of(5, 15, 40)
 	events := s.events(51)
 	for i := range n {
 		to, err := s.Agent("ada").Switch(t.Context(), fmt.Sprint("tree", i*7%50), checkpoint.CutOptions{})

@@ -37,6 +37,7 @@ func (s *space) healthy(what string) {
 
 // TestPackedBytes: a packed checkpoint has exactly the bytes of the plain one.
 func TestPackedBytes(t *testing.T) {
+	t.Parallel()
 	plain, packed := openSpace(t, t.TempDir(), 7), openSpace(t, t.TempDir(), 7)
 	var both [2][]string
 	for i, s := range []*space{plain, packed} {
@@ -89,6 +90,7 @@ func TestPackedBytes(t *testing.T) {
 
 // TestPackedVerbs: every verb takes a packed checkpoint.
 func TestPackedVerbs(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("A trip")
 	ids := s.say("Hello", "Where to?", "Lisbon")
@@ -132,6 +134,7 @@ func TestPackedVerbs(t *testing.T) {
 // TestPackUndo: undo and redo of pack and unpack restore the recipe and the plain file, and
 // leave an index that agrees with them.
 func TestPackUndo(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("A trip")
 	s.say("Hello", "Where to?")
@@ -180,6 +183,7 @@ func TestPackUndo(t *testing.T) {
 // whether a checkpoint is packed, and a note says when Penguin does not see what was asked
 // for.
 func TestPacking(t *testing.T) {
+	t.Parallel()
 	const enough = 128 << 10
 	for _, c := range []struct {
 		packing checkpoint.Packing

@@ -81,6 +81,7 @@ func (s *space) flip(name string, at int) {
 // TestPackedNumbers: a checkpoint that is taken after messages of a pack were lost does not
 // get their numbers, so that no other checkpoint shows its messages.
 func TestPackedNumbers(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(s *space, pack string){
 		"torn":    func(s *space, pack string) { s.write(pack, s.read(pack)[:s.frames(pack)[1]+10]) },
 		"header":  func(s *space, pack string) { s.flip(pack, s.frames(pack)[1]+20) },
@@ -116,6 +117,7 @@ func TestPackedNumbers(t *testing.T) {
 
 // TestPackedOther: a recipe whose pack has other messages of the same sizes is not shown.
 func TestPackedOther(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	_, _, first, _, pack := s.packs()
 	other := s.new("A trip")
@@ -147,6 +149,7 @@ func (s *space) problems(o doctor.Options, kind string) (details []string) {
 // TestPackedHeal: doctor names the messages and checkpoints of a damaged frame, and restores
 // it from any place that has its messages.
 func TestPackedHeal(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		prepare func(s *space, root, second string)
 		header  bool // the header is damaged, too: size and hash of the messages are unknown
@@ -246,6 +249,7 @@ func (s *space) packElsewhere(ref, title string) {
 // TestPackedRuns: a checkpoint whose recipe names other messages, because a digit of a number
 // was changed, is not shown.
 func TestPackedRuns(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	_, _, _, second, _ := s.packs()
 	name := "packed/" + second + ".json"
@@ -314,6 +318,7 @@ func TestPackedHuge(t *testing.T) {
 // TestPackedPartial: a lost frame takes only its own messages; with partial a checkpoint is
 // read without them.
 func TestPackedPartial(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root, _, _, second, pack := s.packs()
 	s.removed(root)
@@ -346,7 +351,7 @@ func TestPackedDamage(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root, _, first, second, pack := s.packs()
 	want := map[string]string{first: firstText, second: secondText}
-	step := testsize.Of(23, 7, 2)
+	step := testsize.Of(61, 7, 2)
 	bits := []byte{0x01, 0x10, 0x80}
 	for _, name := range []string{pack, "packed/" + second + ".json"} {
 		data := s.read(name)
@@ -390,6 +395,7 @@ func TestPackedDamage(t *testing.T) {
 // TestPackedDamagedOthers: while a checkpoint cannot be read, the verbs work for everything
 // else.
 func TestPackedDamagedOthers(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root, _, first, second, pack := s.packs()
 	s.flip(pack, s.frames(pack)[2]-8)

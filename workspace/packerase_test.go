@@ -79,6 +79,7 @@ func (s *space) packSecrets(word string) string {
 // TestPackedForget: a forgotten conversation leaves no text, compressed or not, and the
 // packed checkpoints of another one are unchanged.
 func TestPackedForget(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id, other := s.packSecrets(secret), s.packSecrets(kept)
 	keep := s.packed(other)
@@ -102,6 +103,7 @@ func TestPackedForget(t *testing.T) {
 // TestPackedForgetCached: the cache of packed checkpoints keeps no title of a forgotten one,
 // even if it is written at the end of the forget.
 func TestPackedForgetCached(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := openSpace(t, dir, 0)
 	s.new("About " + secret)
@@ -165,6 +167,7 @@ func (s *space) age(ids ...string) {
 // TestPackedForgetShared: a message that the packed checkpoint of another conversation needs
 // stays, and the others leave the pack at once.
 func TestPackedForgetShared(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("About " + secret)
 	ids := s.say("shared one", "shared two", secret+" three")
@@ -194,6 +197,7 @@ func TestPackedForgetShared(t *testing.T) {
 // TestPackedForgetDamaged: neither a recipe nor a frame that cannot be read keeps forgotten
 // text, and what is readable remains.
 func TestPackedForgetDamaged(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(s *space, id, other string){
 		"another recipe": func(s *space, id, other string) { s.tearFile("packed/"+other+".json", 20) },
 		"its recipe":     func(s *space, id, other string) { s.tearFile("packed/"+id+".json", 20) },
@@ -256,6 +260,7 @@ func (s *space) lineOf(id string) string {
 // TestPackedPurge: a purge gives the space of removed packed checkpoints back, with their
 // text and their attachments.
 func TestPackedPurge(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.attach("x")
 	s.append(workspace.Append{Session: "x", Text: secret})

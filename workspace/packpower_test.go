@@ -18,6 +18,7 @@ import (
 // TestPackedAfterPowerLoss: a frame that is whole in its header only, as a power failure may
 // leave it, is not used by any later checkpoint.
 func TestPackedAfterPowerLoss(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	s.bread()
 	s.abandon(func(frame []byte) []byte {
@@ -36,6 +37,7 @@ func TestPackedAfterPowerLoss(t *testing.T) {
 // TestPackedRewritten: new messages before and after one that the pack has are checksummed
 // in their order.
 func TestPackedRewritten(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	s.say("one", "two", "three", "four", "five")
@@ -55,6 +57,7 @@ func TestPackedRewritten(t *testing.T) {
 // TestPackedTrash: the pack keeps the messages of a removed checkpoint, also those that no
 // other one needs, through later checkpoints and upkeep, so that undo restores it.
 func TestPackedTrash(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	id := s.new("Bread")
 	s.say("a", "b")
@@ -142,6 +145,7 @@ func TestPackedName(t *testing.T) {
 // TestTidyBounded: a prune rewrites the packs that waste most, as many as the limit allows
 // but at least one, and later prunes rewrite the others.
 func TestTidyBounded(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	var kept, names []string // by the size of what is not needed
 	for i, title := range []string{"Tea", "Soup", "Bread", "Rye"} {
@@ -197,6 +201,7 @@ func TestTidyBounded(t *testing.T) {
 // TestTidyAfterDamaged: a damaged pack, which is not rewritten, does not use the limit of a
 // prune.
 func TestTidyAfterDamaged(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	var names []string
 	for i, title := range []string{"Soup", "Bread"} {

@@ -14,6 +14,7 @@ import (
 // TestPackExchange: undo and redo of pack and unpack exchange the plain file and the recipe,
 // also if a branch of the checkpoint exists.
 func TestPackExchange(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("A trip")
 	s.say("Hello", "Where to?")
@@ -51,6 +52,7 @@ func TestPackExchange(t *testing.T) {
 // not completed, is moved to the trash by a repair if both have the same bytes; then the
 // file can be packed.
 func TestPackHidden(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("A trip")
 	s.say("Hello", "Where to?")
@@ -111,6 +113,7 @@ func TestPackHidden(t *testing.T) {
 // TestPackRefused: pack skips a checkpoint whose bytes a recipe cannot have, and reports any
 // other failure.
 func TestPackRefused(t *testing.T) {
+	t.Parallel()
 	s := openSpace(t, t.TempDir(), 0)
 	root := s.new("A trip")
 	s.say("Hello", "Where to?")

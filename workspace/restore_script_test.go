@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -17,6 +18,7 @@ import (
 // TestRestoreScript: the script of docs/format.md, as it is printed there, restores the
 // session of a packed checkpoint from its recipe and packs. It has at most ten lines.
 func TestRestoreScript(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "docs", "format.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +53,7 @@ func TestRestoreScript(t *testing.T) {
 	if runs := strings.Count(s.read("packed/"+branched.ID+".json"), ".zst"); runs < 2 {
 		t.Errorf("%s has %d runs, want those of two packs", branched.ID, runs)
 	}
-	for _, cp := range []*workspace.Snapshot{empty, whole, part, sibling, branched} {
+	for _, cp := range testsize.Sample(t, "checkpoints", []*workspace.Snapshot{empty, whole, part, sibling, branched}, testsize.Of(2, 5, 5)) {
 		cmd := exec.Command("sh", script, cp.Path)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()

@@ -13,6 +13,7 @@ import (
 // survives all verbs: undo restores each file byte for byte, and a checkpoint that is packed
 // and unpacked is the same. Without sharing there is no such white space.
 func TestAlignedFiles(t *testing.T) {
+	t.Parallel()
 	const block = 512
 	defer durable.AssumeBlockSize(block)()
 	s := openSpace(t, t.TempDir(), 0)

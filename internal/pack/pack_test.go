@@ -106,7 +106,7 @@ func TestRoundTrip(t *testing.T) {
 		"none":   nil,
 		"empty":  {{}, {}, {}},
 		"small":  messages(30, 100),
-		"frames": messages(4000, 3000),
+		"frames": messages(testsize.Of(1000, 2000, 4000), 3000),
 		"large":  {[]byte("a"), large, []byte("b"), []byte("c"), noise, large},
 		"many":   slices.Repeat([][]byte{{'x'}, {}}, 40_000),
 		"exact":  {large[:1<<20], large[:128<<10], large[:1<<20-128<<10], {}, large[:1<<20+1]},

@@ -319,9 +319,7 @@ func (s *siege) follow(d *deed) {
 }
 
 func (s *siege) command(args ...string) *exec.Cmd {
-	cmd := exec.Command("bough", append([]string{"-w", s.dir, "--json"}, args...)...)
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
-	return cmd
+	return exec.Command("bough", append([]string{"-w", s.dir, "--json"}, args...)...)
 }
 
 // judge checks the final state, after all processes have ended.

@@ -85,9 +85,7 @@ func (s *stop) signal(sig os.Signal) {
 }
 
 func (s *stop) command(args ...string) *exec.Cmd {
-	cmd := exec.Command("bough", append([]string{"-w", s.dir}, args...)...)
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
-	return cmd
+	return exec.Command("bough", append([]string{"-w", s.dir}, args...)...)
 }
 
 // locked checks that a command exits with 6 and names the holder, and returns its duration.

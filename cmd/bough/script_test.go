@@ -22,11 +22,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// noSleep is the value of GORACE for the programs that tests start.
+const noSleep = "atexit_sleep_ms=0"
+
 // TestMain makes the command itself available to the scripts, as bough.
 func TestMain(m *testing.M) {
 	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "bough" {
 		boughMain()
 	}
+	// The race detector lets a program sleep for a second at its end by default.
+	os.Setenv("GORACE", noSleep)
 	testscript.Main(withBough{testsize.InMemory(testsize.Waiting(testsize.LazyGC(m)))}, map[string]func(){
 		"runner":  runnerMain,
 		"canned":  canned,
@@ -170,8 +175,7 @@ func setUp(env *testscript.Env) error {
 	home := filepath.Join(env.WorkDir, "home")
 	env.Setenv("HOME", home)
 	env.Setenv("TZ", "UTC")
-	// The race detector lets a program sleep for a second at its end by default.
-	env.Setenv("GORACE", "atexit_sleep_ms=0")
+	env.Setenv("GORACE", noSleep)
 	r, err := newRunner(env)
 	env.Values[memoryKey{}] = &memory{map[string]map[string]string{}, map[string]func(){}, r}
 	return errors.Join(err, os.Mkdir(home, 0o700))

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		testmcp.Main()
 		return
 	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // for the programs that the tests start: under the race detector each sleeps for a second
 	os.Exit(m.Run())
 }
 

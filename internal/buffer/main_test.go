@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 		serve(dir, os.Getenv(until))
 		return
 	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // for the programs that the tests start: under the race detector each sleeps for a second
 	os.Exit(testsize.InMemory(testsize.Waiting(m)).Run())
 }
 

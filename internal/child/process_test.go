@@ -19,6 +19,7 @@ const asChild = "TEST_AS_CHILD"
 func TestMain(m *testing.M) {
 	switch how := os.Getenv(asChild); how {
 	case "":
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // for the programs that the tests start: under the race detector each sleeps for a second
 		os.Exit(m.Run())
 	case "cat":
 		io.Copy(os.Stdout, os.Stdin)

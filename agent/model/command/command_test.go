@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(asCommand); name != "" {
 		os.Exit(commands[name]())
 	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // for the programs that the tests start: under the race detector each sleeps for a second
 	os.Exit(m.Run())
 }
 

@@ -42,6 +42,7 @@ func TestBrowser(t *testing.T) {
 	all := []test{
 		{"keys", (*chromium).keys}, {"agent", (*chromium).agent}, {"explore", (*chromium).explore}, {"large", (*chromium).large},
 		{"access", (*chromium).access}, {"live", (*chromium).live}, {"tabs", (*chromium).tabs}, {"forks", (*chromium).forks},
+		{"reset", (*chromium).reset}, {"background", (*chromium).background}, {"more keys", (*chromium).moreKeys},
 		{"story", (*chromium).story}, {"modules", (*chromium).modules}, {"tree", (*chromium).tree}, {"axe", (*chromium).axe},
 		{"hostile", (*chromium).hostile}, {"restart", (*chromium).restart},
 	}
@@ -201,6 +202,7 @@ type tab struct {
 	requests []string
 	problems []string // reports of the policy, exceptions and errors of the console
 	live     map[network.RequestID]bool
+	loads    int // documents that were requested
 }
 
 // tab opens a tab with cookies and storage of its own.
@@ -246,6 +248,7 @@ func (b *tab) listen(event any) {
 	case *network.EventRequestWillBeSent:
 		if e.Type == network.ResourceTypeDocument {
 			clear(b.live) // the page before it is gone
+			b.loads++
 		}
 		b.requests = append(b.requests, e.Request.URL)
 		if strings.HasSuffix(e.Request.URL, "/events") {

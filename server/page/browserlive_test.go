@@ -2,6 +2,9 @@ package page_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/workspace"
@@ -141,4 +144,104 @@ func (c *chromium) tabs(t *testing.T) {
 	for _, b := range tabs {
 		b.clean()
 	}
+}
+
+// documents returns how many documents the tab has requested.
+func (b *tab) documents() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.loads
+}
+
+// reset: if another log takes the place of the log, each tab is loaded again once, and shows
+// what there is.
+func (c *chromium) reset(t *testing.T) {
+	s := c.newSite(t)
+	session, _ := trip(s)
+	s.serve()
+	first := c.tab(t)
+	first.enter(s, session)
+	tabs := []*tab{first}
+	for len(tabs) < 4 {
+		b := first.another()
+		b.visit("/c/" + session)
+		tabs = append(tabs, b)
+	}
+	again := func(what, text string, replace func()) {
+		t.Helper()
+		before := make([]int, len(tabs))
+		for i, b := range tabs {
+			before[i] = b.documents()
+			b.eval(`window.old = true`)
+		}
+		replace()
+		s.bough("append", text)
+		for _, b := range tabs {
+			b.wait(`!window.old && ` + live)
+			b.wait(fmt.Sprintf(`document.querySelector("#feed").innerText.includes(%q)`, text))
+		}
+		s.bough("append", text+", and what follows")
+		for i, b := range tabs {
+			b.wait(fmt.Sprintf(`document.querySelector("#feed").innerText.includes(%q)`, text+", and what follows"))
+			if n := b.documents() - before[i]; n != 1 {
+				t.Errorf("%s: tab %d is loaded again %d times", what, i, n)
+			}
+		}
+	}
+	log := filepath.Join(s.dir, ".bough", "operations.jsonl")
+	again("a new log", "After a new log", func() {
+		if err := os.Remove(log); err != nil {
+			t.Fatal(err)
+		}
+	})
+	again("a new log while the server is down", "After a restart", func() {
+		s.kill()
+		if err := os.Remove(log); err != nil {
+			t.Fatal(err)
+		}
+		s.bough("rename", session, "Journey")
+		s.serve()
+	})
+	for _, b := range tabs {
+		if title := b.eval(`document.querySelector("h1").textContent`).Str; title != "Journey" {
+			t.Errorf("the title is %q", title)
+		}
+		b.clean()
+	}
+	if n := first.streams() + tabs[1].streams() + tabs[2].streams() + tabs[3].streams(); n != 1 {
+		t.Errorf("%d connections for events", n)
+	}
+}
+
+// background: the next server in the background has the port and accepts the cookies of the
+// last one, so tabs continue.
+func (c *chromium) background(t *testing.T) {
+	s := c.newSite(t)
+	session, _ := trip(s)
+	t.Cleanup(func() { s.bough("open", "--stop") })
+	b := c.tab(t)
+	b.enter(s, session)
+	if at := b.eval(`location.pathname`).Str; at != "/c/"+session {
+		t.Fatalf("the page opens %s", at)
+	}
+	b.eval(`window.old = true`)
+	if !s.bough("open", "--stop").Get("stopped").Bool() {
+		t.Fatal("no server ran")
+	}
+	b.wait(`document.body.dataset.connection === "reconnecting"`)
+	s.bough("append", "Said meanwhile")
+	r := s.bough("open", "--print")
+	if !r.Get("started").Bool() || !strings.HasPrefix(r.Get("url").Str, b.base+"/") {
+		t.Errorf("the next server is %s, want one at %s", r.Raw, b.base)
+	}
+	b.wait(`document.body.dataset.connection === "online"`)
+	b.wait(`document.querySelector("#feed").innerText.includes("Said meanwhile")`)
+	if !b.eval(`window.old === true`).Bool() {
+		t.Error("the tab was loaded again")
+	}
+	b.visit("/log") // by the cookie
+	if b.eval(`document.querySelectorAll(".log li").length`).Int() == 0 {
+		t.Error("the log is empty")
+	}
+	b.clean()
 }

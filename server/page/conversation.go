@@ -37,6 +37,7 @@ type conversation struct {
 	Running  []running
 	ReadOnly bool // it is a checkpoint
 	Head     bool // the head is at the leaf
+	End      bool // no message follows the leaf
 	Picture  string
 	Compare  string
 	Delete   deletion
@@ -388,6 +389,8 @@ func (f *found) conversation(q pathQuery, related relations) *conversation {
 	c.Chunks = f.chunks(c.Loaded, related)
 	_, head := f.marks()
 	c.Head = head != "" && head == f.leaf
+	run, known := f.endOf(f.leaf)
+	c.End = known && f.runs[run].Leaf
 	if from := c.Loaded.From; from > 0 {
 		c.Earlier = f.window(related, max(0, from-chunkSize))
 	}

@@ -3,6 +3,7 @@
 // was done, and offers to undo it. What a user types is kept until the server has it.
 
 import * as feeds from './feed.js';
+import * as menus from './menus.js';
 import { say, sayNext, undoable } from './status.js';
 
 /** @typedef {import('./status.js').Said} Said */
@@ -227,6 +228,7 @@ export async function copyText(message) {
  * @param {Element} within @param {string} act
  */
 export function use(within, act) {
+  menus.restore(within);
   const form = within.querySelector(`form[data-act="${act}"]`);
   if (!(form instanceof HTMLFormElement)) {
     say({ said: `${act === 'continue' ? 'Continue' : act[0].toUpperCase() + act.slice(1)} is not possible here` });

@@ -2,6 +2,7 @@
 // The messages of a path: chunks that are loaded near the view, and the focus among them.
 
 import { piece } from './html.js';
+import { lift } from './menus.js';
 import { morph } from './morph.js';
 import { say } from './status.js';
 
@@ -140,6 +141,7 @@ function put(section, content) {
   observer?.unobserve(section);
   section.classList.remove('unloaded');
   /** @type {HTMLElement} */ (section).style.minHeight = '';
+  lift(content);
   section.replaceChildren(content);
   document.dispatchEvent(new CustomEvent('bough:added', { detail: section }));
 }
@@ -344,6 +346,7 @@ export async function grow(leaf, count) {
   const from = Number(feed.dataset.total);
   feed.setAttribute('role', 'feed');
   feed.dataset.leaf = leaf;
+  feed.dataset.end = '';
   feed.dataset.total = `${from + count}`;
   const parent = document.querySelector('#composer input[name="parent_id"]');
   if (parent instanceof HTMLInputElement) parent.value = leaf;
@@ -379,6 +382,16 @@ export function address() {
   if (!/^#m-/.test(url.hash)) url.hash = '';
   if (!url.pathname.startsWith('/c/') || !leaf) return url;
   url.searchParams.set('leaf', leaf);
+  return url;
+}
+
+/** Returns the address with the messages that may have followed the end of the path, if that is shown. */
+export function latest() {
+  const url = address();
+  const { leaf, end } = feedOf()?.dataset ?? {};
+  if (end === undefined || !leaf || !url.searchParams.has('leaf')) return url;
+  url.searchParams.delete('leaf');
+  url.searchParams.set('at', leaf); // the newest path through it
   return url;
 }
 

@@ -9,6 +9,7 @@ import * as highlight from './highlight.js';
 import { piece, Refusal } from './html.js';
 import * as keys from './keys.js';
 import { Live } from './live.js';
+import * as menus from './menus.js';
 import { morph } from './morph.js';
 import * as siblings from './siblings.js';
 import { isSilent, say, sayKept } from './status.js';
@@ -40,7 +41,9 @@ function onMessage(name) {
 
 /** Marks the current message, and compares the marked one with the next one. */
 function compare() {
-  const link = feeds.current()?.querySelector('[data-act="compare"]');
+  const message = feeds.current();
+  if (message) menus.restore(message);
+  const link = message?.querySelector('[data-act="compare"]');
   if (!(link instanceof HTMLAnchorElement)) return;
   const a = new URL(link.href).searchParams.get('a') ?? '';
   const first = sessionStorage.getItem(marked);
@@ -235,7 +238,7 @@ function pathOf(url) {
 async function again() {
   const place = feeds.place() ?? { at: 0, top: 0 };
   try {
-    await siblings.show(feeds.address(), place, '');
+    await siblings.show(feeds.latest(), place, '');
     return;
   } catch (e) {
     if (!isGone(e)) throw e;
@@ -265,6 +268,12 @@ async function missed() {
   }
 }
 
+/** Loads the page again, because the events do not say what changed. */
+function reset() {
+  history.replaceState(history.state, '', feeds.latest());
+  location.reload();
+}
+
 /** @param {import('./live.js').State} state */
 function onState(state) {
   const before = document.body.dataset.connection;
@@ -278,7 +287,7 @@ function onState(state) {
 function listen() {
   const { seq, heartbeat } = document.body.dataset;
   if (!seq) return;
-  const live = new Live(seq, Number(heartbeat) || 15_000, { events: onEvents, state: onState, missed, reset: () => location.reload() });
+  const live = new Live(seq, Number(heartbeat) || 15_000, { events: onEvents, state: onState, missed, reset });
   live.start();
   window.addEventListener('pagehide', () => {
     history.replaceState({ ...history.state, place: feeds.place() ?? undefined }, '');
@@ -296,6 +305,7 @@ async function start() {
   bindKeys();
   tree.start();
   act.start();
+  menus.start();
   siblings.start();
   highlight.start();
   offerAll();

@@ -21,8 +21,12 @@ import (
 // maxRoots is how many trees the sidebar lists, those that were active last.
 const maxRoots = 200
 
-// maxRows is how many rows the sidebar lists.
-const maxRows = 2000
+// maxRows is how many rows the sidebar lists, and maxMatches how many if a text filters them,
+// since they are sent for each character that is typed.
+const (
+	maxRows    = 2000
+	maxMatches = 200
+)
 
 // maxOpened is how many conversations the sidebar lists with their forks.
 const maxOpened = 20
@@ -112,8 +116,12 @@ func sidebar(c *request) (view, error) {
 		source.Forest, t.More = recentTrees(trees, above)
 	}
 	rows := treerows.Rows(source, o)
-	if n := len(rows); n > maxRows { // parents are before their children
-		rows, t.Cut = rows[:maxRows], n-maxRows
+	most := maxRows
+	if o.Text != "" {
+		most = maxMatches
+	}
+	if n := len(rows); n > most { // parents are before their children
+		rows, t.Cut = rows[:most], n-most
 	}
 	t.Rows = nest(rows, shown, c.shownLeaf, o.Root, c.opts.Now())
 	t.links(c.r.URL, above)

@@ -113,3 +113,29 @@ func TestRecentTrees(t *testing.T) {
 		t.Errorf("of 3 trees %d are listed, %d more", len(all.Roots), more)
 	}
 }
+
+// TestMatches: a text that many rows have sends some of them.
+func TestMatches(t *testing.T) {
+	w, err := workspace.Open(t.Context(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const extra = 7
+	for i := range maxMatches + extra {
+		if _, err := w.New(t.Context(), fmt.Sprint("Bread ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := draw(t, w, "/piece/tree?text=bread")
+	if n := len(d.with("role", "treeitem")); n != maxMatches {
+		t.Errorf("%d rows are sent", n)
+	}
+	if cut := d.find(func(n *html.Node) bool {
+		return n.Data == "p" && words(n) == fmt.Sprint(extra, " more rows are not listed; a longer text finds them.")
+	}); len(cut) != 1 {
+		t.Error("the tree does not say how many rows are missing")
+	}
+	if n := len(draw(t, w, "/piece/tree?text=bread+20").with("role", "treeitem")); n != 8 {
+		t.Errorf("%d rows match a longer text", n)
+	}
+}

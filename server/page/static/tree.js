@@ -9,6 +9,11 @@ import { say } from './status.js';
 /** How long typed characters belong together, in milliseconds. */
 const typing = 700;
 
+/** How long the page waits for another character before it reads the tree, in milliseconds. */
+const pause = 150;
+
+let waiting = 0;
+
 const kept = 'bough.tree'; // in sessionStorage: which rows the user opened and folded
 
 let typed = '';
@@ -247,7 +252,9 @@ export function start() {
   at.addEventListener('keydown', onKey);
   at.addEventListener('click', onClick);
   at.addEventListener('input', ({ target }) => {
-    if (target instanceof Element && target.closest('form') === filters()) refresh().catch(complain);
+    if (!(target instanceof Element) || target.closest('form') !== filters()) return;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => refresh().catch(complain), pause);
   });
   at.addEventListener('submit', (e) => {
     if (e.target === filters()) e.preventDefault();

@@ -23,21 +23,33 @@ import (
 // grownFormats are the formats whose transcripts are read in parts.
 var grownFormats = []string{"claude-code", "codex", "gemini", "pi"}
 
+// A growingFile is a transcript for [TestGrow].
+type growingFile struct {
+	data   []byte
+	fixed  bool
+	cyclic bool // an import of a part has another cycle to break, or none: the result may differ
+}
+
+// cyclicFixtures are the fixtures with cycles of parents. Those named odd also have an id twice: the
+// second message gets an id that is computed from its records, of which a part may have fewer.
+var cyclicFixtures = []string{"joinring.txtar", "odd.txtar"}
+
 // fixturesIn returns the transcripts of a format among the fixtures of package convert.
-func fixturesIn(t *testing.T, format string) (files [][]byte) {
+func fixturesIn(t *testing.T, format string) (files []growingFile) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join("..", "convert", "testdata", format), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
+		cyclic := slices.Contains(cyclicFixtures, d.Name())
 		switch filepath.Ext(path) {
 		case ".jsonl":
-			files = append(files, data)
+			files = append(files, growingFile{data, true, cyclic})
 		case ".txtar":
 			for _, f := range txtar.Parse(data).Files {
 				if filepath.Ext(f.Name) == ".jsonl" {
-					files = append(files, f.Data)
+					files = append(files, growingFile{f.Data, true, cyclic})
 				}
 			}
 		}
@@ -64,18 +76,22 @@ func TestGrow(t *testing.T) {
 			}
 			random := rand.New(rand.NewPCG(9, uint64(len(name))))
 			files := testsize.Sample(t, "fixtures", fixturesIn(t, name), testsize.Of(1, 2, 0))
-			fixed := len(files)
 			for range testsize.Of(1, 1, 12) {
-				files = append(files, writtenIn(t, f, random))
+				files = append(files, growingFile{data: writtenIn(t, f, random)})
 				if draw := drawers[name]; draw != nil {
-					files = append(files, draw(random))
+					files = append(files, growingFile{data: draw(random)})
 				}
 			}
 			var all grownPieces
-			for i, data := range files {
-				odd := i < fixed && (name == "claude-code" || name == "pi") // with parents after their children
-				n := growing(t, f, data, odd, random)
-				all.pieces, all.parts, all.stored = all.pieces+n.pieces, all.parts+n.parts, all.stored+n.stored
+			for _, file := range files {
+				limits := []int{random.IntN(2) * (2 + random.IntN(8))} // half of the lines are one file
+				if file.fixed && testsize.Full() {
+					limits = []int{0, 2 + random.IntN(8)}
+				}
+				for _, limit := range limits {
+					n := growing(t, f, file.data, limit, file.cyclic, random)
+					all.pieces, all.parts, all.stored = all.pieces+n.pieces, all.parts+n.parts, all.stored+n.stored
+				}
 			}
 			t.Logf("%d of %d pieces were read in parts, %d with stored tails", all.parts, all.pieces, all.stored)
 			if (all.parts == 0 || all.stored == 0) && all.pieces > 20 { // a short run has few, which may all begin branches
@@ -89,9 +105,9 @@ func TestGrow(t *testing.T) {
 // those that were with stored tails.
 type grownPieces struct{ pieces, parts, stored int }
 
-// growing follows a transcript with tails, with stored ones and without. The end of an odd one
-// may differ from an import of the whole.
-func growing(t *testing.T, f *convert.Format, data []byte, odd bool, random *rand.Rand) (n grownPieces) {
+// growing follows a transcript with tails, with stored ones and without, in files of limit messages,
+// or in one if that is 0. Only the end of one that is not cyclic is compared with an import of the whole.
+func growing(t *testing.T, f *convert.Format, data []byte, limit int, cyclic bool, random *rand.Rand) (n grownPieces) {
 	t.Helper()
 	most := testsize.Of(5, 8, 1000)
 	ends := []int{}
@@ -104,7 +120,6 @@ func growing(t *testing.T, f *convert.Format, data []byte, odd bool, random *ran
 		n := random.IntN(len(ends) - 1)
 		ends = slices.Delete(ends, n, n+1)
 	}
-	limit := random.IntN(2) * (2 + random.IntN(8)) // half of the lines are one file
 	with, stored, without := openSpace(t, t.TempDir(), limit), openSpace(t, t.TempDir(), limit), openSpace(t, t.TempDir(), limit)
 	path := filepath.Join(t.TempDir(), "transcript.jsonl")
 	var tails workspace.Tails
@@ -134,13 +149,38 @@ func growing(t *testing.T, f *convert.Format, data []byte, odd bool, random *ran
 			}
 		}
 	}
-	if limit > 0 || odd {
+	if limit > 0 || cyclic {
 		return n // the outline lists each file
 	}
-	if got, want := sortedLines(with.outline(f)), sortedLines(imported(t, f, data)); got != want {
+	whole := openSpace(t, t.TempDir(), 0)
+	source := []imports.Source{{Paths: []string{path}, Format: f, Found: true}} // a side conversation is imported only from a named file
+	if _, err := whole.ImportAll(t.Context(), source, imports.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := sortedLines(with.outline(f)), sortedLines(whole.outline(f)); got != want {
 		t.Fatalf("it has\n%s\ninstead of\n%s\nof\n%s", missingIn(got, want), missingIn(want, got), data)
 	}
 	return n
+}
+
+// TestGrowSide: a side conversation that grows is not imported, as when it is found whole: it has to
+// be named.
+func TestGrowSide(t *testing.T) {
+	t.Parallel()
+	f, err := convert.Named("codex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join("..", "convert", "testdata", "codex", "paginated.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := growing(t, f, data, 0, false, rand.New(rand.NewPCG(9, 1))); n.pieces == 0 || n.parts+n.stored > 0 {
+		t.Errorf("%+v, want pieces, and none that was read in parts", n)
+	}
+	if imported(t, f, data) == "" {
+		t.Error("it is not imported if it is named")
+	}
 }
 
 // sortedLines sorts the lines of an outline: a message that a live import adds may have another

@@ -1,0 +1,112 @@
+package ignore
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A Reason says why an entry belongs to no state although no pattern ignores it. The zero
+// value means that it may belong to one.
+type Reason string
+
+const (
+	VersionControl Reason = "version control"     // the data of git and others
+	Workspace      Reason = "workspace of bough"  // what bough itself writes
+	Dependencies   Reason = "installed packages"  // of Node
+	Bytecode       Reason = "compiled Python"     //
+	Environment    Reason = "virtual environment" // of Python
+	Cache          Reason = "tagged as a cache"   // with a valid CACHEDIR.TAG
+	Temporary      Reason = "temporary file of bough"
+)
+
+// Always reports whether not even a file that git tracks belongs to a state.
+func (r Reason) Always() bool { return r == VersionControl || r == Workspace || r == Temporary }
+
+// Marks are what the entries of a directory say about it.
+type Marks uint8
+
+const (
+	environment Marks = 1 << iota
+	cacheTag
+	workspace
+)
+
+// CacheTag is the name of the file that tags a directory as a cache, if it begins with a
+// signature. MaxTag is the number of bytes that decide.
+const (
+	CacheTag = "CACHEDIR.TAG"
+	MaxTag   = len(signature)
+)
+
+// EnvironmentFile and WorkspaceFolder are names of entries that say what a directory is.
+const (
+	EnvironmentFile = "pyvenv.cfg"
+	WorkspaceFolder = ".bough"
+)
+
+// signature is that of the Cache Directory Tagging Specification 0.6 (bford.info/cachedir).
+const signature = "Signature: 8a477f597d28d172789f06886806bc55"
+
+// Mark returns what an entry says about its directory. The marks of all entries are combined
+// with |.
+func Mark(name string, isDir bool) Marks {
+	switch {
+	case name == EnvironmentFile && !isDir:
+		return environment
+	case name == CacheTag && !isDir:
+		return cacheTag
+	case name == WorkspaceFolder && isDir:
+		return workspace
+	}
+	return 0
+}
+
+// Tagged reports whether the file [CacheTag] of the directory must be read.
+func (m Marks) Tagged() bool { return m&cacheTag != 0 }
+
+// Whole returns why nothing in a directory with these marks belongs to a state. Tag has the
+// first [MaxTag] bytes of its file [CacheTag], or nothing.
+func (m Marks) Whole(tag []byte) Reason {
+	switch {
+	case m&environment != 0:
+		return Environment
+	case m.Tagged() && bytes.HasPrefix(tag, []byte(signature)):
+		return Cache
+	}
+	return ""
+}
+
+// BuiltIn returns why an entry of a directory with these marks belongs to no state. What
+// bough writes is only in its workspaces, which have a folder .bough.
+func (m Marks) BuiltIn(name string, isDir bool) Reason {
+	switch {
+	case strings.EqualFold(name, ".git"): // also a file, in worktrees and submodules
+		return VersionControl
+	case strings.HasSuffix(name, ".bough-tmp"):
+		return Temporary
+	case m&workspace != 0 && isOwn(name, isDir):
+		return Workspace
+	case !isDir:
+		return ""
+	}
+	switch name {
+	case ".hg", ".svn", ".jj", ".bzr", ".sl", ".pijul", "_darcs":
+		return VersionControl
+	case "node_modules":
+		return Dependencies
+	case "__pycache__":
+		return Bytecode
+	}
+	return ""
+}
+
+// isOwn reports whether bough writes an entry of a workspace.
+func isOwn(name string, isDir bool) bool {
+	switch name {
+	case WorkspaceFolder, "conversations", "agents", "explorations", "files", "packed", "states":
+		return isDir
+	case "head.json", "bookmarks.json", "config.json":
+		return !isDir
+	}
+	return false
+}

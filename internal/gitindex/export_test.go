@@ -1,0 +1,4 @@
+package gitindex
+
+// List returns the paths.
+func (p Paths) List() []string { return p.list }

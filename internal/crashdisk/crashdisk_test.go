@@ -76,6 +76,10 @@ func TestLost(t *testing.T) {
 		{"made and renamed", "", "make t\nrename t a", "|t=|a="},
 		{"swapped", "a=old", replace + "sync t\nsyncdir .\nswap t a", "a=old t=new|a=new t=old"},
 		{"swapped and removed", "a=old", replace + "sync t\nsyncdir .\nswap t a\nunlink t", "a=old t=new|a=old|a=new|a=new t=old"},
+		{"swapped across folders", "a=old d/ d/t=new", "swap d/t a\nsyncdir .", "a=old d/ d/t=new|a=new d/ d/t=old"},
+		{"swapped across folders, safe", "a=old d/ d/t=new", "swap d/t a\nsyncdir .\nsyncdir d", "a=new d/ d/t=old"},
+		{"into another folder and replaced", "a=old d/ d/t=new", "rename a d/a\nrename d/t a\nsyncdir .\nsyncdir d", "a=new d/ d/a=old"},
+		{"a link", "", "symlink a=b\nsync .", "|a=b"},
 		{"a line more", "log=one,", "write log=one,two", "log=one,|log=one,t|log=one,tw|log=one,000|log=one,t00|log=one,two"},
 		{"a line more, safe", "log=one,", "write log=one,two\nsync log", "log=one,two"},
 		{"cut", "log=one", "cut log", "log=one|log="},
@@ -169,7 +173,7 @@ func TestFollowNothing(t *testing.T) {
 func TestReadAndWrite(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Unix(1_700_000_000, 123_456_000)
-	want := crashdisk.Tree{"d": nil, "d/a": {Data: []byte("x"), Time: at}, "skipped": {Time: at}}
+	want := crashdisk.Tree{"d": nil, "d/a": {Data: []byte("x"), Time: at}, "l": {Data: []byte("d/a"), Link: true}, "skipped": {Time: at}}
 	if err := want.Write(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -48,12 +48,14 @@ func (o op) change(f *File) *File {
 	switch o.Do {
 	case "make":
 		return &File{Time: o.Time}
+	case "symlink":
+		return &File{Data: o.Data, Time: o.Time, Link: true}
 	case "write":
 		return &File{Data: overwrite(f.Data, o.At, o.Data), Time: o.Time}
 	case "cut":
 		return &File{Data: f.Data[:min(o.At, int64(len(f.Data)))], Time: o.Time}
 	}
-	return &File{f.Data, o.Time, f.sum}
+	return &File{Data: f.Data, Time: o.Time, sum: f.sum}
 }
 
 // A node is a file or a folder, independent of its names.
@@ -65,21 +67,21 @@ type node struct {
 // A change is the effect of one step on the names of a folder. It survives a crash
 // completely or not at all.
 type change struct {
-	folder int
 	names  []name
-	after  *change // the change without which it cannot survive, or nil
-	synced bool    // the folder was synced, but after is not durable
+	synced map[int]bool // by folder of names
+	after  *change      // the change without which it cannot survive, or nil
 	safe   bool
 }
 
 // A name is a new entry of a folder.
 type name struct {
-	name string
-	node int // -1 for a removed entry
+	folder int
+	name   string
+	node   int // -1 for a removed entry
 }
 
 func (d *disk) do(o op) {
-	if o.Do == "make" || o.Do == "mkdir" {
+	if o.Do == "make" || o.Do == "mkdir" || o.Do == "symlink" {
 		for len(d.nodes) <= o.node {
 			d.nodes = append(d.nodes, node{})
 		}
@@ -93,20 +95,20 @@ func (d *disk) do(o op) {
 	n := &d.nodes[o.node]
 	base, to := path.Base(o.Name), path.Base(o.To)
 	switch o.Do {
-	case "make", "mkdir":
-		d.change(nil, o.dir, name{base, o.node})
+	case "make", "mkdir", "symlink":
+		d.change(nil, name{o.dir, base, o.node})
 	case "unlink":
-		d.change(nil, o.dir, name{base, -1})
+		d.change(nil, name{o.dir, base, -1})
 	case "swap":
-		d.change(nil, o.dir, name{base, o.other}, name{to, o.node})
+		d.change(nil, name{o.dir, base, o.other}, name{o.toDir, to, o.node})
 	case "link":
-		d.change(nil, o.toDir, name{to, o.node})
+		d.change(nil, name{o.toDir, to, o.node})
 	case "rename":
 		if o.dir == o.toDir {
-			d.change(nil, o.dir, name{base, -1}, name{to, o.node})
+			d.change(nil, name{o.dir, base, -1}, name{o.dir, to, o.node})
 		} else {
-			added := d.change(nil, o.toDir, name{to, o.node})
-			d.change(added, o.dir, name{base, -1})
+			added := d.change(nil, name{o.toDir, to, o.node})
+			d.change(added, name{o.dir, base, -1})
 		}
 	case "write", "cut", "settimes":
 		if n.now != nil {
@@ -128,31 +130,44 @@ func overwrite(data []byte, at int64, p []byte) []byte {
 	return out
 }
 
-func (d *disk) change(after *change, folder int, names ...name) *change {
-	c := &change{folder: folder, names: names, after: after}
-	c.apply(d.nodes[folder].names)
+func (d *disk) change(after *change, names ...name) *change {
+	c := &change{names: names, synced: map[int]bool{}, after: after}
+	c.apply(func(folder int) map[string]int { return d.nodes[folder].names })
 	d.pending = append(d.pending, c)
 	return c
 }
 
-func (c *change) apply(names map[string]int) {
+// apply makes c in the entries of folders.
+func (c *change) apply(of func(folder int) map[string]int) {
 	for _, n := range c.names {
 		if n.node < 0 {
-			delete(names, n.name)
+			delete(of(n.folder), n.name)
 		} else {
-			names[n.name] = n.node
+			of(n.folder)[n.name] = n.node
 		}
 	}
 }
 
 // syncDir makes the names in a folder durable, except removals whose new name
-// elsewhere is not durable yet.
+// elsewhere is not durable yet, a swap with a folder that was not synced, and later changes
+// of the same names.
 func (d *disk) syncDir(folder int) {
+	type place struct {
+		folder int
+		name   string
+	}
+	waiting := map[place]bool{}
 	d.pending = slices.DeleteFunc(d.pending, func(c *change) bool {
-		c.synced = c.synced || c.folder == folder
-		c.safe = c.synced && (c.after == nil || c.after.safe)
+		c.synced[folder] = true
+		c.safe = c.after == nil || c.after.safe
+		for _, n := range c.names {
+			c.safe = c.safe && c.synced[n.folder] && !waiting[place{n.folder, n.name}]
+		}
+		for _, n := range c.names {
+			waiting[place{n.folder, n.name}] = waiting[place{n.folder, n.name}] || !c.safe
+		}
 		if c.safe {
-			c.apply(d.nodes[c.folder].safeNames)
+			c.apply(func(folder int) map[string]int { return d.nodes[folder].safeNames })
 		}
 		return c.safe
 	})
@@ -201,10 +216,12 @@ func (d *disk) lost(most int, random *rand.Rand) iter.Seq[Tree] {
 				if choice[i] == 0 || c.after != nil && !c.after.safe && choice[slices.Index(d.pending, c.after)] == 0 {
 					continue
 				}
-				if names[c.folder] == nil {
-					names[c.folder] = maps.Clone(d.nodes[c.folder].safeNames)
-				}
-				c.apply(names[c.folder])
+				c.apply(func(folder int) map[string]int {
+					if names[folder] == nil {
+						names[folder] = maps.Clone(d.nodes[folder].safeNames)
+					}
+					return names[folder]
+				})
 			}
 			bytes := map[int]*File{}
 			for i, n := range files {

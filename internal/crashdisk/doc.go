@@ -10,8 +10,9 @@
 //     name.
 //   - A folder has its durable names, and any subset of the changes since it was
 //     synced; changes of the same name keep their order. A rename within a folder is
-//     one change, and so is a swap. A rename into another folder is two changes: the
-//     old name never disappears without the new one appearing.
+//     one change, and so is a swap, which is durable when both folders are synced. A
+//     rename into another folder is two changes: the old name never disappears without
+//     the new one appearing.
 //   - A folder that loses its own name loses its content.
 package crashdisk
 

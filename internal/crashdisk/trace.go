@@ -11,7 +11,7 @@ import (
 
 // A Step is one call to the file system.
 type Step struct {
-	Do       string    // make open write cut chmod sync syncdir rename swap unlink mkdir settimes
+	Do       string    // make open write cut chmod sync syncdir rename swap unlink mkdir symlink settimes
 	Name, To string    // relative to the folder, "." for itself
 	At       int64     // offset of Data, or the new size of the file
 	Data     []byte    // bytes to write
@@ -134,7 +134,7 @@ func (d *disk) find(s Step) (o op, err error) {
 	}
 	o.node, err = d.at(s.Name)
 	switch s.Do {
-	case "make", "mkdir":
+	case "make", "mkdir", "symlink":
 		if err == nil {
 			return o, fmt.Errorf("it exists already")
 		}

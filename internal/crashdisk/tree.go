@@ -17,7 +17,8 @@ type Tree map[string]*File
 // A File is the content of a file. It must not be modified.
 type File struct {
 	Data []byte
-	Time time.Time // modification time
+	Time time.Time // modification time, not of a link
+	Link bool      // it is a symbolic link, and Data its target
 	sum  *Sum      // of the bytes, nil until computed
 }
 
@@ -34,6 +35,9 @@ func (t Tree) Sum() Sum {
 				f.sum = new(Sum(sha256.Sum256(f.Data)))
 			}
 			b = append(b, f.sum[:]...)
+			if f.Link {
+				b = append(b, 'l')
+			}
 			b = binary.LittleEndian.AppendUint64(b, uint64(f.Time.UnixNano()))
 		}
 		b = append(b, 1)
@@ -67,6 +71,11 @@ func Read(dir string, skip func(name string) bool) (Tree, error) {
 		if err != nil {
 			return err
 		}
+		if d.Type() == fs.ModeSymlink {
+			target, err := os.Readlink(path)
+			t[name] = &File{Data: []byte(target), Link: true}
+			return err
+		}
 		data, err := os.ReadFile(path)
 		t[name] = &File{Data: data, Time: info.ModTime()}
 		return err
@@ -81,6 +90,12 @@ func (t Tree) Write(dir string) error {
 		f := t[name]
 		if f == nil {
 			if err := os.Mkdir(path, 0o700); err != nil {
+				return err
+			}
+			continue
+		}
+		if f.Link {
+			if err := os.Symlink(string(f.Data), path); err != nil {
 				return err
 			}
 			continue

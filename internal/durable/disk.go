@@ -33,6 +33,7 @@ const (
 	Link     Action = "link"     // create a hard link
 	Unlink   Action = "unlink"   // remove a file
 	Mkdir    Action = "mkdir"    // create a folder
+	Symlink  Action = "symlink"  // create a symbolic link; Data is its target
 	SetTimes Action = "settimes" // set the modification time
 )
 

@@ -18,6 +18,9 @@
 //
 // On XFS and btrfs a new file can share blocks with an existing one: see [Writer.Clone].
 //
+// A [Dir] is for folders in which other programs write without a lock, such as those that
+// files are restored to: its names are changed one by one, and no file is replaced.
+//
 // Caches, which readers verify, are written by [Cache] and [AppendCache] without
 // fsync.
 //
@@ -146,12 +149,16 @@ func fill(f *file, out io.Writer, write func(*Writer) error) error {
 	return w.Flush()
 }
 
-// Remove removes the file name durably.
-func Remove(root *os.Root, name string) error {
-	if err := unlink(root, name); err != nil {
-		return err
+// Remove removes files durably. After an error some of them may be left.
+func Remove(root *os.Root, names ...string) error {
+	var dirs []string
+	for _, name := range names {
+		if err := unlink(root, name); err != nil {
+			return err
+		}
+		dirs = append(dirs, path.Dir(name))
 	}
-	return syncDir(root, path.Dir(name))
+	return syncDirs(root, dirs)
 }
 
 // RemoveAll removes the folder name and its content durably.
@@ -244,6 +251,10 @@ func Keep(root *os.Root, name, to string) error {
 	}
 	return syncDir(root, path.Dir(to))
 }
+
+// SyncNames makes the names in the folder name durable: those of an interrupted change may not
+// be.
+func SyncNames(root *os.Root, name string) error { return syncDir(root, name) }
 
 // MakeDir creates the folder name and its missing parents in root durably.
 func MakeDir(root *os.Root, name string) error {

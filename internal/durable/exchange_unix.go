@@ -6,8 +6,6 @@ import (
 	"errors"
 	"os"
 	"path"
-
-	"golang.org/x/sys/unix"
 )
 
 // exchange exchanges the names of two files. The error is [errors.ErrUnsupported]
@@ -26,7 +24,7 @@ func exchange(root *os.Root, a, b string) error {
 		defer dirB.Close()
 	}
 	err = exchangeIn(int(dirA.Fd()), path.Base(a), int(dirB.Fd()), path.Base(b))
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {
+	if unsupported(err) {
 		return errors.ErrUnsupported
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 )
 
 // An ID identifies an object by its content: it is the SHA-256 of it.
@@ -22,6 +23,27 @@ func IDOf(data []byte) ID { return sha256.Sum256(data) }
 
 // String returns the ID in hexadecimal digits.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// MarshalText returns the ID in hexadecimal digits, and nothing for the zero ID.
+func (id ID) MarshalText() ([]byte, error) {
+	if id == (ID{}) {
+		return nil, nil
+	}
+	return []byte(id.String()), nil
+}
+
+// UnmarshalText parses what MarshalText returns.
+func (id *ID) UnmarshalText(text []byte) error {
+	if *id = (ID{}); len(text) == 0 {
+		return nil
+	}
+	parsed, ok := parseID(string(text), true)
+	if !ok {
+		return fmt.Errorf("%q is no SHA-256", text)
+	}
+	*id = parsed
+	return nil
+}
 
 // An ObjectWriter writes objects, such as the files of a folder. As of a [Writer], Flush
 // must be called in the end.
@@ -125,6 +147,7 @@ func (w *ObjectWriter) Bytes() int64 { return w.w.Bytes() }
 type Index struct {
 	packs  []*Pack
 	places map[ID]place
+	recent recentFrames
 }
 
 // A place is that of an object: in the frames from frame to last, if it has parts, else the
@@ -142,7 +165,7 @@ func NewIndex(packs ...*Pack) *Index {
 	for _, p := range packs {
 		n += len(p.ids)
 	}
-	x := &Index{packs, make(map[ID]place, n)}
+	x := &Index{packs: packs, places: make(map[ID]place, n)}
 	for i, p := range packs {
 		if p.HasObjects() {
 			x.add(i, p)
@@ -193,6 +216,29 @@ func (x *Index) Size(id ID) (size int64, ok bool) {
 	return at.size, ok
 }
 
+// A Use is how much of a pack is used.
+type Use struct {
+	Objects    int   // number of live objects that are read from the pack
+	Live, Size int64 // bytes of these objects, and of everything in the pack
+}
+
+// Uses returns the use of each pack of the index.
+func (x *Index) Uses(live func(id ID) bool) []Use {
+	list := make([]Use, len(x.packs))
+	for i, p := range x.packs {
+		for _, f := range p.frames {
+			list[i].Size += int64(f.bytes)
+		}
+	}
+	for id, at := range x.places {
+		if live(id) {
+			list[at.pack].Objects++
+			list[at.pack].Live += at.size
+		}
+	}
+	return list
+}
+
 // Read calls each with the content of objects: in the order of their places, each object
 // once, in pieces of up to 1 MiB, the last of which has last set. The pieces are valid until
 // each returns. Read verifies objects before it passes their last piece, and stops with a
@@ -235,6 +281,65 @@ func (x *Index) Read(ids []ID, each func(id ID, piece []byte, last bool) error) 
 		}
 		return each(s.objects[0].id, buf.content, last)
 	})
+}
+
+// Get returns the content of an object, as Read does. The last frames stay decoded, so that
+// objects that were added one after the other, such as the trees of a folder, are read fast
+// one by one. The content must not be modified.
+func (x *Index) Get(id ID) ([]byte, error) {
+	at, ok := x.places[id]
+	if !ok || at.frame != at.last || x.packs[at.pack].frames[at.frame].part > 0 {
+		content := make([]byte, 0, at.size)
+		err := x.Read([]ID{id}, func(_ ID, piece []byte, _ bool) error {
+			content = append(content, piece...)
+			return nil
+		})
+		return content, err
+	}
+	p := x.packs[at.pack]
+	content, err := x.recent.get(p, at)
+	if err != nil {
+		return nil, err
+	}
+	var object []byte
+	err = p.eachObject(step{at.pack, at.frame, []found{{id, at}}}, content, func(_ found, data []byte) error {
+		object = data
+		return p.verifyHash(&p.frames[at.frame], at.item, data)
+	})
+	return object, err
+}
+
+// recentFrames are the frames that were decoded last.
+type recentFrames struct {
+	mu   sync.Mutex
+	list []recentFrame // the last one first
+}
+
+type recentFrame struct {
+	pack, frame int
+	content     []byte
+}
+
+// keptFrames is the number of frames that stay decoded, of 1 MiB each.
+const keptFrames = 8
+
+// get returns the content of the frame at a place.
+func (r *recentFrames) get(p *Pack, at place) ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.list, func(f recentFrame) bool { return f.pack == at.pack && f.frame == at.frame })
+	if i >= 0 {
+		f := r.list[i]
+		copy(r.list[1:], r.list[:i])
+		r.list[0] = f
+		return f.content, nil
+	}
+	var buf buffer
+	if err := p.decode(&p.frames[at.frame], &buf); err != nil {
+		return nil, err
+	}
+	r.list = slices.Insert(r.list[:min(len(r.list), keptFrames-1)], 0, recentFrame{at.pack, at.frame, buf.content})
+	return buf.content, nil
 }
 
 // found is an object at its place.

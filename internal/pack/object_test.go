@@ -117,6 +117,27 @@ func TestObjects(t *testing.T) {
 		}
 	}
 	check(x, want)
+	var used, size int64
+	for i, use := range x.Uses(func(id pack.ID) bool { return id[0] < 128 }) {
+		used, size = used+use.Live, size+use.Size
+		if i == 2 && use != (pack.Use{}) {
+			t.Errorf("an empty pack has the use %v", use)
+		}
+	}
+	for id, o := range want {
+		if id[0] < 128 {
+			used -= int64(len(o))
+		}
+		size -= int64(len(o))
+	}
+	if used != 0 || size < 0 { // some objects are in two packs
+		t.Errorf("the packs use %d bytes too many, of %d", used, size)
+	}
+	for id, o := range want {
+		if got, err := x.Get(id); err != nil || !bytes.Equal(got, o) {
+			t.Fatalf("Get returned %d of %d bytes: %v", len(got), len(o), err)
+		}
+	}
 	for _, data := range [][]byte{one, two} {
 		if p := open(t, data); !p.HasObjects() || len(p.Verify()) > 0 {
 			t.Errorf("a pack of objects: %v, %v", p.HasObjects(), p.Verify())
@@ -135,6 +156,9 @@ func TestObjects(t *testing.T) {
 	check(pack.NewIndex(open(t, out.Bytes())), live)
 	if _, err := readObjects(x, pack.ID{1}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an object that is in no pack: %v", err)
+	}
+	if _, err := x.Get(pack.ID{1}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Get of an object that is in no pack: %v", err)
 	}
 	if err := open(t, one).Rewrite(io.Discard, nil, nil); err == nil {
 		t.Error("Rewrite of a pack of objects succeeds")
@@ -186,6 +210,9 @@ func TestWrongID(t *testing.T) {
 		got, err := readObjects(x, pack.ID{byte(i + 1)})
 		if _, ok := errors.AsType[*pack.DamageError](err); !ok || len(got) > 0 {
 			t.Errorf("object %d: %v, %d objects", i, err, len(got))
+		}
+		if _, err := x.Get(pack.ID{byte(i + 1)}); !errors.As(err, new(*pack.DamageError)) {
+			t.Errorf("Get of object %d: %v", i, err)
 		}
 	}
 }

@@ -1,0 +1,488 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"path"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bough-dev/bough/internal/pack"
+)
+
+const (
+	maxDepth  = 2048      // of directories; a path has at most 4,096 bytes on most systems
+	maxSource = 100 << 20 // maximum size of a source of rules in bytes; git reads no larger ones
+)
+
+// A dir is a directory that is being listed, or was.
+type dir struct {
+	parent *dir // nil for the folder itself
+	name   string
+	path   string // "" of the folder itself
+	depth  int
+	rules  Rules
+	mode   uint32
+	old    record // in the cache
+	cached bool   // there is old
+	before uint32 // mode in the cache
+	was    flag   // in the cache
+
+	same    bool    // it is as the cache has it
+	entries []entry // what it holds, in the order of the listing; nil if same
+	subs    []*dir  // in that order
+	absent  bool    // it is no part of the state
+	left    []Left
+
+	handle *folder
+	users  atomic.Int32 // directories that still need handle
+	open   atomic.Int32 // this listing and subdirectories that are not finished
+
+	large    atomic.Bool
+	held     totals // in it and below
+	everyone totals // held and in directories that are too large
+}
+
+// totals count files and their bytes.
+type totals struct{ files, bytes atomic.Int64 }
+
+func (t *totals) add(files, bytes int64) {
+	t.files.Add(files)
+	t.bytes.Add(bytes)
+}
+
+// An entry is a name that a directory holds.
+type entry struct {
+	name   string
+	stat   stat
+	id     pack.ID
+	size   int64 // of the object
+	known  bool  // id and size are those of the present content
+	flag   flag  // for the next cache
+	absent bool  // it is no part of the state
+	sub    *dir  // of a directory
+}
+
+// A walk lists directories concurrently, those first that were found last, so that few are
+// open at a time.
+type walk struct {
+	*Scan
+	ctx     context.Context
+	sources map[string]bool
+	over    atomic.Bool // there are more files than the limit
+
+	mu    sync.Mutex
+	more  sync.Cond
+	stack []*dir
+	busy  int // number of directories that are being listed
+	err   error
+}
+
+func (s *Scan) walk(ctx context.Context) error {
+	handle, err := openFolder(s.dir)
+	if err != nil {
+		return err
+	}
+	w := &walk{Scan: s, ctx: ctx, sources: map[string]bool{}}
+	w.more.L = &w.mu
+	for _, name := range s.opts.Rules.Sources() {
+		w.sources[name] = true
+	}
+	s.root = &dir{handle: handle}
+	if s.cache != nil {
+		s.root.old, s.root.cached = s.cache.record(s.cache.root)
+	}
+	w.stack = []*dir{s.root}
+	var working sync.WaitGroup
+	for range min(2*runtime.GOMAXPROCS(0), 16) {
+		working.Go(func() {
+			l := &listing{walk: w}
+			for d := w.pop(); d != nil; d = w.pop() {
+				w.push(d, l.list(d))
+			}
+		})
+	}
+	working.Wait()
+	return w.failed()
+}
+
+// pop returns the next directory, nil at the end.
+func (w *walk) pop() *dir {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.stack) == 0 && w.busy > 0 {
+		w.more.Wait()
+	}
+	n := len(w.stack)
+	if n == 0 {
+		w.more.Broadcast()
+		return nil
+	}
+	d := w.stack[n-1]
+	w.stack = w.stack[:n-1]
+	w.busy++
+	return d
+}
+
+// push ends the listing of d, and makes its subdirectories the next ones.
+func (w *walk) push(d *dir, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = err
+	}
+	w.stack = append(w.stack, d.subs...)
+	w.busy--
+	if len(d.subs) > 1 || w.busy == 0 {
+		w.more.Broadcast()
+	}
+	if d.handle != nil {
+		d.release()
+	}
+	w.finish(d)
+}
+
+// failed returns the error that ends the walk. The directories that were found are closed.
+func (w *walk) failed() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil && w.over.Load() {
+		w.err = &CountError{w.opts.Files}
+	}
+	return cmp.Or(w.err, w.ctx.Err())
+}
+
+// release closes the handle of d if no directory needs it any more.
+func (d *dir) release() {
+	if d.users.Add(-1) == 0 {
+		d.handle.close()
+	}
+}
+
+// finish is called when d, or a subdirectory of it, is finished.
+func (w *walk) finish(d *dir) {
+	for ; d != nil && d.open.Add(-1) == 0; d = d.parent {
+		w.conclude(d)
+	}
+}
+
+// conclude decides about d, of which all subdirectories are finished.
+func (w *walk) conclude(d *dir) {
+	for _, sub := range d.subs {
+		if sub.absent != (sub.was == left) || !sub.absent && (!sub.same || sub.mode != sub.before) {
+			d.differ(d.old.entries)
+		}
+	}
+	files, bytes := d.everyone.files.Load(), d.everyone.bytes.Load()
+	if d.large.Load() {
+		d.absent, d.entries, d.subs = true, nil, nil
+		d.left = []Left{{d.path, FolderLarge, int(files), bytes}}
+	}
+	if d.parent == nil {
+		return
+	}
+	d.parent.everyone.add(files, bytes)
+	if !d.absent {
+		w.hold(d.parent, d.held.files.Load(), d.held.bytes.Load())
+	}
+}
+
+// hold counts files that d holds.
+func (w *walk) hold(d *dir, files, bytes int64) {
+	d.held.add(files, bytes)
+	n := d.held.files.Load()
+	switch {
+	case d.parent != nil && !d.rules.Tracked():
+		if n > int64(w.opts.FolderFiles) || d.held.bytes.Load() > w.opts.FolderBytes {
+			d.large.Store(true)
+		}
+	case n > int64(w.opts.Files):
+		w.over.Store(true)
+	}
+}
+
+// hidden reports whether d is in a directory that is too large.
+func (d *dir) hidden() bool {
+	for ; d != nil; d = d.parent {
+		if d.large.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// leave leaves a name out of d.
+func (d *dir) leave(name string, why Reason, files int, bytes int64) {
+	d.left = append(d.left, Left{path.Join(d.path, name), why, files, bytes})
+}
+
+// remove leaves out d itself.
+func (d *dir) remove(why Reason) {
+	d.absent, d.left, d.entries, d.subs = true, nil, nil, nil
+	if why != "" {
+		d.left = []Left{{d.path, why, 0, 0}}
+	}
+}
+
+// differ makes entries of the first n ones of the cache, which d has too. The others may
+// differ.
+func (d *dir) differ(n int) {
+	if !d.same {
+		return
+	}
+	d.same = false
+	subs := d.subs
+	at := d.old.at
+	for range n {
+		e, next, ok := d.old.entry(at)
+		if !ok {
+			return
+		}
+		at = next
+		held := entry{name: string(e.name), stat: e.stat, id: e.id, size: e.stat.size, known: true, flag: settled}
+		if e.stat.kind() == typeDir {
+			held.sub, subs = subs[0], subs[1:]
+		}
+		d.entries = append(d.entries, held)
+	}
+}
+
+// A listing lists one directory after the other.
+type listing struct {
+	*walk
+	names lister
+}
+
+// list lists d and finds its subdirectories. The error is nil if only d cannot be listed.
+func (l *listing) list(d *dir) error {
+	d.open.Store(1)
+	if err := l.failed(); err != nil {
+		if d.parent != nil {
+			d.parent.release()
+		}
+		d.absent = true
+		return err
+	}
+	err := l.enter(d)
+	if err == nil {
+		return nil
+	}
+	why, ok := reasonOf(err)
+	if !ok || d.parent == nil {
+		return err
+	}
+	d.remove(why)
+	return nil
+}
+
+// enter opens d and lists it.
+func (l *listing) enter(d *dir) (err error) {
+	d.users.Store(1)
+	if d.parent != nil {
+		d.handle, err = l.openSub(d)
+		d.parent.release()
+		if err != nil {
+			return err
+		}
+	}
+	if d.mode, err = d.handle.mode(); err != nil {
+		return err
+	}
+	list, err := l.names.read(d.handle)
+	if err != nil {
+		return err
+	}
+	rules := l.opts.Rules
+	name := "."
+	if d.parent != nil {
+		rules, name = d.parent.rules, d.name
+	}
+	if d.rules = rules.Enter(name, l.present(d, list)); d.rules == nil {
+		d.absent = true
+		return nil
+	}
+	d.same = d.cached
+	return l.compare(d, list)
+}
+
+func (l *listing) openSub(d *dir) (*folder, error) {
+	if d.depth > maxDepth {
+		return nil, errTooDeep
+	}
+	return d.parent.handle.open(d.name)
+}
+
+// present reads the sources of rules in d.
+func (l *listing) present(d *dir, list []listed) (found []Source) {
+	for _, n := range list {
+		if !l.sources[n.name] {
+			continue
+		}
+		s := Source{Name: n.name, IsDir: n.kind == typeDir}
+		if f, err := d.handle.openFile(n.name); err == nil {
+			if at, err := f.stat(); err == nil && at.kind() == typeFile && at.size <= maxSource {
+				s.Data, _ = io.ReadAll(io.LimitReader(f, maxSource))
+			}
+			f.close()
+		}
+		found = append(found, s)
+	}
+	return found
+}
+
+// compare compares the names and files of d with the cache.
+func (l *listing) compare(d *dir, list []listed) error {
+	c := &comparison{listing: l, dir: d, at: d.old.at}
+	var files, bytes int64
+	for _, n := range list {
+		s, held, err := l.judge(d, n)
+		if err != nil {
+			d.subs = nil
+			return err
+		}
+		switch {
+		case !held:
+		case s.kind() == typeDir:
+			c.directory(n.name)
+		default:
+			c.file(n.name, s)
+			files++
+			bytes += s.size
+		}
+	}
+	if c.seen < d.old.entries {
+		c.differ()
+	}
+	l.found(d, files, bytes)
+	return nil
+}
+
+// A comparison compares a directory with the cache, where names have the same order as long
+// as nothing changed.
+type comparison struct {
+	*listing
+	*dir
+	seen int               // number of entries that are equal
+	at   int               // position of the next one
+	rest map[string]cached // the other ones, after a difference
+}
+
+// find returns what the cache has for a name, and the position after it if it is the next one.
+func (c *comparison) find(name string) (e cached, after int, ok bool) {
+	if c.same && c.seen < c.old.entries {
+		if e, after, ok = c.old.entry(c.at); ok && string(e.name) == name {
+			return e, after, true
+		}
+	}
+	c.differ()
+	e, ok = c.rest[name]
+	return e, 0, ok
+}
+
+// differ ends the comparison in order.
+func (c *comparison) differ() {
+	if !c.same {
+		return
+	}
+	c.dir.differ(c.seen)
+	c.rest = make(map[string]cached, c.old.entries-c.seen)
+	at := c.at
+	for range c.old.entries - c.seen {
+		e, after, ok := c.old.entry(at)
+		if !ok {
+			return
+		}
+		c.rest[string(e.name)] = e
+		at = after
+	}
+}
+
+func (c *comparison) directory(name string) {
+	sub := &dir{parent: c.dir, name: name, path: path.Join(c.path, name), depth: c.depth + 1}
+	e, after, ok := c.find(name)
+	if ok && e.stat.kind() == typeDir {
+		sub.before, sub.was = e.stat.mode, e.flag
+		sub.old, sub.cached = c.cache.record(e.record)
+		c.seen, c.at = c.seen+1, after
+	} else {
+		c.differ()
+	}
+	c.subs = append(c.subs, sub)
+	if !c.same {
+		c.entries = append(c.entries, entry{name: name, sub: sub})
+	}
+}
+
+func (c *comparison) file(name string, s stat) {
+	e, after, ok := c.find(name)
+	known := ok && e.flag == settled && e.stat == s
+	if known && c.same {
+		c.seen, c.at = c.seen+1, after
+		return
+	}
+	c.differ()
+	held := entry{name: name, stat: s}
+	if known {
+		held.id, held.size, held.known, held.flag = e.id, s.size, true, settled
+	}
+	c.entries = append(c.entries, held)
+}
+
+// judge returns the metadata of a name, and whether d holds it; of a directory only the type.
+func (l *listing) judge(d *dir, n listed) (s stat, held bool, err error) {
+	verdict := Hold
+	if n.kind != 0 {
+		if verdict = d.rules.Judge(n.name, n.kind == typeDir); verdict == Ignore {
+			return s, false, nil
+		}
+	}
+	s.mode = typeDir
+	if n.kind != typeDir {
+		if s, err = d.handle.lstat(n.name); err != nil {
+			why, ok := reasonOf(err)
+			if !ok {
+				return s, false, err
+			}
+			if why != "" {
+				d.leave(n.name, why, 1, 0)
+			}
+			return s, false, nil
+		}
+	}
+	if n.kind == 0 || n.kind != s.kind() {
+		verdict = d.rules.Judge(n.name, s.kind() == typeDir)
+	}
+	files, why := 1, Reason("")
+	if s.kind() == typeDir {
+		files = 0
+	}
+	switch {
+	case verdict == Ignore:
+		return s, false, nil
+	case verdict == Secret:
+		why = IsSecret
+	case verdict == IgnoreTracked:
+		why = IgnoredTracked
+	case s.kind() == typeFile && s.size > l.opts.File:
+		why = Large
+	case s.kind() == typeFile || s.kind() == typeLink || s.kind() == typeDir:
+		return s, true, nil
+	default:
+		why, s.size = Special, 0
+	}
+	d.leave(n.name, why, files, s.size)
+	return s, false, nil
+}
+
+// found counts what d has itself.
+func (l *listing) found(d *dir, files, bytes int64) {
+	d.users.Add(int32(len(d.subs)))
+	d.open.Add(int32(len(d.subs)))
+	d.everyone.add(files, bytes)
+	l.hold(d, files, bytes)
+	if d.hidden() {
+		d.same, d.entries = false, nil
+	}
+}

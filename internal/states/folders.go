@@ -1,0 +1,112 @@
+package states
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/bough-dev/bough/internal/durable"
+)
+
+// foldersFile is a JSON object with the member folders.
+const foldersFile = Dir + "/folders.json"
+
+// A Folder is a registered folder.
+type Folder struct {
+	ID       string   `json:"id"`
+	Path     string   `json:"path"` // absolute, without symbolic links
+	Identity Identity `json:"identity"`
+}
+
+// An Identity is that of a directory in its file system. It stays when the directory is
+// renamed. Some systems number devices anew when they start.
+type Identity struct {
+	Device uint64 `json:"device"`
+	File   uint64 `json:"file"` // the inode, or the file ID of Windows
+}
+
+// Folders returns the registered folders.
+func (s *Store) Folders() ([]Folder, error) {
+	data, err := durable.ReadFile(s.root, foldersFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var file struct{ Folders []Folder }
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, &RecordError{foldersFile, 0, err}
+	}
+	return file.Folders, nil
+}
+
+// Register returns the folder dir, which it adds with the ID id if it is not registered. A
+// folder is recognized by its path if the number of the file is the same, and at another path
+// by its identity. Its path and identity are then updated. A directory that took the path of
+// another one is a new folder.
+func (s *Store) Register(dir, id string) (Folder, error) {
+	real, err := realPath(dir)
+	if err != nil {
+		return Folder{}, err
+	}
+	identity, err := identify(real)
+	if err != nil {
+		return Folder{}, err
+	}
+	list, err := s.Folders()
+	if err != nil {
+		return Folder{}, err
+	}
+	now := Folder{id, real, identity}
+	i := slices.IndexFunc(list, func(f Folder) bool { return f.Path == real && f.Identity.File == identity.File })
+	if i < 0 {
+		i = slices.IndexFunc(list, func(f Folder) bool { return f.Identity == identity })
+	}
+	switch {
+	case i >= 0:
+		now.ID = list[i].ID
+		if list[i] == now {
+			return now, nil
+		}
+		list[i] = now
+	case slices.ContainsFunc(list, func(f Folder) bool { return f.ID == id }):
+		return Folder{}, fmt.Errorf("folder %s: %w", id, fs.ErrExist)
+	default:
+		list = append(list, now)
+	}
+	return now, s.saveFolders(list)
+}
+
+func (s *Store) saveFolders(list []Folder) error {
+	data, err := json.MarshalIndent(map[string]any{"folders": list}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := durable.MakeDir(s.root, Dir); err != nil {
+		return err
+	}
+	_, err = durable.Replace(s.root, foldersFile, durable.Bytes(data, []byte("\n")))
+	return err
+}
+
+// realPath returns the path of a directory without symbolic links.
+func realPath(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(real)
+	if err == nil && !info.IsDir() {
+		err = &durable.NotRegularError{Op: "open", Path: real, Mode: info.Mode(), Dir: true}
+	}
+	return real, err
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/internal/records"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/internal/sessions"
+	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/internal/importer"
@@ -25,7 +26,7 @@ import (
 
 var usageKinds = []usage.Kind{
 	usage.UsageRoots, usage.UsageContinuations, usage.UsageBranches, usage.UsageCheckpoints, usage.UsageAutoCheckpoints, usage.UsagePacked, usage.UsagePenguin, usage.UsageDamaged,
-	usage.UsageIndex, usage.UsageAttachments, usage.UsageAgents, usage.UsageExplorations, usage.UsageOperations, usage.UsageTasks, usage.UsageTrash, usage.UsageCaches, usage.UsageOther,
+	usage.UsageIndex, usage.UsageAttachments, usage.UsageAgents, usage.UsageExplorations, usage.UsageStates, usage.UsageOperations, usage.UsageTasks, usage.UsageTrash, usage.UsageCaches, usage.UsageOther,
 }
 
 // usagePlaces are the files and folders of a workspace other than session
@@ -44,6 +45,7 @@ var usagePlaces = []struct {
 	{store.TurnsDir, usage.UsageAgents},
 	{store.ExplorationsDir, usage.UsageExplorations},
 	{store.StateDir + "/" + store.ExplorationsDir, usage.UsageExplorations},
+	{states.Dir, usage.UsageStates},
 	{store.LearningsPath, usage.UsageExplorations},
 	{operation.Path, usage.UsageOperations},
 	{task.Path, usage.UsageTasks},

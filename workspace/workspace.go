@@ -1,7 +1,7 @@
 // Package workspace opens a folder of AI conversations, reads it and changes it.
 // It is what programs embed, and what the bough command uses: each verb of the
-// command is a method of [Workspace], or of one of the handles [Agent], [Line]
-// and [Exploration].
+// command is a method of [Workspace], or of one of the handles [Agent], [Line],
+// [Exploration] and [Folder].
 //
 // # Embedding
 //
@@ -61,6 +61,7 @@
 //	bookmarks.json      labels on messages
 //	agents/             agents, each with its own trees and head
 //	explorations/       explorations, see package explore
+//	states/             what folders held at moments
 //	.bough/             operations, tasks, trash, lock, token, cache
 //
 // A session is one JSON file of messages. A session that is full is continued in
@@ -138,6 +139,11 @@ type Options struct {
 	// UserConfig is the path of the user's settings, which the workspace's
 	// config.json overrides. Empty means none.
 	UserConfig string
+
+	// UserState is the path of the user's folder for what bough remembers on this machine,
+	// such as locks of folders. Empty means .bough in the workspace; then only one workspace
+	// can have states of a folder safely.
+	UserState string
 
 	// UndoAge is how long an operation can be undone, at least. Zero means 30 days.
 	UndoAge time.Duration

@@ -20,6 +20,7 @@ const (
 	BranchSession       Action = "branch_session"
 	BranchToContinue    Action = "branch_to_continue"
 	ChatWithAgent       Action = "chat_with_agent"
+	ChooseFolder        Action = "choose_folder"
 	ChooseWorkspace     Action = "choose_workspace"
 	CloseClarifications Action = "close_clarifications"
 	ContinueTurn        Action = "continue_turn"
@@ -35,6 +36,7 @@ const (
 	ListExplorations    Action = "list_explorations"
 	ListOperations      Action = "list_operations"
 	ListQueue           Action = "list_queue"
+	ListStates          Action = "list_states"
 	ListTrash           Action = "list_trash"
 	ListTrees           Action = "list_trees"
 	MoveAgent           Action = "move_agent"
@@ -57,6 +59,7 @@ const (
 	SetHeadAnywhere     Action = "set_head_anywhere"
 	SetInShell          Action = "set_in_shell" // the folder of a workspace, the name of a setting
 	SetModel            Action = "set_model"
+	SnapFolder          Action = "snap_folder"
 	SpeakMeanwhile      Action = "speak_meanwhile"
 	SwitchTree          Action = "switch_tree"
 	UndoInSession       Action = "undo_in_session"

@@ -40,6 +40,7 @@ const (
 	UsageAttachments     Kind = "attachments"
 	UsageAgents          Kind = "agents"
 	UsageExplorations    Kind = "explorations"
+	UsageStates          Kind = "states" // of folders
 	UsageOperations      Kind = "operations"
 	UsageTasks           Kind = "tasks"
 	UsageTrash           Kind = "trash"

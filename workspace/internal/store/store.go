@@ -20,6 +20,7 @@ type Options struct {
 	Retention      checkpoint.Retention
 	Packing        checkpoint.Packing
 	UserConfig     string
+	UserState      string
 	UndoAge        time.Duration
 	UndoOperations int
 	CompactEvery   int

@@ -1,0 +1,286 @@
+package folders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/filetree"
+	"github.com/bough-dev/bough/internal/lookup"
+	"github.com/bough-dev/bough/internal/states"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/tidwall/gjson"
+)
+
+// A reading reads the states of a workspace.
+type reading struct {
+	*states.Store
+	view  *store.View
+	list  []*states.State // oldest first
+	paths map[string]string
+	links []*states.Link // newest first
+}
+
+// read calls f with the states of a workspace.
+func read[T any](v *store.View, f func(*reading) (T, error)) (result T, err error) {
+	s := open(v.Root)
+	defer s.Close()
+	r := &reading{Store: s, view: v, paths: map[string]string{}}
+	if r.list, err = s.States(); err != nil {
+		if _, ok := errors.AsType[*states.RecordError](err); !ok {
+			return result, err
+		}
+		v.Store.Opts.Note(err.Error() + "; the other states are used")
+	}
+	known, err := s.Folders()
+	if err != nil {
+		return result, explain(err)
+	}
+	for _, k := range known {
+		r.paths[k.ID] = k.Path
+	}
+	if r.links, err = s.Links(); err != nil {
+		v.Store.Opts.Note(err.Error())
+	}
+	result, err = f(r)
+	return result, explain(err)
+}
+
+// describe returns a state as results have it.
+func (r *reading) describe(st *states.State, exact bool) (*files.State, error) {
+	d, err := describe(r.Store, st, r.paths[st.Folder])
+	if err == nil {
+		d.Exact = exact
+	}
+	return d, err
+}
+
+// List returns all states, or those that belong to a conversation.
+func List(ctx context.Context, w *store.Store, session string) (*files.List, error) {
+	return store.Read(ctx, w, func(v *store.View) (*files.List, error) {
+		var ids []string
+		if session != "" {
+			id, err := v.Resolve(session)
+			if err != nil {
+				return nil, err
+			}
+			if ids, err = v.LineIDs(id); err != nil {
+				return nil, err
+			}
+		}
+		return read(v, func(r *reading) (*files.List, error) {
+			l := &files.List{States: []files.State{}}
+			for _, st := range r.list {
+				if session != "" && !r.belongs(st, ids) {
+					continue
+				}
+				d, err := r.describe(st, true)
+				if err != nil {
+					v.Store.Opts.Note(fmt.Sprintf("what the state %s does not hold cannot be read: %v", st.ID, err))
+					d = recorded(st, r.paths[st.Folder])
+				}
+				l.States = append(l.States, *d)
+			}
+			return l, nil
+		})
+	})
+}
+
+// belongs reports whether a state was taken for a message of the sessions.
+func (r *reading) belongs(st *states.State, sessions []string) bool {
+	return slices.Contains(sessions, st.SessionID) || slices.ContainsFunc(r.links, func(l *states.Link) bool {
+		return l.State == st.ID && slices.Contains(sessions, l.SessionID)
+	})
+}
+
+// find returns the state that name refers to: its id, a REF, or a unique prefix of its id.
+// exact is false if the state at the REF was taken for an earlier message. If f is not nil,
+// only its states are at a REF.
+func (r *reading) find(name string, f *Folder) (st *states.State, exact bool, err error) {
+	for _, st := range r.list {
+		if st.ID == name {
+			return st, true, nil
+		}
+	}
+	p, err := r.view.Place(name, false)
+	if err == nil {
+		return r.at(p, name, f)
+	}
+	if !store.IsNotFound(err) || store.IsHeadName(name) {
+		return nil, false, err
+	}
+	kind := lookup.Kind[*states.State]{
+		What: "state",
+		Next: fault.Do(fault.ListStates),
+		Names: func(st *states.State) []lookup.Name {
+			return []lookup.Name{{ID: st.ID, Short: lookup.Short(st.ID)}}
+		},
+		Candidate: func(st *states.State) fault.Candidate {
+			return fault.Candidate{Kind: "state", Title: st.ID, Time: st.Time, Text: r.paths[st.Folder]}
+		},
+	}
+	st, missing := kind.Find(name, r.list)
+	if store.IsNotFound(missing) {
+		return nil, false, &fault.Error{
+			Code: fault.NotFound, Message: fmt.Sprintf("no state, session, message or bookmark %q", name), Next: fault.Do(fault.ListStates),
+		}
+	}
+	return st, true, missing
+}
+
+// at returns the state at the place of a REF: that of its message, else of the nearest
+// message before it.
+func (r *reading) at(p *store.Place, ref string, f *Folder) (st *states.State, exact bool, err error) {
+	scope, _ := r.view.Lineage(p.SessionID())
+	for _, part := range p.Parts {
+		scope = append(scope, part.ID)
+	}
+	if len(r.list) > 0 && p.Node >= 0 {
+		for _, node := range slices.Backward(p.Path(p.Node)) {
+			st, err := r.of(p.Line, node, scope, f)
+			if st != nil || err != nil {
+				return st, node == p.Node, err
+			}
+		}
+	}
+	where := ""
+	if f != nil {
+		where = " of " + f.Path
+	}
+	return nil, false, &fault.Error{
+		Code: fault.NotFound, Message: fmt.Sprintf("no state%s at %q or before it", where, ref), Next: fault.Do(fault.SnapFolder),
+	}
+}
+
+// of returns the state that belongs to a message, nil if there is none.
+func (r *reading) of(l *store.Line, node int, scope []string, f *Folder) (*states.State, error) {
+	m, err := r.view.Message(l, node)
+	if err != nil {
+		return nil, err
+	}
+	if own := gjson.GetBytes(m.Raw, "metadata.bough.files"); own.IsObject() {
+		if st := r.linked(own.Get("folder").Str, own.Get("state").Str, f); st != nil {
+			return st, nil
+		}
+	}
+	for _, link := range r.links {
+		if link.MessageID != l.ID(node) || !slices.Contains(scope, link.SessionID) {
+			continue
+		}
+		if st := r.linked(link.Folder, link.State, f); st != nil {
+			return st, nil
+		}
+	}
+	return nil, nil
+}
+
+// linked returns the state of a link, nil if it was removed or is of another folder.
+func (r *reading) linked(folder, state string, f *Folder) *states.State {
+	i := slices.IndexFunc(r.list, func(st *states.State) bool { return st.ID == state && st.Folder == folder })
+	if i < 0 || f != nil && f.ID != folder {
+		return nil
+	}
+	return r.list[i]
+}
+
+// only returns the folder whose states are meant: dir, or the registered folder that contains
+// the current directory, or nil for all folders.
+func only(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
+	f, err := Find(ctx, w, dir)
+	if err != nil || dir == "" && f.ID == "" {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Show returns what a state holds at a path.
+func Show(ctx context.Context, w *store.Store, dir, name, at string) (*files.Entry, error) {
+	if err := checkPath(at); err != nil {
+		return nil, err
+	}
+	f, err := only(ctx, w, dir)
+	if err != nil {
+		return nil, err
+	}
+	return store.Read(ctx, w, func(v *store.View) (*files.Entry, error) {
+		return read(v, func(r *reading) (*files.Entry, error) {
+			st, exact, err := r.find(name, f)
+			if err != nil {
+				return nil, err
+			}
+			d, err := r.describe(st, exact)
+			if err != nil {
+				return nil, err
+			}
+			return r.entry(st, d, at)
+		})
+	})
+}
+
+func (r *reading) entry(st *states.State, d *files.State, at string) (*files.Entry, error) {
+	e, err := r.Store.Find(st, at)
+	if err != nil {
+		return nil, noPath(err, st, at)
+	}
+	out := &files.Entry{State: *d, Path: at, Version: versionOf(e)}
+	data, err := r.Get(e.ID)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	switch e.Type {
+	case filetree.File:
+		out.Content = data
+	case filetree.Link:
+		out.Target = string(data)
+	default:
+		t, err := filetree.Decode(data)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range t {
+			out.Entries = append(out.Entries, files.Name{Name: e.Name, Version: versionOf(e)})
+		}
+	}
+	return out, nil
+}
+
+// versionOf returns what a tree has at a path as results have it.
+func versionOf(e filetree.Entry) files.Version {
+	v := files.Version{Type: "file", Mode: fmt.Sprintf("%o", e.Perm), Size: e.Size, SHA256: e.ID.String()}
+	switch e.Type {
+	case filetree.Link:
+		v.Type = "link"
+	case filetree.Dir:
+		v.Type, v.Size, v.SHA256 = "folder", 0, ""
+	}
+	return v
+}
+
+func versionAt(e filetree.Entry) *files.Version {
+	if e.Type == 0 {
+		return nil
+	}
+	v := versionOf(e)
+	return &v
+}
+
+// checkPath refuses what is not a path in a state.
+func checkPath(name string) error {
+	if path.Clean(name) != name || path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") {
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is not a path in a state", name), Hint: "paths are relative to the folder, with slashes between names"}
+	}
+	return nil
+}
+
+func noPath(err error, st *states.State, name string) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
+		return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the state %s has no %s", st.ID, name), Err: err}
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+// Package folders takes states of folders, links them to messages, finds and reads them.
+//
+// A folder is found by its path or, without one, from the current directory: the registered
+// folder that contains it, else the directory itself. Directories that are too wide, such as
+// the home of the user, are refused.
+//
+// A state belongs to a message by a member of the message, metadata.bough.files with folder
+// and state, else by the newest line of states/links.jsonl for it. The state at a message is
+// its own, else that of the nearest earlier message on the path, which is then not exact.
+package folders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/place"
+	"github.com/bough-dev/bough/internal/states"
+	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/store"
+)
+
+// A Folder is a directory of the machine.
+type Folder struct {
+	Path     string // absolute, without symbolic links
+	Identity states.Identity
+	ID       string // "" if it is not registered
+}
+
+// Find returns the folder dir or, if dir is empty, the registered folder that contains the
+// current directory, else the current directory.
+func Find(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
+	real, identity, err := states.IdentityOf(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &fault.Error{Code: fault.NotFound, Message: "no folder " + dir, Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	known, err := registered(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{Path: real, Identity: identity}
+	for _, k := range known {
+		switch {
+		case k.Path == real && k.Identity.File == identity.File, k.Identity == identity:
+			return &Folder{real, identity, k.ID}, nil
+		case dir == "" && strings.HasPrefix(real, k.Path+string(filepath.Separator)) && (f.ID == "" || len(k.Path) > len(f.Path)):
+			if path, id, err := states.IdentityOf(k.Path); err == nil && path == k.Path && id.File == k.Identity.File {
+				*f = Folder{path, id, k.ID}
+			}
+		}
+	}
+	return f, nil
+}
+
+// registered returns the folders of a workspace, which may be missing.
+func registered(ctx context.Context, w *store.Store) ([]states.Folder, error) {
+	lenient := *w
+	lenient.Opts.Existing = false
+	root, err := lenient.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return open(root).Folders()
+}
+
+// open returns the states of a workspace.
+func open(root *os.Root) *states.Store { return states.Open(root, session.CacheDir) }
+
+// check refuses a folder that is too wide.
+func (f *Folder) check() error {
+	why := place.Refuse(f.Path, place.Here().Places(), place.Same)
+	if why == "" {
+		return nil
+	}
+	return &fault.Error{
+		Code:    fault.Refused,
+		Message: fmt.Sprintf("%s is %s, which is too wide for states", f.Path, why),
+		Next:    fault.Do(fault.ChooseFolder),
+	}
+}
+
+// lockDir is the folder of locks in the user's data.
+const lockDir = "folders"
+
+// lock acquires the lock of the folder, which lies with the user's data, because several
+// workspaces can have states of one folder. It must be acquired before that of a workspace.
+func (f *Folder) lock(ctx context.Context, w *store.Store, verb string) (unlock func(), err error) {
+	dir := w.Opts.UserState
+	if dir == "" {
+		dir = filepath.Join(w.Dir, store.StateDir)
+	}
+	root, err := durable.MakeRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	name := fmt.Sprintf("%s/%x-%x", lockDir, f.Identity.Device, f.Identity.File)
+	if err := store.MakeLock(root, name); err != nil {
+		return nil, err
+	}
+	holder := writelock.Holder{PID: os.Getpid(), Verb: verb, Since: w.Opts.Now()}
+	unlock, err = writelock.Lock(ctx, root, name, holder, max(w.Opts.Wait, 0))
+	if held, ok := errors.AsType[*writelock.HeldError](err); ok {
+		message := f.Path + " is locked by another process"
+		if h := held.Holder; h.PID != 0 {
+			message = fmt.Sprintf("%s is locked by process %d (%s, since %s)", f.Path, h.PID, h.Verb, h.Since.Format(time.TimeOnly))
+		}
+		return nil, &fault.Error{Code: fault.Locked, Message: message, Hint: "try again when it is done", Err: err}
+	}
+	return unlock, err
+}

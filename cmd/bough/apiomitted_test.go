@@ -12,6 +12,7 @@ func omittedVerbs() map[string]string {
 		"choose":     terminal,
 		"completion": terminal,
 		"demo":       terminal,
+		"files":      "it reads and writes folders of the machine",
 		"help":       terminal,
 		"inspect":    opens,
 		"resume":     "it writes into the folder of another program",

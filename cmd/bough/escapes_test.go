@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -573,6 +574,7 @@ func (s *escapeStory) workspace() {
 	s.do("forget", "foreign", "--dry-run")
 	s.fails("forget", "foreign", "--yes", attack)
 	s.fails("forget", "foreign")
+	s.files()
 	s.run(30, "watch", "--from", "0")
 	s.do("daemon", "status")
 	s.do("daemon", "stop")
@@ -583,6 +585,42 @@ func (s *escapeStory) workspace() {
 	s.mutate("bookmarks.json", []string{"bookmarks"}, []string{"tree"}, []string{"show"}, []string{"branches"})
 	s.do("forget", "foreign", "--yes", "foreign")
 	s.do("trash", "--purge")
+}
+
+// files takes states of a folder whose names and contents are attacks.
+func (s *escapeStory) files() {
+	name := strings.NewReplacer("\x00", "", "\\", "", ":", "").Replace(attack)
+	if runtime.GOOS == "windows" {
+		name = typed
+	}
+	dir := filepath.Join(s.t.TempDir(), typed)
+	for _, path := range []string{name, "sub" + name + "/.env" + name, "more/" + name} {
+		path = filepath.Join(dir, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(attack[:len(attack)/2]), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.do("files", dir)
+	id := s.made("id", "files", "snap", "--dir", dir)
+	s.do("files", "ls")
+	if err := os.WriteFile(filepath.Join(dir, "more", name), []byte(attack[:4]+"\n"), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.do("files", "diff", id, "now", "--patch", "--dir", dir)
+	s.do("files", "diff", id, "now", "--dir", dir)
+	s.do("files", "show", id)
+	s.do("files", "show", id, name)
+	s.do("files", "export", id, filepath.Join(dir, "out"+typed))
+	s.do("files", "forget", name, "--dir", dir, "--yes")
+	s.fails("files", "forget", "p"+attack, "--dir", dir)
+	s.fails("files", "show", id, "p"+attack)
+	s.fails("files", "show", "s"+attack)
+	s.fails("files", "export", id, dir)
+	s.fails("files", "snap", "--dir", attack)
+	s.fails("files", "snap", "none"+attack, "--dir", dir)
 }
 
 func (s *escapeStory) completion() {

@@ -340,6 +340,7 @@ func TestJSONPage(t *testing.T) {
 	s.agents()
 	s.explorations()
 	s.workspace()
+	s.files()
 	s.values()
 	for _, v := range allVerbs((&program{}).verbs()) {
 		name := "bough " + v.full()
@@ -574,6 +575,44 @@ func (s *jsonStory) workspace() {
 	first := penguin.do("append", "one").Get("message_id").Str
 	session := penguin.do("append", "two").Get("session_id").Str
 	penguin.do("append", session, "other", "--parent", first)
+}
+
+// files takes states of a folder in a repository, and of one in none.
+func (s *jsonStory) files() {
+	dir := s.t.TempDir()
+	for name, text := range map[string]string{"flour.txt": "rye\n", ".env": "KEY=1\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.do("files", dir)
+	s.do("files", "snap", "--dir", dir)
+	for _, name := range []string{"objects", "refs"} {
+		if err := os.MkdirAll(filepath.Join(dir, ".git", name), 0o700); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Symlink("flour.txt", filepath.Join(dir, "link")); err != nil {
+		s.t.Fatal(err)
+	}
+	first := s.do("files", "ls").Get("states.0.id").Str
+	s.do("files", "snap", "Bread", "--dir", dir)
+	if err := os.WriteFile(filepath.Join(dir, "crumbs"), []byte{0}, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.do("files", dir)
+	s.do("files", "ls", "Bread")
+	s.do("files", "diff", first, "Bread", "--patch")
+	s.do("files", "diff", first, "now", "--patch")
+	s.do("files", "diff", "now", first)
+	s.do("files", "show", "Bread", "--dir", dir)
+	s.do("files", "show", "Bread", "flour.txt", "--dir", dir)
+	s.do("files", "show", "Bread", "link", "--dir", dir)
+	s.do("files", "forget", "flour.txt", "--dir", dir, "--yes")
+	s.do("files", "export", first, filepath.Join(s.t.TempDir(), "out"))
 }
 
 func (s *jsonStory) write(path, text string) {

@@ -56,7 +56,12 @@ func (p *program) options(dir string) (*workspace.Options, error) {
 	if p.wait < 0 { // without --wait
 		p.wait = time.Duration(wait)
 	}
+	state, err := stateDir()
+	if err != nil {
+		return nil, err
+	}
 	return &workspace.Options{
+		UserState:  state,
 		Settle:     p.settle,
 		Wait:       cmp.Or(p.wait, -1), // the library takes zero for its default
 		Retention:  keep,

@@ -25,6 +25,7 @@ func (p *program) verbs() []verb {
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
 		p.renameVerb(), p.rmVerb(), p.forgetVerb(),
 		p.bookmarkVerb(), p.bookmarksVerb(),
+		p.filesVerb(),
 		p.agentVerb(), p.steerVerb(), p.followUpVerb(), p.queueVerb(),
 		p.exploreVerb(), p.learningsVerb(),
 		p.logVerb(), p.undoVerb(), p.redoVerb(),

@@ -20,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
@@ -264,6 +265,18 @@ var defects = []defect{
 		}
 		s.write("conversations/.b.json"+durable.TempSuffix, "{")
 	}, "left_over once"},
+	{"a torn pack of states", func(s *space) {
+		dir := s.t.TempDir()
+		err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("Flour"), 0o600)
+		if err == nil {
+			_, err = s.Folder(dir).Snap(s.t.Context(), "", files.SnapOptions{})
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		data := s.read("states/000001.zst")
+		s.write("states/000001.zst", data[:len(data)-4])
+	}, "damaged_state, damaged_state"}, // the pack, and the state
 }
 
 // tear truncates a session file at an offset; a negative offset counts from the end.

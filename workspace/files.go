@@ -37,7 +37,8 @@ func (f Folder) Snap(ctx context.Context, ref string, o files.SnapOptions) (_ *f
 	return folders.Snap(ctx, f.w.store, f.dir, ref, o)
 }
 
-// Diff returns the difference of two states. from and to are ids of states, or REFs: the state
+// Diff returns the difference of two states. If from is empty, it is the state at the head, or
+// without a head the newest one. Else from and to are ids of states, or REFs: the state
 // at a REF is that of its message, else of the nearest message before it, and it is not exact
 // then. The name [files.Now] is what the folder holds now. If the folder has no states, REFs
 // refer to states of all folders.

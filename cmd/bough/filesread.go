@@ -59,7 +59,7 @@ func (p *program) filesDiffVerb() verb {
 		name:   "diff",
 		args:   "[A] [B] [PATH…] [--patch] [--dir D]",
 		short:  "compare two states, or a state with the files now",
-		long: `Lists what changed from A, by default the state at the head, to B, by default the files now: A added,
+		long: `Lists what changed from A, by default the state at the head, or without a head the newest one, to B, by default the files now: A added,
 M changed, D deleted, P only the permission bits, T the type. B can be now too, and so can A. With
 PATHs, which are relative to the folder, only these and what is below them. --patch prints the lines
 that differ, except of binary files and files over 1 MiB.
@@ -74,7 +74,7 @@ bough files diff "Plan the trip@first" now src/main.go`,
 		max: 1 << 20,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			args := c.Args()
-			from, to := cmp.Or(args.Get(0), "HEAD"), cmp.Or(args.Get(1), files.Now)
+			from, to := args.Get(0), cmp.Or(args.Get(1), files.Now)
 			o := files.DiffOptions{Patch: c.Bool("patch"), Paths: args.Slice()[min(2, args.Len()):]}
 			d, err := w.Folder(c.String("dir")).Diff(c.Context, from, to, o)
 			if err != nil {
@@ -84,7 +84,7 @@ bough files diff "Plan the trip@first" now src/main.go`,
 				return p.printJSON(d)
 			}
 			p.meter.clear()
-			p.noteInexact(from, d.From)
+			p.noteInexact(cmp.Or(from, "HEAD"), d.From)
 			p.noteInexact(to, d.To)
 			p.changes(d.Changes, o.Patch)
 			return nil

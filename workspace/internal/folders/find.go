@@ -101,8 +101,14 @@ func (r *reading) belongs(st *states.State, sessions []string) bool {
 
 // find returns the state that name refers to: its id, a REF, or a unique prefix of its id.
 // exact is false if the state at the REF was taken for an earlier message. If f is not nil,
-// only its states are at a REF.
+// only its states are at a REF. An empty name is the head, or without a head the newest state.
 func (r *reading) find(name string, f *Folder) (st *states.State, exact bool, err error) {
+	if name == "" {
+		if _, ok := r.view.Head(); !ok {
+			return r.newest(f)
+		}
+		name = store.HeadName
+	}
 	for _, st := range r.list {
 		if st.ID == name {
 			return st, true, nil
@@ -149,13 +155,25 @@ func (r *reading) at(p *store.Place, ref string, f *Folder) (st *states.State, e
 			}
 		}
 	}
-	where := ""
+	return nil, false, none(f, fmt.Sprintf(" at %q or before it", ref))
+}
+
+// newest returns the newest state of a folder, or of all if f is nil.
+func (r *reading) newest(f *Folder) (st *states.State, exact bool, err error) {
+	for _, st := range slices.Backward(r.list) {
+		if f == nil || st.Folder == f.ID {
+			return st, true, nil
+		}
+	}
+	return nil, false, none(f, "")
+}
+
+// none returns the error that a folder, or the workspace if f is nil, has no state.
+func none(f *Folder, where string) error {
 	if f != nil {
-		where = " of " + f.Path
+		where = " of " + f.Path + where
 	}
-	return nil, false, &fault.Error{
-		Code: fault.NotFound, Message: fmt.Sprintf("no state%s at %q or before it", where, ref), Next: fault.Do(fault.SnapFolder),
-	}
+	return &fault.Error{Code: fault.NotFound, Message: "no state" + where, Next: fault.Do(fault.SnapFolder)}
 }
 
 // of returns the state that belongs to a message, nil if there is none.

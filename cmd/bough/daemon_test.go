@@ -40,7 +40,7 @@ func copyProgram(t *testing.T, path string) {
 }
 
 // TestDaemonReplaced: the daemon restarts, as the same process, when the program is replaced, and
-// goes on when the new program cannot run.
+// keeps running if the new program cannot start.
 func TestDaemonReplaced(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

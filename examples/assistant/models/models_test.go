@@ -24,7 +24,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestScript: a script streams the line of the user's message, and stops when it is told.
+// TestScript: a script streams its reply to the message, and stops when its context ends.
 func TestScript(t *testing.T) {
 	s := &Script{Lines: []string{"one two", "three"}}
 	ask := func(ctx context.Context, messages int) (streamed string, reply *model.Reply, err error) {

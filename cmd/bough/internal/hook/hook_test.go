@@ -213,7 +213,7 @@ func TestPruneLater(t *testing.T) {
 	}
 }
 
-// TestLate: a call after a turn that is late imports what is there by then, from the end of the
+// TestLate: a hook after a turn that runs late imports all new lines, from the end of the
 // last import; one before a prompt makes the checkpoint of the state in which it was called.
 func TestLate(t *testing.T) {
 	t.Parallel()

@@ -199,7 +199,8 @@ func recordedServer(ctx context.Context, w *workspace.Workspace, pid int) (page.
 type site struct {
 	keys    *page.Keys // nil if the server has no page
 	port    int
-	release func() // ends the registration of the server
+	record  func() error // has 'bough open' find the server
+	release func()       // ends the registration of the server
 }
 
 // url returns the address of the page, "" for none.
@@ -211,10 +212,11 @@ func (s *site) url() string {
 	return own
 }
 
-// registerServer makes this process the server whose page 'bough open' opens, unless another
-// one is. A server that does not listen at a loopback address has no page.
+// registerServer makes this process the server whose page 'bough open' opens, once it is
+// recorded, unless another one is. A server that does not listen at a loopback address has no
+// page.
 func (p *program) registerServer(ctx context.Context, c *cli.Context, w *workspace.Workspace, at address) (*site, error) {
-	s := &site{port: at.port, release: func() {}}
+	s := &site{port: at.port, record: func() error { return nil }, release: func() {}}
 	if !at.local {
 		return s, nil
 	}
@@ -233,9 +235,12 @@ func (p *program) registerServer(ctx context.Context, c *cli.Context, w *workspa
 		return nil, err
 	}
 	s.release = lock.Release
-	return s, page.Server{
-		PID: os.Getpid(), Addr: c.String("addr"), Port: at.port, Host: keys.Host(), Run: keys.Run, Background: c.Bool("background"), Since: time.Now(),
-	}.Record(w.Dir())
+	s.record = func() error {
+		return page.Server{
+			PID: os.Getpid(), Addr: c.String("addr"), Port: at.port, Host: keys.Host(), Run: keys.Run, Background: c.Bool("background"), Since: time.Now(),
+		}.Record(w.Dir())
+	}
+	return s, nil
 }
 
 // endBackground ends the server that 'bough open' started, because this process takes its

@@ -137,6 +137,9 @@ func (p *program) serve(c *cli.Context) error {
 		defer end()
 		go endIdle(ctx, s, limit, end)
 	}
+	if err := site.record(); err != nil {
+		return err
+	}
 	if c.Bool("open") && site.keys != nil {
 		go p.openFirst(site)
 	}

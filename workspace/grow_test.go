@@ -30,8 +30,7 @@ type growingFile struct {
 	cyclic bool // an import of a part has another cycle to break, or none: the result may differ
 }
 
-// cyclicFixtures are the fixtures with cycles of parents. Those named odd also have an id twice: the
-// second message gets an id that is computed from its records, of which a part may have fewer.
+// cyclicFixtures are the fixtures with cycles of parents.
 var cyclicFixtures = []string{"joinring.txtar", "odd.txtar"}
 
 // fixturesIn returns the transcripts of a format among the fixtures of package convert.

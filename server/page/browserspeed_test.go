@@ -124,6 +124,7 @@ func (c *chromium) large(t *testing.T) {
 		t.Errorf("%d connections for events", n)
 	}
 
+	b.eval(`window.heights = []; document.addEventListener("bough:added", (e) => heights.push([e.detail, e.detail.getBoundingClientRect().height])); 0`)
 	steps := testsize.Of(60, 60, 240)
 	frames := b.eval(fmt.Sprintf(`(async (n) => {
 		const times = [];
@@ -149,6 +150,13 @@ func (c *chromium) large(t *testing.T) {
 	b.wait(`!document.querySelector(".chunk.unloaded:has(+ .chunk:not(.unloaded))") || document.querySelectorAll("#feed article").length > ` + fmt.Sprint(loaded))
 	if drift := b.eval(`seen.getBoundingClientRect().top - top0`).Float(); drift > 1 || drift < -1 {
 		t.Errorf("the view drifts by %v pixels", drift)
+	}
+
+	if n := b.eval(`heights.length`).Int(); n == 0 {
+		t.Error("no chunk was loaded")
+	}
+	if off := b.eval(`Math.max(0, ...heights.map(([chunk, was]) => Math.abs(chunk.getBoundingClientRect().height - was)))`).Float(); off > 1 {
+		t.Errorf("a chunk has another height than when it was added, by %v pixels", off)
 	}
 
 	t.Logf("memory of the page: %s", b.memory())

@@ -132,17 +132,30 @@ function load(section, feed) {
 /** @param {Element} section @param {HTMLElement} feed */
 async function fill(section, feed) {
   const content = contentOf(await piece(pathOf(feed, number(section, 'from'), number(section, 'to'))));
-  if (section.isConnected) keep(() => put(section, content));
+  if (section.isConnected) keep(() => put(section, content, measure));
   else put(section, content);
 }
 
-/** Puts messages into a chunk. @param {Element} section @param {DocumentFragment} content */
-function put(section, content) {
+/**
+ * Lays out a chunk, also one out of view, whose height the browser would else assume until it is drawn.
+ * @param {Element} section
+ */
+function measure(section) {
+  const { style } = /** @type {HTMLElement} */ (section);
+  style.contentVisibility = 'visible';
+  requestAnimationFrame(() => requestAnimationFrame(() => { // the browser remembers the height of a frame
+    style.contentVisibility = '';
+  }));
+}
+
+/** Puts messages into a chunk. @param {Element} section @param {DocumentFragment} content @param {(section: Element) => void} [then] */
+function put(section, content, then) {
   observer?.unobserve(section);
   section.classList.remove('unloaded');
   /** @type {HTMLElement} */ (section).style.minHeight = '';
   lift(content);
   section.replaceChildren(content);
+  then?.(section);
   document.dispatchEvent(new CustomEvent('bough:added', { detail: section }));
 }
 

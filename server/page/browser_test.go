@@ -201,7 +201,8 @@ type tab struct {
 	mu       sync.Mutex
 	requests []string
 	problems []string // reports of the policy, exceptions and errors of the console
-	live     map[network.RequestID]bool
+	document cdp.LoaderID
+	live     map[network.RequestID]cdp.LoaderID // connections for events, of which document
 	loads    int // documents that were requested
 }
 
@@ -213,7 +214,7 @@ func (c *chromium) tab(t testing.TB) *tab {
 
 func newTab(t testing.TB, of context.Context, options ...chromedp.ContextOption) *tab {
 	t.Helper()
-	b := &tab{t: t, live: map[network.RequestID]bool{}}
+	b := &tab{t: t, live: map[network.RequestID]cdp.LoaderID{}}
 	ctx, cancel := chromedp.NewContext(of, append(options, chromedp.WithListener(b.listen))...)
 	t.Cleanup(cancel)
 	b.ctx = ctx
@@ -247,12 +248,12 @@ func (b *tab) listen(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		if e.Type == network.ResourceTypeDocument {
-			clear(b.live) // the page before it is gone
+			b.document = e.LoaderID
 			b.loads++
 		}
 		b.requests = append(b.requests, e.Request.URL)
 		if strings.HasSuffix(e.Request.URL, "/events") {
-			b.live[e.RequestID] = true
+			b.live[e.RequestID] = e.LoaderID
 		}
 	case *network.EventLoadingFailed:
 		delete(b.live, e.RequestID)
@@ -412,9 +413,23 @@ func (b *tab) clean() {
 	}
 }
 
-// streams returns how many connections for events are open.
-func (b *tab) streams() int {
+// streams returns how many connections for events the document of the tab has open. Those of
+// earlier ones ended with them, of which the browser does not always tell.
+func (b *tab) streams() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.live)
+	for _, document := range b.live {
+		if document == b.document {
+			n++
+		}
+	}
+	return n
+}
+
+// streamsOf returns how many connections for events tabs have open.
+func streamsOf(tabs []*tab) (n int) {
+	for _, b := range tabs {
+		n += b.streams()
+	}
+	return n
 }

@@ -113,13 +113,7 @@ func (c *chromium) tabs(t *testing.T) {
 		b.visit("/c/" + session)
 		tabs = append(tabs, b)
 	}
-	streams := func() (n int) {
-		for _, b := range tabs {
-			n += b.streams()
-		}
-		return n
-	}
-	if n := streams(); n != 1 {
+	if n := streamsOf(tabs); n != 1 {
 		t.Errorf("%d tabs have %d connections for events", len(tabs), n)
 	}
 	s.bough("append", "To all tabs")
@@ -138,7 +132,7 @@ func (c *chromium) tabs(t *testing.T) {
 	for _, b := range tabs {
 		b.wait(`document.querySelector("#feed").innerText.includes("To the others")`)
 	}
-	if n := streams(); n != 1 {
+	if n := streamsOf(tabs); n != 1 {
 		t.Errorf("%d tabs have %d connections for events", len(tabs), n)
 	}
 	for _, b := range tabs {
@@ -186,6 +180,9 @@ func (c *chromium) reset(t *testing.T) {
 			if n := b.documents() - before[i]; n != 1 {
 				t.Errorf("%s: tab %d is loaded again %d times", what, i, n)
 			}
+		}
+		if n := streamsOf(tabs); n != 1 {
+			t.Errorf("%s: %d tabs have %d connections for events", what, len(tabs), n)
 		}
 	}
 	log := filepath.Join(s.dir, ".bough", "operations.jsonl")

@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/urfave/cli/v2"
 )
 
@@ -136,8 +137,10 @@ func (p *program) printError(err error) int {
 	e := workspace.Explain(err)
 	e.Hint = cmp.Or(hint(e), exploreHint(err))
 	var several *fault.AmbiguousError
+	var clashes *files.ConflictError
 	var unknown *fault.UnknownError
 	errors.As(err, &several)
+	errors.As(err, &clashes)
 	if errors.As(err, &unknown) {
 		e.Message += didYouMean(unknown.Word, unknown.Choices)
 	}
@@ -147,9 +150,13 @@ func (p *program) printError(err error) int {
 			Message    string            `json:"message"`
 			Hint       string            `json:"hint"`
 			Candidates []fault.Candidate `json:"candidates,omitempty"`
+			Conflicts  []files.Conflict  `json:"conflicts,omitempty"`
 		}{Code: e.Code, Message: e.Message, Hint: e.Hint}
 		if several != nil {
 			answer.Candidates = several.Candidates
+		}
+		if clashes != nil {
+			answer.Conflicts = clashes.Conflicts
 		}
 		p.printJSON(map[string]any{"error": answer})
 		return exitCode(e.Code)
@@ -157,6 +164,9 @@ func (p *program) printError(err error) int {
 	fmt.Fprintf(p.stderr, "bough: %s\n", clean(e.Message))
 	if several != nil {
 		p.printCandidates(several)
+	}
+	if clashes != nil {
+		p.printConflicts(p.stderr, clashes.Conflicts)
 	}
 	if e.Hint != "" {
 		fmt.Fprintf(p.stderr, "  %s\n", clean(e.Hint))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -22,6 +23,7 @@ func failed(err error) *sdk.CallToolResult {
 		Message    string            `json:"message"`
 		Hint       string            `json:"hint"`
 		Candidates []fault.Candidate `json:"candidates,omitempty"`
+		Conflicts  []files.Conflict  `json:"conflicts,omitempty"`
 	}
 	d := details{Code: e.Code, Message: shortText(e.Message, maxError), Hint: hint(e)}
 	var several *fault.AmbiguousError
@@ -39,6 +41,13 @@ func failed(err error) *sdk.CallToolResult {
 			text += "\n" + candidate(k)
 			k.Title, k.Text = shortText(k.Title, maxName), shortText(k.Text, maxName)
 			d.Candidates = append(d.Candidates, k)
+		}
+	}
+	var clashes *files.ConflictError
+	if errors.As(err, &clashes) {
+		d.Conflicts = clashes.Conflicts
+		for _, c := range clashes.Conflicts {
+			text += "\n- " + oneLine(c.Path, 200)
 		}
 	}
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}, Meta: sdk.Meta{errorMeta: d}}

@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/server/internal/exchange"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
 )
 
 // A failure is the error of the command.
@@ -17,6 +18,7 @@ type failure struct {
 	Message    string            `json:"message"`
 	Hint       string            `json:"hint"`
 	Candidates []fault.Candidate `json:"candidates,omitempty"`
+	Conflicts  []files.Conflict  `json:"conflicts,omitempty"`
 }
 
 // WriteFailure sends the failure for an error.
@@ -37,6 +39,10 @@ func explain(err error) *failure {
 	var several *fault.AmbiguousError
 	if errors.As(err, &several) {
 		f.Candidates = several.Candidates
+	}
+	var clashes *files.ConflictError
+	if errors.As(err, &clashes) {
+		f.Conflicts = clashes.Conflicts
 	}
 	return f
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
 )
 
 // Explain gives an error its code and hint.
@@ -26,6 +27,7 @@ func Explain(err error) *fault.Error {
 		held    *writelock.HeldError
 		several *fault.AmbiguousError
 		unknown *fault.UnknownError
+		clashes *files.ConflictError
 		pathErr *fs.PathError
 		explain = func(code fault.Code, hint string, next ...fault.Step) *fault.Error {
 			e := &fault.Error{Code: code, Message: err.Error(), Hint: hint, Err: err}
@@ -45,6 +47,8 @@ func Explain(err error) *fault.Error {
 		return explain(fault.Ambiguous, "use more of the id")
 	case errors.As(err, &unknown):
 		return explain(fault.Usage, unknownHint(unknown))
+	case errors.As(err, &clashes):
+		return explain(fault.Refused, "", fault.Do(fault.SolveConflicts))
 	case lostInPack(err):
 		return explain(fault.Damaged, "a repair restores the messages that other files have", fault.Do(fault.ReadPartial))
 	case errors.As(err, &damage):

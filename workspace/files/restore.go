@@ -1,0 +1,70 @@
+package files
+
+import (
+	"fmt"
+
+	"github.com/bough-dev/bough/internal/plural"
+)
+
+// RestoreOptions are the choices for bringing files back. The zero value changes only paths
+// that the conversation changed, and refuses conflicts.
+type RestoreOptions struct {
+	DryRun bool // change nothing, and take no state
+	// Whole makes the folder what the state is, also where others changed it. There are no
+	// conflicts then.
+	Whole bool
+	// Conflicts says what happens to a path that the conversation and others changed:
+	// [Refuse], [Keep], [Take] or [Merge].
+	Conflicts string
+	Only      []string // only these paths and what is below them; empty means all
+}
+
+// The values of [RestoreOptions.Conflicts].
+const (
+	Refuse = ""      // nothing changes at all
+	Keep   = "keep"  // the path stays as it is
+	Take   = "take"  // the path becomes what the state has
+	Merge  = "merge" // the lines that the conversation changed are taken back; what cannot be merged is refused
+)
+
+// A Restore says what bringing files back did, or would do. Its lists are sorted by path.
+type Restore struct {
+	Dir       string     `json:"dir"`    // path of the folder
+	Before    string     `json:"before"` // id of the state just before, "" in a dry run
+	To        string     `json:"to"`     // id of the state that the files came from
+	Exact     bool       `json:"exact"`  // false if that was taken for an earlier message than the one asked for
+	Written   []string   `json:"written"`
+	Deleted   []string   `json:"deleted"`
+	Kept      []Kept     `json:"kept"`
+	Conflicts []Conflict `json:"conflicts"` // in a dry run that would be refused, else empty
+}
+
+// A Kept is a path that differs from the state and stays as it is.
+type Kept struct {
+	Path string `json:"path"`
+	// Why is yours, conflict, ignored, forgotten, not_empty, blocked, changed, locked, denied or
+	// damaged, or a reason of [Left].
+	Why string `json:"why"`
+	// As is where the content is now, if another program wrote it during the restore and it
+	// could not get its name back.
+	As string `json:"as,omitempty"`
+}
+
+// A Conflict is a path that the conversation changed, and the user or another conversation
+// too. A version is nil if there is nothing.
+type Conflict struct {
+	Path   string   `json:"path"`
+	Base   *Version `json:"base"`   // as the conversation left it
+	Yours  *Version `json:"yours"`  // in the folder
+	Theirs *Version `json:"theirs"` // in the state
+}
+
+// A ConflictError reports that files were not brought back because of conflicts.
+type ConflictError struct {
+	Dir       string // path of the folder
+	Conflicts []Conflict
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("%s in %s changed outside of the conversation; nothing was restored", plural.Of(len(e.Conflicts), "path"), e.Dir)
+}

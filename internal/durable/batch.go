@@ -382,7 +382,7 @@ func (b *Batch) sync() error {
 		waits = append(waits, e.sync)
 	}
 	for _, c := range b.changes {
-		if c.file != nil {
+		if c.file != nil && !c.flushed {
 			waits = append(waits, func() error {
 				defer c.ahead.close()
 				return c.file.Sync()

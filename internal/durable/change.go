@@ -19,6 +19,7 @@ type change struct {
 	created    bool      // the name must not exist
 	expect     *Identity // the file that must exist
 	done       bool
+	flushed    bool  // the file is fsynced
 	left       error // why the old file still exists under the temporary name
 }
 

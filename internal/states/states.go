@@ -21,7 +21,8 @@
 //
 //   - Take: the pack is written to a temporary file, fsynced, renamed, and the folder is
 //     fsynced; then the record is appended and fsynced. With that the state exists. A pack
-//     without a record, of an interrupted Take, is used by the next one.
+//     without a record, of an interrupted Take, is used by the next one. Up to the rename,
+//     others may write: before it, a [Draft] checks that what it relies on still exists.
 //   - Remove: states.jsonl is replaced. Objects stay until Tidy.
 //   - Tidy: the new pack is complete before an old one is removed. If an object that a record
 //     names cannot be read, no pack is removed.
@@ -30,8 +31,9 @@
 //
 // A torn last line of a .jsonl file is no line.
 //
-// The caller ensures that one process at a time writes. Readers take no lock: they list the
-// packs again if one that they need is gone.
+// The caller ensures that one process at a time writes, except that a [Draft] may be made
+// meanwhile, one of each folder. Readers take no lock: they list the packs again if one that
+// they need is gone.
 package states
 
 import (

@@ -29,35 +29,17 @@ type Request struct {
 // errNothing ends the writing of a pack without objects.
 var errNothing = errors.New("no new objects")
 
-// Take takes a state. After an error there is no state. The ID must be new.
+// Take takes a state: a [Store.Draft] and its commit. After an error there is no state. The ID
+// must be new.
 func (s *Store) Take(ctx context.Context, r Request) (*State, error) {
-	if err := s.prepare(); err != nil {
-		return nil, err
-	}
-	t := &taking{Store: s, Request: r, state: r.State}
-	if err := t.openCache(); err != nil {
-		return nil, err
-	}
-	t.Scan.Refused = s.isForgotten
-	found, err := scan.Look(ctx, r.Dir, t.cache, t.Scan)
+	d, err := s.Draft(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.store(ctx, found); err != nil {
-		return nil, err
-	}
-	record, err := line(t.state)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := durable.Append(s.root, recordsFile, record); err != nil {
-		return nil, err
-	}
-	t.saveCache()
-	return &t.state, nil
+	return d.Commit(ctx)
 }
 
-// A taking is a call of Take.
+// A taking is a state that is being taken.
 type taking struct {
 	*Store
 	Request
@@ -65,40 +47,8 @@ type taking struct {
 	last   *State // the state of the cache
 	cache  *scan.Cache
 	result *scan.Result
-	err    error // of the packs
-}
-
-// store stores what is new.
-func (t *taking) store(ctx context.Context, found *scan.Scan) (err error) {
-	if found.Same() {
-		if t.result, err = found.Store(ctx, nil, nil); err != nil {
-			return err
-		}
-		coverage, err := t.describe()
-		if err != nil {
-			return err
-		}
-		if t.state.Coverage = pack.IDOf(coverage); t.state.Coverage == t.last.Coverage {
-			return nil
-		}
-	}
-	b := durable.NewBatch(t.root)
-	defer b.Discard()
-	name, err := t.nextPack()
-	if err != nil {
-		return err
-	}
-	_, err = b.Create(name, func(w *durable.Writer) error { return t.write(ctx, found, w) })
-	if errors.Is(err, errNothing) {
-		return durable.SyncNames(t.root, Dir) // of packs of an interrupted Take
-	}
-	if err != nil {
-		return err
-	}
-	_, later, err := b.Commit(ctx)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return cmp.Or(err, later, t.closePacks())
+	err    error                       // of the packs
+	used   map[string]durable.Identity // the packs whose objects are known; nil if none were needed
 }
 
 // write writes the pack.
@@ -165,6 +115,9 @@ func (t *taking) knows(id pack.ID) bool {
 		t.err = err
 		return false
 	}
+	if t.used == nil {
+		t.used = t.identities(t.names)
+	}
 	_, ok := t.index.Size(id)
 	return ok
 }
@@ -186,7 +139,7 @@ func (s *Store) prepare() error {
 	}
 	var temps []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), durable.TempSuffix) {
+		if strings.HasSuffix(e.Name(), durable.TempSuffix) && !isDraft(e) {
 			temps = append(temps, path.Join(Dir, e.Name()))
 		}
 	}

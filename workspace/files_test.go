@@ -94,3 +94,84 @@ func TestSnapHead(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// TestConfined: a client names only folders that have states, by their path. What is at the
+// path must still be the folder.
+func TestConfined(t *testing.T) {
+	t.Parallel()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := workspace.Open(t.Context(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, other := filepath.Join(parent, "bread"), filepath.Join(parent, "other")
+	for _, d := range []string{dir, other} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(filepath.Join(d, "flour"), "rye")
+	}
+	st, err := w.Folder(dir).Snap(t.Context(), "", files.SnapOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	confined := w.Confined()
+	diff := func(dir, to string) (string, error) {
+		d, err := confined.Folder(dir).Diff(t.Context(), st.ID, to, files.DiffOptions{})
+		if err != nil {
+			return "", err
+		}
+		kinds := ""
+		for _, c := range d.Changes {
+			kinds += c.Kind + " " + c.Path + ";"
+		}
+		return kinds, nil
+	}
+	write(filepath.Join(dir, "flour"), "wheat")
+	for _, name := range []string{"", dir} {
+		if got, err := diff(name, files.Now); got != "changed flour;" || err != nil {
+			t.Errorf("%q: %q, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{other, parent, "/", "..", ".", dir + "/", filepath.Join(dir, "none"), filepath.Join(parent, "none")} {
+		for _, to := range []string{files.Now, st.ID} {
+			if got, err := diff(name, to); !errors.Is(err, fault.Refused) {
+				t.Errorf("%q to %s: %q, %v", name, to, got, err)
+			}
+		}
+		if _, err := confined.Folder(name).Snap(t.Context(), "", files.SnapOptions{}); !errors.Is(err, fault.Refused) {
+			t.Errorf("a state of %q: %v", name, err)
+		}
+	}
+	if _, err := confined.Folder("").Coverage(t.Context()); !errors.Is(err, fault.Usage) {
+		t.Errorf("no folder: %v", err)
+	}
+	if _, err := confined.Folder(dir).Export(t.Context(), st.ID, filepath.Join(parent, "new")); !errors.Is(err, fault.Refused) {
+		t.Errorf("an export: %v", err)
+	}
+	if _, err := confined.Folder(dir).Snap(t.Context(), "", files.SnapOptions{}); err != nil {
+		t.Errorf("a state of the folder: %v", err)
+	}
+	// Another directory took the path: its files are not read, the states are.
+	if err := os.Rename(dir, filepath.Join(parent, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(other, dir); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := diff(dir, files.Now); !errors.Is(err, fault.NotFound) {
+		t.Errorf("another directory: %q, %v", got, err)
+	}
+	if e, err := confined.Folder(dir).Show(t.Context(), st.ID, "flour"); err != nil || string(e.Content) != "rye" {
+		t.Errorf("%+v, %v", e, err)
+	}
+}

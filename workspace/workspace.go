@@ -221,3 +221,14 @@ func (w *Workspace) Observed(progress func(doing string, done, total int64), not
 	}
 	return &Workspace{&s}
 }
+
+// Confined returns w for requests of clients, which may not choose any directory of the
+// machine: a folder is only one of which the workspace has states, named by its path as
+// [files.State] has it, and others are refused, with the code [fault.Refused]. The current
+// directory does not matter: if no folder is named, states are those of all folders.
+// [Folder.Export] is refused. Both workspaces share everything else.
+func (w *Workspace) Confined() *Workspace {
+	s := *w.store
+	s.Confined = true
+	return &Workspace{&s}
+}

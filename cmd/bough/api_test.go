@@ -297,6 +297,7 @@ func TestVerbs(t *testing.T) {
 	s.agents()
 	s.explorations()
 	s.workspace()
+	s.files()
 	for _, v := range api.Verbs() {
 		if !s.ran[v.Name] {
 			t.Errorf("%s is not compared", v.Name)
@@ -456,4 +457,33 @@ func (s *twin) workspace() {
 	s.same("trash/purge", `{"older":"1d"}`, "trash", "--purge", "--older", "1d")
 	s.same("trash/purge", ``, "trash", "--purge")
 	s.same("forget", `{"session_id":"joined","yes":"joined"}`, "forget", "joined", "--yes", "joined")
+}
+
+// files compares the verbs on files, with one folder of which both workspaces have states.
+func (s *twin) files() {
+	dir := filepath.Join(s.t.TempDir(), "bread")
+	write := func(name, text string) {
+		s.t.Helper()
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	write("flour", "rye\n")
+	s.both("rewind", "Bread")
+	s.name("BEFORE", "id", "files", "snap", "--dir", dir)
+	real := gjson.Get(s.both("files", "snap", "--dir", dir)[s.api], "dir").Raw
+	write("sub/salt", "2 %\n")
+	s.both("files", "snap", "Bread@first", "--dir", dir)
+	write("flour", "rye\nwheat\n")
+	s.same("files/ls", ``, "files", "ls")
+	s.same("files/ls", `{"session_id":"Bread"}`, "files", "ls", "Bread")
+	s.same("files/diff", `{"dir":`+real+`}`, "files", "diff", "--dir", dir)
+	s.same("files/diff", `{"from":"BEFORE","to":"Bread@first","paths":["sub"],"patch":true}`, "files", "diff", "BEFORE", "Bread@first", "sub", "--patch")
+	s.same("files/diff", `{"from":"BEFORE","to":"now"}`, "files", "diff", "BEFORE", "now", "--dir", dir)
+	s.same("files/show", `{"state":"BEFORE"}`, "files", "show", "BEFORE")
+	s.same("files/show", `{"state":"BEFORE","path":"flour","dir":`+real+`}`, "files", "show", "BEFORE", "flour", "--dir", dir)
 }

@@ -12,7 +12,7 @@ func omittedVerbs() map[string]string {
 		"choose":     terminal,
 		"completion": terminal,
 		"demo":       terminal,
-		"files":      "it reads and writes folders of the machine",
+		"files":      "it takes a path of the machine; files/ls, files/diff and files/show take those of states",
 		"help":       terminal,
 		"inspect":    opens,
 		"resume":     "it writes into the folder of another program",

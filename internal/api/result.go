@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -48,6 +49,7 @@ func shared() map[reflect.Type]string {
 		reflect.TypeFor[explore.Evaluation]():      "Evaluation",
 		reflect.TypeFor[workspace.StraightRun]():   "Run",
 		reflect.TypeFor[workspace.PruneDecision](): "PruneDecision",
+		reflect.TypeFor[files.State]():             "State",
 	}
 }
 
@@ -98,6 +100,8 @@ func (d *describer) own(t reflect.Type) *jsonschema.Schema {
 		return typed("integer", "null")
 	case reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{}
+	case reflect.TypeFor[[]byte]():
+		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}
 	case reflect.TypeFor[session.Message]():
 		return d.open(messageMembers{})
 	case reflect.TypeFor[workspace.Conversation]():

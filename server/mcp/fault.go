@@ -96,6 +96,7 @@ func steps() map[fault.Action]string {
 		fault.ListBookmarks:    "conversation_tree shows the bookmarks of a conversation",
 		fault.ListOperations:   "log lists the operations",
 		fault.ListQueue:        "it may have been delivered; agent_snapshot shows the queue",
+		fault.ListStates:       "list_states lists the states",
 		fault.MoveBookmark:     "bookmark with move moves it",
 		fault.NameBranch:       "give the last message of a branch; conversation_tree shows them",
 		fault.NameSession:      "give a session_id",

@@ -22,6 +22,7 @@ func Describe() []byte {
 	d.schemas["Failure"] = d.failure()
 	paths := object{
 		prefix + "events": object{"get": d.events()},
+		contentPath:       object{"get": d.content()},
 		Description: object{"get": object{
 			"operationId": "openapi", "summary": "This document", "security": []any{},
 			"responses": object{"200": object{"description": "the document", "content": jsonContent(object{"type": "object"})}},
@@ -148,6 +149,21 @@ func (d *describer) events() object {
 			"default": object{"$ref": "#/components/responses/Failure"},
 		},
 	}
+}
+
+// content describes the bytes of a file of a state.
+func (d *describer) content() object {
+	show, ok := api.Find("files/show")
+	if !ok {
+		panic("native: no verb files/show")
+	}
+	o := d.operation(show, "get")
+	o["operationId"], o["summary"] = "getFilesContent", "Content of a file of a state"
+	o["description"] = "Returns the bytes of a file that a state has, as files/show with the same arguments does in JSON."
+	o["responses"].(object)["200"] = object{
+		"description": "the bytes", "content": object{"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}},
+	}
+	return o
 }
 
 // failure returns the schema of a failure.

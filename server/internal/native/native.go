@@ -53,6 +53,7 @@ func Endpoints(o *Options) []Endpoint {
 			return nil
 		}},
 		{Pattern: "GET " + prefix + "events", Stream: true, Serve: o.Events.Serve},
+		{Pattern: "GET " + contentPath, Serve: o.content},
 	}
 	for _, v := range api.Verbs() {
 		list = append(list, Endpoint{Pattern: "POST " + prefix + v.Name, Long: v.Turns, Serve: o.post(v)})

@@ -155,9 +155,13 @@ func (n *now) side() (*side, error) {
 		return n.found, nil
 	}
 	f := n.folder
-	if f == nil {
+	if f == nil || n.view.Store.Confined {
+		path := n.path
+		if f != nil {
+			path = f.Path
+		}
 		var err error
-		if f, err = Find(n.view.Ctx, n.view.Store, n.path); err != nil {
+		if f, err = Find(n.view.Ctx, n.view.Store, path); err != nil {
 			return nil, err
 		}
 	}

@@ -22,6 +22,9 @@ import (
 // Export writes what a state holds to the folder out, which must be new or empty. After an
 // error out is as it was.
 func Export(ctx context.Context, w *store.Store, dir, name, out string) (*files.Export, error) {
+	if w.Confined {
+		return nil, &fault.Error{Code: fault.Refused, Message: "an export writes to any folder of the machine"}
+	}
 	f, err := only(ctx, w, dir)
 	if err != nil {
 		return nil, err

@@ -210,6 +210,12 @@ func (r *reading) linked(folder, state string, f *Folder) *states.State {
 // only returns the folder whose states are meant: dir, or the registered folder that contains
 // the current directory, or nil for all folders.
 func only(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
+	if w.Confined {
+		if dir == "" {
+			return nil, nil
+		}
+		return recordedAt(ctx, w, dir)
+	}
 	f, err := Find(ctx, w, dir)
 	if err != nil || dir == "" && f.ID == "" {
 		return nil, err

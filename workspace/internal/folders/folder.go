@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,9 @@ type Folder struct {
 // Find returns the folder dir or, if dir is empty, the registered folder that contains the
 // current directory, else the current directory.
 func Find(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
+	if w.Confined {
+		return present(ctx, w, dir)
+	}
 	real, identity, err := states.IdentityOf(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &fault.Error{Code: fault.NotFound, Message: "no folder " + dir, Err: err}
@@ -61,6 +65,41 @@ func Find(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
 		}
 	}
 	return f, nil
+}
+
+// recordedAt returns the registered folder with the path dir. It does not access dir.
+func recordedAt(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
+	known, err := registered(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(known, func(k states.Folder) bool { return k.Path == dir })
+	if i < 0 {
+		return nil, &fault.Error{
+			Code: fault.Refused, Message: fmt.Sprintf("there are no states of a folder %q", dir),
+			Hint: "dir is that of a state", Next: fault.Do(fault.ListStates),
+		}
+	}
+	return &Folder{dir, known[i].Identity, known[i].ID}, nil
+}
+
+// present returns the registered folder with the path dir, if it is there.
+func present(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
+	if dir == "" {
+		return nil, &fault.Error{Code: fault.Usage, Message: "no folder is named", Hint: "give the dir of a state"}
+	}
+	f, err := recordedAt(ctx, w, dir)
+	if err != nil {
+		return nil, err
+	}
+	real, identity, err := states.IdentityOf(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (real != dir || identity.File != f.Identity.File) {
+		return nil, &fault.Error{
+			Code: fault.NotFound, Message: fmt.Sprintf("the folder of these states is not at %s", dir), Err: err,
+			Hint: "it was renamed, removed or replaced", Next: fault.Do(fault.SnapFolder),
+		}
+	}
+	return f, err
 }
 
 // registered returns the folders of a workspace, which may be missing.

@@ -45,6 +45,9 @@ type Store struct {
 	Tidy   int64         // how many bytes of messages one [Tx.TidyPacks] rewrites
 	turn   chan struct{} // is full while a goroutine writes
 
+	// Confined lets only the registered folders of the machine be used.
+	Confined bool
+
 	completeForget func(*Tx) error // executes the plan of an interrupted forget
 }
 

@@ -245,6 +245,7 @@ func TestTools(t *testing.T) {
 	r := newRoom(t, &mcp.Options{Command: runs("echo Take the tram."), Machine: &transcript.Machine{Home: t.TempDir(), Dir: t.TempDir(), Env: func(string) string { return "" }, Read: os.ReadFile}})
 	var asked []string
 	c := r.connect(accepts("accept", &asked))
+	r.snap(r.ids[1], map[string]string{"flour": "rye\n"}, map[string]string{"flour": "wheat\n"})
 	called := map[string]bool{}
 	call := func(tool string, in args) gjson.Result {
 		t.Helper()
@@ -288,6 +289,15 @@ func TestTools(t *testing.T) {
 	}
 	if got := call("search", args{"text": "lisbon", "context": 1}); got.Get("matches.0.message_id").String() != r.ids[1] {
 		t.Errorf("search: %s", got)
+	}
+	if got := call("list_states", args{"session_id": r.first}); got.Get("states.#").Int() != 1 || got.Get("states.0.message_id").String() != r.ids[1] {
+		t.Errorf("list_states: %s", got)
+	}
+	if got := call("compare_states", args{"from": r.ids[1], "patch": true}); !strings.Contains(got.Get("changes.0.patch").String(), "+wheat") {
+		t.Errorf("compare_states: %s", got)
+	}
+	if got := call("show_file", args{"state": r.ids[2], "path": "flour"}); got.Get("text").String() != "rye\n" || !got.Get("earlier").Bool() {
+		t.Errorf("show_file: %s", got)
 	}
 	if got := call("list_sessions", args{"kind": "branch", "since": "1d"}); got.Get("total").Int() < 1 {
 		t.Errorf("list_sessions: %s", got)
@@ -371,7 +381,7 @@ func TestExplore(t *testing.T) {
 // TestHints: the tools that only read say so, and only undo is destructive.
 func TestHints(t *testing.T) {
 	c := newRoom(t, &mcp.Options{Command: runs("true")}).connect(nil)
-	reading := []string{"agent_snapshot", "compare_branches", "conversation_tree", "export", "list_checkpoints", "list_sessions", "log", "search", "show_conversation", "status"}
+	reading := []string{"agent_snapshot", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
 	res, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -418,7 +428,7 @@ func TestServed(t *testing.T) {
 		return tools, prompts
 	}
 	tools, prompts := names(&mcp.Options{ReadOnly: true})
-	if want := []string{"agent_snapshot", "compare_branches", "conversation_tree", "export", "list_checkpoints", "list_sessions", "log", "search", "show_conversation", "status"}; !slices.Equal(tools, want) {
+	if want := []string{"agent_snapshot", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}; !slices.Equal(tools, want) {
 		t.Errorf("read-only: %q, want %q", tools, want)
 	}
 	if slices.Contains(prompts, "checkpoint_before") || !slices.Contains(prompts, "other_branch") {

@@ -63,6 +63,18 @@ func tools() []*tool {
 			name: "compare_branches", title: "Compare two branches",
 			about: "Shows where two paths part, and the messages that only the one or the other has. Use it to learn what another branch found.",
 		}, compareBranches),
+		ofVerb("files/ls", tool{
+			name: "list_states", title: "List states of files", list: "states",
+			about: "Lists the states that the workspace has of folders of files, oldest first: what a folder held at a moment, with the message that was the newest then.",
+		}),
+		ofVerb("files/diff", tool{
+			name: "compare_states", title: "Compare states of files", list: "changes",
+			about: "Lists the files that differ between two states, or between a state and the present files of its folder. With patch, the lines that differ too; long ones are cut.",
+		}),
+		define(tool{
+			name: "show_file", title: "Read a file of a state",
+			about: "Returns what a state has at a path: the text of a file in pages, or the names in a folder. The file is as it was then, not as it is now.",
+		}, showFile),
 		ofVerb("append", tool{
 			name: "append_message", title: "Add a message",
 			about: "Adds a message to a conversation: at the head, or below any message. A message to a checkpoint goes to a new branch of it.",

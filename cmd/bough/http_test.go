@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"net/url"
 	"os"
 	"os/exec"
@@ -37,7 +38,8 @@ func writeFiles(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -215,9 +217,9 @@ func TestHTTPPageCurl(t *testing.T) {
 		t.Skip("curl is not installed: the command lines of docs/http.md cannot be tried")
 	}
 	t.Parallel()
-	blocks := httpPage(t, "sh", 2)
+	blocks := httpPage(t, "sh", 3)
 	s := startServe(t, "", "--addr", "127.0.0.1:0")
-	cmd := exec.Command(bash, "-e", "-c", blocks[0])
+	cmd := exec.Command(bash, "-e", "-c", blocks[1])
 	cmd.Env = append(os.Environ(), s.boughEnv()...)
 	out, err := cmd.Output()
 	if err != nil {
@@ -231,8 +233,19 @@ func TestHTTPPageCurl(t *testing.T) {
 	if len(documents) != 4 || documents[0].Get("title").Str != "Plan the trip" || documents[2].Get("messages.0.id").Str != documents[1].Get("message_id").Str || documents[3].Get("operations.#").Int() != 2 {
 		t.Errorf("the command lines print %s", out)
 	}
+	const source = "package main\n"
+	project := writeFiles(t, map[string]string{"src/main.go": source})
+	do(t, "-w", s.dir, "files", "snap", "--dir", project)
+	cmd = exec.Command(bash, "-e", "-c", blocks[0])
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), s.boughEnv()...)
+	if out, err = cmd.Output(); err != nil || strings.Count(string(out), `"dir":`) < 2 {
+		t.Errorf("the command lines on files print %s, %v", out, err)
+	}
+	if got, err := os.ReadFile(filepath.Join(cmd.Dir, "main.go")); err != nil || string(got) != source {
+		t.Errorf("the file is %q, %v", got, err)
+	}
 	at := do(t, "-w", s.dir, "--json", "log")
-	cmd = exec.Command(bash, "-c", "exec "+blocks[1])
+	cmd = exec.Command(bash, "-c", "exec "+blocks[2])
 	cmd.Env = append(os.Environ(), append(s.boughEnv(), "LAST=0-0")...)
 	stream, err := cmd.StdoutPipe()
 	if err != nil {

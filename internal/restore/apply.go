@@ -54,13 +54,17 @@ func (e *MissingError) Error() string {
 // A path that other programs changed since the plan was made is kept. No symbolic link is
 // followed. Files that do not change keep their times and inodes.
 //
+// The note is a JSON value that belongs to the restore, or nil. With a note the journal stays
+// when all is done, until the caller removes it: what the caller does meanwhile can be
+// completed by the one who finds it. If the plan has no changes, there is no journal.
+//
 // An error means that nothing changed if [Journal.Pending] reports false, else that the rest
 // is left to Resume.
-func Apply(ctx context.Context, folder *os.Root, j Journal, store Store, plan *Plan) (*Report, error) {
-	return newApplying(folder).apply(ctx, j, store, plan)
+func Apply(ctx context.Context, folder *os.Root, j Journal, store Store, plan *Plan, note []byte) (*Report, error) {
+	return newApplying(folder).apply(ctx, j, store, plan, note)
 }
 
-func (a *applying) apply(ctx context.Context, j Journal, store Store, plan *Plan) (*Report, error) {
+func (a *applying) apply(ctx context.Context, j Journal, store Store, plan *Plan, note []byte) (*Report, error) {
 	if len(plan.Conflicts) > 0 {
 		return nil, fmt.Errorf("%s: the plan has conflicts", plan.Conflicts[0].Path)
 	}
@@ -91,7 +95,7 @@ func (a *applying) apply(ctx context.Context, j Journal, store Store, plan *Plan
 		return nil, errors.Join(err, a.discard(j, r.Stage))
 	}
 	defer a.stage.Close()
-	r.Staged = true
+	r.Staged, r.Note = true, note
 	if err := j.write(r); err != nil {
 		return nil, err
 	}
@@ -99,7 +103,7 @@ func (a *applying) apply(ctx context.Context, j Journal, store Store, plan *Plan
 }
 
 // Resume completes an interrupted restore of a folder, of which the caller has the lock. The
-// report is nil if there is none.
+// report is nil if there is none. A journal with a note stays.
 func Resume(folder *os.Root, j Journal) (*Report, error) {
 	r, err := j.read()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +118,7 @@ func Resume(folder *os.Root, j Journal) (*Report, error) {
 	}
 	a.stage, err = durable.OpenDir(folder, r.Stage)
 	if errors.Is(err, fs.ErrNotExist) { // it was complete
-		return a.report, durable.Remove(j.Root, j.Name)
+		return a.report, j.conclude(r)
 	}
 	if err != nil {
 		return nil, err
@@ -187,7 +191,15 @@ func (a *applying) run(j Journal, r *record) (*Report, error) {
 		return again
 	})
 	slices.Sort(a.report.Deleted)
-	return a.report, durable.Remove(j.Root, j.Name)
+	return a.report, j.conclude(r)
+}
+
+// conclude removes the journal of a restore that is complete, unless the caller does.
+func (j Journal) conclude(r *record) error {
+	if r.Note != nil {
+		return nil
+	}
+	return j.Remove()
 }
 
 // flush flushes the directories that changed.

@@ -145,7 +145,7 @@ func (d *desk) read() state {
 
 func (d *desk) apply(o objects, p *restore.Plan) *restore.Report {
 	d.t.Helper()
-	r, err := restore.Apply(context.Background(), d.folder, d.journal, o, p)
+	r, err := restore.Apply(context.Background(), d.folder, d.journal, o, p, nil)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -323,11 +323,11 @@ func TestPending(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, p); err == nil {
+	if _, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, p, nil); err == nil {
 		t.Fatal("no error")
 	}
 	undo()
-	if _, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, p); !errors.Is(err, restore.ErrPending) {
+	if _, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, p, nil); !errors.Is(err, restore.ErrPending) {
 		t.Errorf("another one: %v", err)
 	}
 	if r, err := restore.Resume(d.folder, d.journal); err != nil || len(r.Written) != 2 || len(r.Kept) > 0 {
@@ -374,7 +374,7 @@ func TestRefused(t *testing.T) {
 	} {
 		d, o, q := newDesk(t, s.now), maps.Clone(s.objects), *p
 		change(o, &q)
-		if r, err := restore.Apply(t.Context(), d.folder, d.journal, o, &q); err == nil {
+		if r, err := restore.Apply(t.Context(), d.folder, d.journal, o, &q, nil); err == nil {
 			t.Errorf("%s: %+v", what, r)
 		}
 		if got := d.read(); !maps.Equal(got, s.now) {
@@ -389,7 +389,7 @@ func TestRefused(t *testing.T) {
 		}
 		return nil
 	})
-	_, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, p)
+	_, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, p, nil)
 	if pending, _ := d.journal.Pending(); err == nil || pending {
 		t.Errorf("%v, pending %t", err, pending)
 	}
@@ -398,7 +398,7 @@ func TestRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := restore.Apply(ctx, d.folder, d.journal, s.objects, p); !errors.Is(err, context.Canceled) {
+	if _, err := restore.Apply(ctx, d.folder, d.journal, s.objects, p, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -433,7 +433,7 @@ func TestNoLinkIsFollowed(t *testing.T) {
 			}
 			return nil
 		})
-		_, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, p)
+		_, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, p, nil)
 		restoreSteps()
 		if err != nil {
 			t.Fatal(err)
@@ -565,7 +565,7 @@ const never = 1 << 30
 
 // secondWriter applies a random plan while another program writes, and returns what that
 // wrote and is lost. After a number of steps the process ends, and another one resumes.
-func secondWriter(t testing.TB, seed uint64, stop int, apply func(context.Context, *os.Root, restore.Journal, restore.Store, *restore.Plan) (*restore.Report, error)) (lost []string) {
+func secondWriter(t testing.TB, seed uint64, stop int, apply func(context.Context, *os.Root, restore.Journal, restore.Store, *restore.Plan, []byte) (*restore.Report, error)) (lost []string) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	s := &story{objects: objects{}, target: edited(r, edited(r, edited(r, state{})))}
 	s.now = edited(r, edited(r, s.target))
@@ -597,7 +597,7 @@ func secondWriter(t testing.TB, seed uint64, stop int, apply func(context.Contex
 		}
 		return nil
 	})
-	_, err := apply(context.Background(), d.folder, d.journal, s.objects, p)
+	_, err := apply(context.Background(), d.folder, d.journal, s.objects, p, nil)
 	if errors.Is(err, ended) {
 		stop = never
 		_, err = restore.Resume(d.folder, d.journal)
@@ -671,5 +671,46 @@ func (d *desk) interfere(r *rand.Rand, name, content string, alive map[string]bo
 		}
 	case 4:
 		os.Rename(full, filepath.Join(d.dir, path.Dir(name), content))
+	}
+}
+
+// TestNote: a journal with a note stays when all is done, also after an interruption, until
+// the caller removes it.
+func TestNote(t *testing.T) {
+	s := turn("a:=1\nb:=1", "a:=2")
+	for _, stop := range []bool{false, true} {
+		d := newDesk(t, s.now)
+		swaps := 0
+		if stop {
+			d.interpose(func(s durable.Step) error {
+				if s.Do == durable.Swap || s.Do == durable.Rename {
+					if swaps++; swaps == 1 {
+						return errors.New("stopped")
+					}
+				}
+				return nil
+			})
+		}
+		_, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, s.plan(t, restore.Options{}), []byte(`{"verb":"x"}`))
+		if stop != (err != nil) {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := restore.Resume(d.folder, d.journal); err != nil {
+				t.Fatal(err)
+			}
+			if note, err := d.journal.Note(); err != nil || string(note) != `{"verb":"x"}` {
+				t.Errorf("the note is %s, %v", note, err)
+			}
+		}
+		if got := d.read(); !maps.Equal(got, s.target) {
+			t.Errorf("the folder has %q", got)
+		}
+		if err := d.journal.Remove(); err != nil {
+			t.Fatal(err)
+		}
+		if note, err := d.journal.Note(); note != nil || err != nil {
+			t.Errorf("the note is %s, %v", note, err)
+		}
 	}
 }

@@ -166,7 +166,7 @@ func crashes(t *testing.T, target, last string, exchange bool) {
 	}
 	rec := &recording{t: t, story: s, before: before}
 	rec.record(exchange, func(d *desk) error {
-		_, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, p)
+		_, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, p, nil)
 		return err
 	})
 	trace, err := crashdisk.Follow(before, rec.steps)

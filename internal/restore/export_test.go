@@ -9,7 +9,7 @@ import (
 )
 
 // ApplyUnchecked is [Apply] with every file taken for the expected one.
-func ApplyUnchecked(ctx context.Context, folder *os.Root, j Journal, store Store, plan *Plan) (*Report, error) {
+func ApplyUnchecked(ctx context.Context, folder *os.Root, j Journal, store Store, plan *Plan, note []byte) (*Report, error) {
 	a := newApplying(folder)
 	a.compare = func(d *durable.Dir, name string, _ filetree.Entry) (finding, error) {
 		if _, err := d.Lstat(name); err != nil {
@@ -17,5 +17,5 @@ func ApplyUnchecked(ctx context.Context, folder *os.Root, j Journal, store Store
 		}
 		return equal, nil
 	}
-	return a.apply(ctx, j, store, plan)
+	return a.apply(ctx, j, store, plan, note)
 }

@@ -27,6 +27,22 @@ func JournalOf(workspace *os.Root, folder string) Journal {
 	return Journal{workspace, "states/restore-" + folder + ".journal"}
 }
 
+// Note returns what the caller of [Apply] had to know when the restore is complete. It is nil
+// if there is no restore, or none that exists: [Resume] discards it.
+func (j Journal) Note() ([]byte, error) {
+	r, err := j.read()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !r.Staged {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.Note, nil
+}
+
+// Remove ends a restore that had a note.
+func (j Journal) Remove() error { return durable.Remove(j.Root, j.Name) }
+
 // ErrPending reports that an interrupted restore must be resumed first.
 var ErrPending = errors.New("an interrupted restore is not complete")
 
@@ -46,9 +62,10 @@ const stagePrefix = ".restore-"
 // has four fields that end in a NUL byte: what it does, the path, and what the path has
 // before and after it, as an entry of a tree, empty if there is none.
 type record struct {
-	Stage  string `json:"stage"`  // name of the stage in the folder
-	Staged bool   `json:"staged"` // the restore exists
-	Count  int    `json:"operations"`
+	Stage  string          `json:"stage"`  // name of the stage in the folder
+	Staged bool            `json:"staged"` // the restore exists
+	Count  int             `json:"operations"`
+	Note   json.RawMessage `json:"note,omitempty"`
 	ops    []op
 }
 

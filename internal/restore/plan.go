@@ -56,9 +56,10 @@ type Input struct {
 	Own     []Span  // of this conversation after the target, in their order
 	Other   []Span  // of other conversations in that time
 	Left    []scan.Left
-	// Ignored reports whether a path, or a directory above it, is ignored under the rules of
-	// the target or under those of the present. If nil, no path is.
-	Ignored func(path string, isDir bool) bool
+	// Ignored returns why a path, or a directory above it, is never held, under the rules of
+	// the target or under those of the present: [Ignored] or a scan.Reason, else "". If nil, no
+	// path is.
+	Ignored func(path string, isDir bool) (why string)
 	// Forgotten reports whether a content was deleted permanently. If nil, none was.
 	Forgotten func(id pack.ID) bool
 }
@@ -296,10 +297,10 @@ func (p *planning) untouchable(name string, isDir bool) (why string, ok bool) {
 			return string(why), true
 		}
 	}
-	if p.Ignored != nil && p.Ignored(name, isDir) {
-		return Ignored, true
+	if p.Ignored != nil {
+		why = p.Ignored(name, isDir)
 	}
-	return "", false
+	return why, why != ""
 }
 
 // interrupted reports whether a path changed outside the spans of the conversation.

@@ -118,7 +118,12 @@ func (s *story) plan(t testing.TB, opts restore.Options) *restore.Plan {
 	}
 	in := restore.Input{
 		Read: s.read, Target: s.put(s.target), Last: s.put(s.last), Present: s.put(s.now),
-		Ignored:   func(name string, _ bool) bool { return within(name, s.ignored) },
+		Ignored: func(name string, _ bool) string {
+			if within(name, s.ignored) {
+				return restore.Ignored
+			}
+			return ""
+		},
 		Forgotten: func(id pack.ID) bool { return id == pack.IDOf([]byte("forgotten")) },
 	}
 	for _, span := range s.spans {

@@ -83,7 +83,7 @@ func TestScanned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := restore.Apply(t.Context(), after.folder, after.journal, store, p)
+		report, err := restore.Apply(t.Context(), after.folder, after.journal, store, p, nil)
 		if err != nil || len(report.Kept) > 0 {
 			t.Fatal(err, kept(report))
 		}

@@ -138,6 +138,11 @@ func (d *Draft) Commit(ctx context.Context) (*State, error) {
 	if err := d.name(ctx); err != nil {
 		return nil, err
 	}
+	if d.t.Accept != nil {
+		if err := d.t.Accept(d.State); err != nil {
+			return nil, err
+		}
+	}
 	record, err := line(d.State)
 	if err != nil {
 		return nil, err

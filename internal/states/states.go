@@ -72,7 +72,8 @@ type State struct {
 	MessageID string  `json:"message_id,omitempty"`
 	At        Moment  `json:"at"`
 	Git       *Git    `json:"git,omitempty"`
-	Late      bool    `json:"late,omitempty"` // the scan ended after what it belongs to went on
+	Late      bool    `json:"late,omitempty"`  // the scan ended after what it belongs to went on
+	Since     string  `json:"since,omitempty"` // after a restore: the ID of the state before it
 	Tree      pack.ID `json:"tree"`
 	Files     int     `json:"files"`     // number of files and links
 	Bytes     int64   `json:"bytes"`     // their size
@@ -87,7 +88,7 @@ const (
 	Prompt     Moment = "prompt" // before a turn
 	End        Moment = "end"    // after a turn
 	Checkpoint Moment = "checkpoint"
-	Restore    Moment = "restore" // before files were restored
+	Restore    Moment = "restore" // before files were restored or, with Since, after it
 	Manual     Moment = "manual"
 )
 
@@ -348,6 +349,27 @@ func (s *Store) Read(ids []pack.ID, each func(id pack.ID, piece []byte, last boo
 		}
 		return x.Read(kept, each)
 	})
+}
+
+// SizeOf returns the size of an object, and whether the store has it. It is false for a
+// forgotten one.
+func (s *Store) SizeOf(id pack.ID) (size int64, ok bool) {
+	s.withIndex(func(x *pack.Index) error { // without the packs, there is none
+		if size, ok = x.Size(id); !ok {
+			return fs.ErrNotExist
+		}
+		ok = !s.forgotten[id]
+		return nil
+	})
+	return size, ok
+}
+
+// Forgotten reports whether a content was deleted permanently. If that cannot be read, it was
+// not.
+func (s *Store) Forgotten(id pack.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.load() == nil && s.forgotten[id]
 }
 
 // Find returns the entry at a path of a state, see [filetree.At].

@@ -24,6 +24,9 @@ type Request struct {
 	Scan    scan.Options  // with the rules
 	Secrets bool          // the rules hold secrets
 	Sources []scan.Source // the files with patterns outside of the folder
+	// Accept is called when everything that the state needs is durable, before the state
+	// exists. After an error there is no state. If nil, every state is accepted.
+	Accept func(*State) error
 }
 
 // errNothing ends the writing of a pack without objects.

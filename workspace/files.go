@@ -3,9 +3,12 @@ package workspace
 import (
 	"context"
 
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // A Folder is a handle on a directory of the machine whose states the workspace keeps. It
@@ -59,6 +62,50 @@ func (f Folder) Show(ctx context.Context, state, path string) (_ *files.Entry, e
 func (f Folder) Export(ctx context.Context, state, dir string) (_ *files.Export, err error) {
 	defer func() { err = store.Explained(err) }()
 	return folders.Export(ctx, f.w.store, f.dir, state, dir)
+}
+
+// RestoreFiles brings the files of the folder back to the state at ref, which is named as for
+// [Folder.Diff], and leaves the head where it is. If [Workspace.Folder] was called without a
+// directory and the current one is in no folder with states, it is the folder of the state.
+//
+// A state of what the folder has is taken first, so that nothing is lost and undo brings it
+// back. Only paths that the conversation of ref changed since change, unless o says more.
+// Paths that others changed too are conflicts: they are refused with a
+// *[files.ConflictError], or handled as o says. Paths that states do not hold never change.
+// What another program changes meanwhile is kept.
+//
+// If the process is interrupted, the restore is completed by the next one that takes a state
+// of the folder, restores it or repairs the workspace.
+func (f Folder) RestoreFiles(ctx context.Context, ref string, o files.RestoreOptions) (_ *files.Restore, err error) {
+	defer func() { err = store.Explained(err) }()
+	op := operation.Operation{Verb: "restore files", Args: store.Args{"ref": ref}}
+	pos, err := folders.Restore(ctx, f.w.store, f.dir, ref, nil, op, o)
+	if err != nil {
+		return nil, err
+	}
+	return pos.Files, nil
+}
+
+// Restore moves the head to the end of a checkpoint, as [Workspace.Restore] does, and brings
+// the files back, as [Folder.RestoreFiles] does, in one operation. [lines.Position.Files] says
+// what happened to the files.
+func (f Folder) Restore(ctx context.Context, name string, o files.RestoreOptions) (_ *lines.Position, err error) {
+	defer func() { err = store.Explained(err) }()
+	op := operation.Operation{Verb: "restore", Args: store.Args{"session": name}}
+	head := func(v *store.View) (*store.Place, checkpoint.Adjustment, error) {
+		p, err := checkpointAt(v, name)
+		return p, checkpoint.Adjustment{}, err
+	}
+	return folders.Restore(ctx, f.w.store, f.dir, name, head, op, o)
+}
+
+// Rewind moves the head to the message that ref refers to, as [Workspace.Rewind] does, and
+// brings the files back, as [Folder.RestoreFiles] does, in one operation.
+func (f Folder) Rewind(ctx context.Context, ref string, c checkpoint.CutOptions, o files.RestoreOptions) (_ *lines.Position, err error) {
+	defer func() { err = store.Explained(err) }()
+	op := operation.Operation{Verb: "rewind", Args: store.Args{"ref": ref}}
+	head := func(v *store.View) (*store.Place, checkpoint.Adjustment, error) { return cut(v, ref, c) }
+	return folders.Restore(ctx, f.w.store, f.dir, ref, head, op, o)
 }
 
 // States returns the states of all folders, oldest first. If session is not empty, only those

@@ -30,18 +30,7 @@ func (w *Workspace) Head(ctx context.Context) (*lines.Position, error) {
 func (w *Workspace) Restore(ctx context.Context, name string) (*lines.Position, error) {
 	op := operation.Operation{Verb: "restore", Args: store.Args{"session": name}}
 	return store.Update(ctx, w.store, op, func(tx *store.Tx) (*lines.Position, error) {
-		id, err := tx.View.Resolve(name)
-		if err != nil {
-			return nil, err
-		}
-		if tx.View.Kind(id) != session.Checkpoint {
-			return nil, &fault.Error{
-				Code:    fault.Refused,
-				Message: id + " is not a checkpoint but a " + string(tx.View.Kind(id)),
-				Next:    fault.Do(fault.SetHeadAnywhere),
-			}
-		}
-		p, err := tx.View.PlaceIn(id, "", false)
+		p, err := checkpointAt(tx.View, name)
 		if err != nil {
 			return nil, err
 		}
@@ -49,6 +38,22 @@ func (w *Workspace) Restore(ctx context.Context, name string) (*lines.Position, 
 		tx.Op.Sessions = []string{p.SessionID()}
 		return pos, err
 	})
+}
+
+// checkpointAt returns the end of a checkpoint.
+func checkpointAt(v *store.View, name string) (*store.Place, error) {
+	id, err := v.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	if v.Kind(id) != session.Checkpoint {
+		return nil, &fault.Error{
+			Code:    fault.Refused,
+			Message: id + " is not a checkpoint but a " + string(v.Kind(id)),
+			Next:    fault.Do(fault.SetHeadAnywhere),
+		}
+	}
+	return v.PlaceIn(id, "", false)
 }
 
 // Rewind moves the head to the message that ref refers to. Later messages stay.

@@ -3,16 +3,203 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/bough-dev/bough/internal/lookup"
+	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/urfave/cli/v2"
 )
 
-// printConflicts lists the paths of conflicts, and what changed: in the folder, and what the
-// restore would do.
+// withFiles is what help says about the files that go back too.
+const withFiles = `
+--files brings the files of a folder back to the state at that message instead, and the head stays;
+--both does both. Only what the conversation changed since is taken back, and what you changed stays.
+What both changed is a conflict: nothing is done, and the paths are listed. --keep leaves these paths
+as they are, --take takes those of the state, --merge takes back the lines that the conversation
+changed. --whole makes the folder exactly that state. First a state of the folder as it is now is
+taken, so 'bough undo' brings everything back. Ignored files, secrets and files that states do not
+hold are never touched. --dry-run only prints what would change.`
+
+// restoreFlags are the flags of the verbs that bring files back. Without a choice, the verb
+// does nothing else.
+func restoreFlags(choice ...cli.Flag) []cli.Flag {
+	return append(choice,
+		dirFlag(),
+		&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print what would change, and change nothing"},
+		&cli.BoolFlag{Name: "whole", DisableDefaultText: true, Usage: "make the folder exactly the state"},
+		&cli.BoolFlag{Name: "keep", DisableDefaultText: true, Usage: "leave conflicts as they are"},
+		&cli.BoolFlag{Name: "take", DisableDefaultText: true, Usage: "take the state where there are conflicts"},
+		&cli.BoolFlag{Name: "merge", DisableDefaultText: true, Usage: "merge conflicts line by line"},
+		&cli.StringSliceFlag{Name: "only", DefaultText: "all", Usage: "only this `PATH` of the folder and what is below it; repeatable"},
+	)
+}
+
+// filesOrBoth are the flags that say what goes back.
+func filesOrBoth() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "files", DisableDefaultText: true, Usage: "bring the files back, and leave the head"},
+		&cli.BoolFlag{Name: "both", DisableDefaultText: true, Usage: "bring the files back and move the head"},
+	}
+}
+
+// goesBack returns what goes back: the head, files, or both.
+func goesBack(c *cli.Context) (head, restored bool, err error) {
+	if c.Bool("files") && c.Bool("both") {
+		return false, false, usageError("--files and --both exclude each other")
+	}
+	head, restored = !c.Bool("files"), c.Bool("files") || c.Bool("both")
+	for _, name := range []string{"dir", "dry-run", "whole", "keep", "take", "merge", "only"} {
+		if !restored && c.IsSet(name) {
+			return false, false, usageError("--%s needs --files or --both", name)
+		}
+	}
+	return head, restored, nil
+}
+
+func restoreOptions(c *cli.Context) (o files.RestoreOptions, err error) {
+	o = files.RestoreOptions{DryRun: c.Bool("dry-run"), Whole: c.Bool("whole")}
+	chosen := ""
+	for _, name := range []string{"whole", files.Keep, files.Take, files.Merge} {
+		if !c.Bool(name) {
+			continue
+		}
+		if chosen != "" {
+			return o, usageError("--%s and --%s exclude each other", chosen, name)
+		}
+		if chosen = name; name != "whole" {
+			o.Conflicts = name
+		}
+	}
+	for _, name := range c.StringSlice("only") {
+		if name = strings.TrimSuffix(name, "/"); name == "" {
+			return o, usageError("--only is empty")
+		}
+		o.Only = append(o.Only, name)
+	}
+	return o, nil
+}
+
+// restoreFiles brings only files back, and prints what happened.
+func (p *program) restoreFiles(c *cli.Context, w *workspace.Workspace, restore func(files.RestoreOptions) (*files.Restore, error)) error {
+	o, err := restoreOptions(c)
+	if err != nil {
+		return err
+	}
+	r, err := restore(o)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		answer := struct {
+			Head     *lines.Head    `json:"head"` // null without one
+			ReadOnly bool           `json:"read_only"`
+			Files    *files.Restore `json:"files"`
+		}{Files: r}
+		if pos, err := w.Head(c.Context); err == nil && pos != nil {
+			answer.Head, answer.ReadOnly = &pos.Head, pos.ReadOnly
+		}
+		err = p.printJSON(answer)
+	} else {
+		p.restored(r, o.DryRun)
+	}
+	if err == nil && len(r.Conflicts) > 0 {
+		return refusedFound{}
+	}
+	return err
+}
+
+// restoreBoth brings files back and moves the head, and prints what happened.
+func (p *program) restoreBoth(c *cli.Context, restore func(files.RestoreOptions) (*lines.Position, error)) error {
+	o, err := restoreOptions(c)
+	if err != nil {
+		return err
+	}
+	pos, err := restore(o)
+	if err != nil {
+		return err
+	}
+	if !p.json {
+		p.restored(pos.Files, o.DryRun)
+	}
+	if err := p.position(pos); err != nil {
+		return err
+	}
+	if len(pos.Files.Conflicts) > 0 {
+		return refusedFound{}
+	}
+	return nil
+}
+
+// restored prints what bringing files back did, or would do.
+func (p *program) restored(r *files.Restore, dryRun bool) {
+	p.meter.clear()
+	if !r.Exact {
+		fmt.Fprintf(p.stderr, "No state of that message; the nearest earlier one is %s\n", lookup.Short(r.To))
+	}
+	for _, name := range r.Written {
+		fmt.Fprintf(p.stdout, "written   %s\n", line(name))
+	}
+	for _, name := range r.Deleted {
+		fmt.Fprintf(p.stdout, "deleted   %s\n", line(name))
+	}
+	for _, k := range r.Kept {
+		fmt.Fprintf(p.stdout, "kept      %s  %s\n", line(k.Path), whyKept(k))
+	}
+	for _, k := range r.Conflicts {
+		fmt.Fprintf(p.stdout, "conflict  %s  %s\n", line(k.Path), conflicting(k))
+	}
+	where := line(r.Dir)
+	switch changed := len(r.Written) + len(r.Deleted); {
+	case len(r.Conflicts) > 0:
+		fmt.Fprintf(p.stderr, "Dry run: would be refused because of %s in %s\n", count(len(r.Conflicts), "conflict"), where)
+	case changed == 0:
+		fmt.Fprintf(p.stderr, "Nothing to restore in %s\n", where)
+	case dryRun:
+		fmt.Fprintf(p.stderr, "Dry run: would restore %s in %s\n", count(changed, "path"), where)
+	default:
+		fmt.Fprintf(p.stderr, "Restored %s in %s; 'bough undo' reverts it\n", count(changed, "path"), where)
+	}
+}
+
+// whyKept says why a path stays as it is.
+func whyKept(k files.Kept) string {
+	text, ok := map[string]string{
+		"yours":           "you changed it",
+		"conflict":        "you changed it too",
+		"ignored":         "an ignore rule matches it",
+		"forgotten":       "its earlier content was deleted permanently",
+		"not_empty":       "something in it stays",
+		"blocked":         "a path above it is not a folder",
+		"changed":         "another program changed it meanwhile",
+		"locked":          "another program has it open",
+		"denied":          "the system refused the change",
+		"damaged":         "the disk lost its new content",
+		"secret":          "states do not hold secrets",
+		"large":           "states do not hold files of this size",
+		"folder_large":    "states do not hold folders of this size",
+		"ignored_tracked": "an ignore rule matches it",
+	}[k.Why]
+	if !ok {
+		text = k.Why
+	}
+	if k.As != "" {
+		text += "; what it wrote is in " + line(k.As)
+	}
+	return text
+}
+
+// printConflicts lists the paths of conflicts, and what changed.
 func (p *program) printConflicts(w io.Writer, list []files.Conflict) {
 	for _, c := range list {
-		fmt.Fprintf(w, "  %s  %s, would be %s\n", line(c.Path), did(c.Base, c.Yours), did(c.Yours, c.Theirs))
+		fmt.Fprintf(w, "  %s  %s\n", line(c.Path), conflicting(c))
 	}
+}
+
+// conflicting says what changed at a path of a conflict: in the folder, and by the restore.
+func conflicting(c files.Conflict) string {
+	return fmt.Sprintf("%s since, would be %s", did(c.Base, c.Yours), did(c.Yours, c.Theirs))
 }
 
 // did says what happened from one version of a path to another.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/urfave/cli/v2"
 )
@@ -11,18 +12,32 @@ import (
 func (p *program) restoreVerb() verb {
 	return verb{
 		name:  "restore",
-		args:  "CHECKPOINT",
+		args:  "CHECKPOINT [--files or --both] [--dir D] [--dry-run] [--whole, --keep, --take or --merge] [--only PATH]",
 		short: "go back to a checkpoint",
 		long: `Moves the head to the end of a checkpoint. The next message creates a branch of the checkpoint.
-Neither the checkpoint nor any later message changes. Prints the new head.`,
+Neither the checkpoint nor any later message changes. Prints the new head.
+` + withFiles,
 		example: `bough restore "Before the budget"
-bough append "Let us spend less."`,
+bough append "Let us spend less."
+bough restore "Before the budget" --both --dry-run`,
+		flags:   restoreFlags(filesOrBoth()...),
 		min:     1,
 		choices: []choice{chooseCheckpoint},
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			pos, err := w.Restore(c.Context, c.Args().First())
+			head, restored, err := goesBack(c)
+			if err != nil {
+				return err
+			}
+			name, folder := c.Args().First(), w.Folder(c.String("dir"))
+			switch {
+			case restored && head:
+				return p.restoreBoth(c, func(o files.RestoreOptions) (*lines.Position, error) { return folder.Restore(c.Context, name, o) })
+			case restored:
+				return p.restoreFiles(c, w, func(o files.RestoreOptions) (*files.Restore, error) { return folder.RestoreFiles(c.Context, name, o) })
+			}
+			pos, err := w.Restore(c.Context, name)
 			if err != nil {
 				return err
 			}
@@ -35,19 +50,35 @@ func (p *program) rewindVerb() verb {
 	return verb{
 		name:    "rewind",
 		aliases: []string{"continue-from"},
-		args:    "REF [--strict] [--partial]",
+		args:    "REF [--strict] [--partial] [--files or --both] [--dir D] [--dry-run] [--whole, --keep, --take or --merge] [--only PATH]",
 		short:   "move the head to any message",
 		long: `Moves the head to REF. The messages after REF stay; the next message begins another branch of the
-same conversation. Prints the new head.`,
+same conversation. Prints the new head.
+` + withFiles,
 		example: `bough rewind "Plan the trip@msg_2b0c3457"
-bough append "Let me ask that differently."`,
-		flags:   cutFlags(),
+bough append "Let me ask that differently."
+bough rewind HEAD~2 --both
+bough rewind HEAD~2 --files --only src/main.go --dry-run`,
+		flags:   append(cutFlags(), restoreFlags(filesOrBoth()...)...),
 		min:     1,
 		choices: []choice{chooseMessage},
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			pos, err := w.Rewind(c.Context, c.Args().First(), cutOptions(c))
+			head, restored, err := goesBack(c)
+			if err != nil {
+				return err
+			}
+			ref, folder := c.Args().First(), w.Folder(c.String("dir"))
+			switch {
+			case restored && head:
+				return p.restoreBoth(c, func(o files.RestoreOptions) (*lines.Position, error) {
+					return folder.Rewind(c.Context, ref, cutOptions(c), o)
+				})
+			case restored:
+				return p.restoreFiles(c, w, func(o files.RestoreOptions) (*files.Restore, error) { return folder.RestoreFiles(c.Context, ref, o) })
+			}
+			pos, err := w.Rewind(c.Context, ref, cutOptions(c))
 			if err != nil {
 				return err
 			}

@@ -78,7 +78,7 @@ func (l *Log) fewBelow(r Retention, seq Seq, before, now string) (bool, error) {
 			return true, err
 		case line.Seq > seq, line.Time >= before && line.Time <= now:
 			return true, nil
-		case line.Time < before && (len(line.Changes) > 0 || line.Auto || line.Verb == External):
+		case line.Time < before && (line.revertible() || line.Auto || line.Verb == External):
 			n++
 		}
 		if n >= r.Every {
@@ -100,11 +100,11 @@ func (l *Log) Compact(w io.Writer, h Horizon) error {
 		switch {
 		case line.Auto || line.Verb == External:
 			return nil
-		case len(line.Changes) == 0 && len(line.Seen) == 0:
+		case !line.revertible() && len(line.Seen) == 0:
 			return line.Operation
 		}
 		short := *line.Operation
-		short.Changes, short.Seen, short.Compacted = nil, nil, true
+		short.Changes, short.Files, short.Seen, short.Compacted = nil, nil, nil, true
 		return &short
 	})
 }

@@ -57,12 +57,23 @@ type Operation struct {
 	Sessions []string       `json:"sessions"`        // whose files changed, or where the head or a bookmark was set
 	Undoes   Seq            `json:"undoes"`          // the operation that this one undoes
 	Group    Seq            `json:"group,omitempty"` // the number of the first operation that undo reverts together with this one, 0 for a single operation
-	Changes  []Change       `json:"changes"`         // empty if it cannot be undone
+	Changes  []Change       `json:"changes"`         // empty if it cannot be undone, or changed only Files
+	Files    *Restored      `json:"files,omitempty"` // the files of a folder changed too
 	Auto     bool           `json:"auto,omitempty"`  // an automatic operation, which undo skips
 	Seen     []Change       `json:"seen,omitempty"`  // detected changes by another program
 
 	Compacted bool `json:"compacted,omitempty"` // it had changes, which a compaction dropped
 }
+
+// A Restored is a change of the files of a folder. Undo restores the state before.
+type Restored struct {
+	Folder string `json:"folder"` // IDs, of the folder and of two of its states
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// revertible reports whether the log has what an undo of o needs.
+func (o *Operation) revertible() bool { return len(o.Changes) > 0 || o.Files != nil }
 
 // NoIdentity is the identity of a log without a lasting operation.
 const NoIdentity = "0"

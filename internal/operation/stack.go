@@ -169,7 +169,7 @@ func effective(newest iter.Seq[*Operation], session string, redone map[Seq]*Oper
 				}
 				continue
 			}
-			if o.Verb == External || o.Auto || len(o.Changes) == 0 {
+			if o.Verb == External || o.Auto || !o.revertible() {
 				continue
 			}
 			if o.Undoes != 0 {

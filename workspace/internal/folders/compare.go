@@ -12,6 +12,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/bough-dev/bough/internal/filetree"
 	"github.com/bough-dev/bough/internal/pack"
+	"github.com/bough-dev/bough/internal/scan"
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
@@ -147,6 +148,7 @@ type now struct {
 	file   *os.File
 	pack   *pack.Pack
 	found  *side
+	left   []scan.Left // what a state does not hold
 }
 
 // side scans the folder, once.
@@ -172,10 +174,11 @@ func (n *now) side() (*side, error) {
 	if n.file, err = os.CreateTemp("", "bough-now-"); err != nil {
 		return nil, err
 	}
-	st, _, err := n.Look(n.view.Ctx, f.request(n.view.Store, states.State{Folder: f.ID}, files.SnapOptions{}), n.file)
+	st, left, err := n.Look(n.view.Ctx, f.request(n.view.Store, states.State{Folder: f.ID}, files.SnapOptions{}), n.file)
 	if err != nil {
 		return nil, err
 	}
+	n.left = left
 	info, err := n.file.Stat()
 	if err != nil {
 		return nil, err

@@ -27,11 +27,11 @@ func Forget(ctx context.Context, w *store.Store, dir, name string, o files.Forge
 	if o.DryRun {
 		return store.Read(ctx, w, func(v *store.View) (*files.Forgotten, error) { return f.contents(v, name, true) })
 	}
-	unlock, err := f.lock(ctx, w, "files forget")
+	h, err := hold(ctx, w, f, "files forget")
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
+	defer h.Release()
 	return store.Update(ctx, w, operation.Operation{Verb: "files forget"}, func(tx *store.Tx) (*files.Forgotten, error) {
 		found, err := f.contents(tx.View, name, false)
 		if err != nil {

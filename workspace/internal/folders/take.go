@@ -29,11 +29,11 @@ func Snap(ctx context.Context, w *store.Store, dir, ref string, o files.SnapOpti
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	unlock, err := f.lock(ctx, w, "files snap")
+	h, err := hold(ctx, w, f, "files snap")
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
+	defer h.Release()
 	return store.Create(ctx, w, operation.Operation{Verb: "files snap"}, func(tx *store.Tx) (*files.State, error) {
 		session, message, err := messageAt(tx.View, ref)
 		if err != nil {

@@ -3,6 +3,7 @@ package reverter
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
@@ -26,6 +28,7 @@ type takingBack struct {
 	group    operation.Seq                          // group of the new operations, 0 before the first
 	seq      operation.Seq                          // end of the log after the last flush
 	done     []*operation.Operation
+	held     *folders.Held          // the folder whose files are restored, nil if it is not locked
 	about    []*operation.Operation // the operations that done reverted or repeated; nil where the log no longer has them
 	all      int                    // number of targets
 }
@@ -38,10 +41,20 @@ type finder func(t *takingBack, v *store.View, newest iter.Seq[*operation.Operat
 // takeBack undoes or redoes the operations that find returns.
 func takeBack(ctx context.Context, w *store.Store, verb string, o history.UndoOptions, find finder) (*history.Operations, error) {
 	t := &takingBack{verb: verb, in: o.In, only: o.Only, find: find}
+	defer func() { t.release() }()
 	for more := true; more; more = len(t.targets) > 0 {
 		next, err := store.Locked(ctx, w, operation.Operation{Verb: verb}, store.Mode{}, t.flush)
+		for locked, ok := errors.AsType[*lockError](err); ok; locked, ok = errors.AsType[*lockError](err) {
+			if err := t.hold(ctx, w, locked.id); err != nil {
+				return nil, err
+			}
+			next, err = store.Locked(ctx, w, operation.Operation{Verb: verb}, store.Mode{}, t.flush)
+		}
 		if next != nil {
 			t = next
+		}
+		if t.held != nil {
+			err = t.held.Conclude(err)
 		}
 		if err != nil && len(t.done) > 0 {
 			return nil, &fault.Error{
@@ -103,14 +116,25 @@ func (t *takingBack) advance(tx *store.Tx) error {
 // operations.
 func (t *takingBack) prepare(tx *store.Tx) (list []*operation.Operation, err error) {
 	for _, target := range t.targets {
-		if tx.Full() || slices.ContainsFunc(target.As.Changes, collides(tx)) {
+		restored := target.As.Files
+		if tx.Full() || slices.ContainsFunc(target.As.Changes, collides(tx)) || restored != nil && len(list) > 0 {
 			break
+		}
+		if restored != nil && (t.held == nil || t.held.ID != restored.Folder) {
+			return list, &lockError{restored.Folder}
 		}
 		op := tx.Begin(operation.Operation{Verb: t.verb, Args: t.args(target), Undoes: target.Seq})
 		if err := revert(tx, target.As, target.Operation); err != nil {
 			return list, err
 		}
-		list = append(list, op)
+		if restored != nil {
+			if err := revertFiles(tx, t.held, target.As); err != nil {
+				return list, err
+			}
+		}
+		if list = append(list, op); restored != nil {
+			break
+		}
 	}
 	return list, nil
 }

@@ -102,6 +102,9 @@ func (tx *Tx) ReplaceSmall(name string, was, data []byte) error {
 	if err != nil {
 		return err
 	}
+	if name == HeadFile {
+		tx.HeadMove = &HeadMove{string(was), string(data)}
+	}
 	c := operation.Change{File: name, Is: StateOfBytes(data, info), After: string(data)}
 	if was != nil {
 		c.Was, c.Before = StateOfBytes(was, nil), string(was)

@@ -84,7 +84,7 @@ func newOperation(op operation.Operation) *operation.Operation {
 
 // prepared returns the staged operations, for the log.
 func (tx *Tx) prepared() []*operation.Operation {
-	if len(tx.Op.Changes) == 0 && !tx.LogEmpty {
+	if len(tx.Op.Changes) == 0 && tx.Op.Files == nil && !tx.LogEmpty {
 		return tx.earlier
 	}
 	return append(slices.Clip(tx.earlier), tx.Op)

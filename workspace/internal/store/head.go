@@ -74,6 +74,28 @@ func (tx *Tx) putHead(h StoredHead) (*lines.Position, error) {
 	return &lines.Position{Head: h.Head, ReadOnly: h.ReadOnly}, err
 }
 
+// A HeadMove is a change of the file of the head: its content before and after, "" if it does
+// not exist.
+type HeadMove struct {
+	Was string `json:"was"`
+	Is  string `json:"is"`
+}
+
+// RepeatHeadMove stages a move of the head that was interrupted, unless the head was moved
+// since.
+func (tx *Tx) RepeatHeadMove(m *HeadMove) error {
+	now, err := durable.ReadFile(tx.View.Root, HeadFile)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case string(now) != m.Was || m.Was == m.Is:
+		return nil
+	case m.Is == "":
+		return tx.Discard(HeadFile)
+	}
+	return tx.ReplaceSmall(HeadFile, now, []byte(m.Is))
+}
+
 // headNamed returns the head, or for "-" the previous head.
 func (v *View) headNamed(name string) (lines.Head, error) {
 	h, ok := v.Head()

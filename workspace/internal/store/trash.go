@@ -87,6 +87,13 @@ func (tx *Tx) Discard(name string) error {
 	if err := tx.Batch.Move(name, to); err != nil {
 		return err
 	}
+	if name == HeadFile {
+		data, err := durable.ReadFile(tx.View.Root, name)
+		if err != nil {
+			return err
+		}
+		tx.HeadMove = &HeadMove{Was: string(data)}
+	}
 	was := &operation.State{Size: info.Size(), MTime: mtimeOf(info.ModTime())}
 	id := SessionOf(name)
 	if o := tx.View.Outlines[id]; o != nil && !isRecipe(name) {

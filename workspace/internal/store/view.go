@@ -42,6 +42,7 @@ type Tx struct {
 	earlier   []*operation.Operation // earlier operations of the same commit, see [Tx.Begin]
 	Grouped   bool                   // the operations form a group
 	Group     operation.Seq          // number of the group, 0 for a new one
+	HeadMove  *HeadMove              // the staged change of the head, nil if there is none
 	completed bool                   // it completes an interrupted operation, without a new one
 	LogEmpty  bool                   // log the operation even if it has no changes
 	Seq       operation.Seq          // of the last line of the log

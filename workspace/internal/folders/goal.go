@@ -1,0 +1,329 @@
+package folders
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/bough-dev/bough/internal/coverage"
+	"github.com/bough-dev/bough/internal/filetree"
+	"github.com/bough-dev/bough/internal/pack"
+	"github.com/bough-dev/bough/internal/restore"
+	"github.com/bough-dev/bough/internal/scan"
+	"github.com/bough-dev/bough/internal/states"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/tidwall/gjson"
+)
+
+// A goal is what a restore goes to, and what was changed since.
+type goal struct {
+	target *states.State
+	exact  bool
+	timeline
+}
+
+// A present is what the folder has just before a restore.
+type present struct {
+	tree pack.ID
+	left []scan.Left
+	read filetree.Reader
+}
+
+// checkOptions refuses options that are no choices.
+func checkOptions(o files.RestoreOptions) error {
+	choices := []string{files.Refuse, files.Keep, files.Take, files.Merge}
+	if !slices.Contains(choices, o.Conflicts) {
+		return &fault.UnknownError{What: "answer to conflicts", Word: o.Conflicts, Choices: choices[1:]}
+	}
+	if o.Whole && o.Conflicts != files.Refuse {
+		return &fault.Error{Code: fault.Usage, Message: "there are no conflicts if the whole folder is restored", Hint: "choose one of both"}
+	}
+	for _, name := range o.Only {
+		if err := checkPath(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goalAt returns the goal that name refers to: the state at a REF or, if it is no REF, the
+// state with that id.
+func (r *reading) goalAt(name string, f *Folder) (*goal, error) {
+	st, exact, err := r.find(name, f)
+	if err != nil {
+		return nil, err
+	}
+	if f.ID != st.Folder {
+		return nil, &fault.Error{Code: fault.Refused, Message: "the state " + st.ID + " is of another folder, " + r.paths[st.Folder], Hint: "'files export' writes it to a new folder"}
+	}
+	p, err := r.view.Place(name, false)
+	if err != nil && !store.IsNotFound(err) {
+		return nil, err
+	}
+	if err != nil { // it is the id of a state
+		if p, err = r.placeOf(st); err != nil {
+			return nil, err
+		}
+	}
+	return r.goalOf(st, exact, p)
+}
+
+// placeOf returns the place of the message of a state, nil if it has none or it is gone.
+func (r *reading) placeOf(st *states.State) (*store.Place, error) {
+	if st.SessionID == "" || !r.view.Has(st.SessionID) {
+		return nil, nil
+	}
+	p, err := r.view.PlaceAt(st.SessionID, st.MessageID, false)
+	if store.IsNotFound(err) {
+		return nil, nil
+	}
+	return p, err
+}
+
+// goalOf returns the goal of a state, for the conversation at p, which may be nil.
+func (r *reading) goalOf(st *states.State, exact bool, p *store.Place) (*goal, error) {
+	conversation, err := r.conversations(p)
+	if err != nil {
+		return nil, err
+	}
+	var list []*states.State
+	for _, other := range r.list {
+		if other.Folder == st.Folder {
+			list = append(list, other)
+		}
+	}
+	return &goal{st, exact, timelineOf(list, st, conversation)}, nil
+}
+
+// conversations returns a function that names the conversation of a state. The one at p has
+// its lines up to the root and, if the head is in a branch of one of them, also that.
+func (r *reading) conversations(p *store.Place) (func(*states.State) string, error) {
+	own := map[string]bool{}
+	if p != nil {
+		sessions := r.linesTo(p.SessionID())
+		if h, ok := r.view.Head(); ok && r.view.Has(h.Session) {
+			if at := r.linesTo(h.Session); slices.ContainsFunc(at, func(id string) bool { return slices.Contains(sessions, id) }) {
+				sessions = append(sessions, at...)
+			}
+		}
+		for _, st := range r.list {
+			own[st.ID] = r.belongs(st, sessions)
+		}
+		for node := range p.Len() {
+			m, err := r.view.Message(p.Line, node)
+			if err != nil {
+				return nil, err
+			}
+			own[gjson.GetBytes(m.Raw, "metadata.bough.files.state").Str] = true
+		}
+	}
+	roots := map[string]string{}
+	return func(st *states.State) string {
+		switch {
+		case own[st.ID]:
+			return ownConversation
+		case st.SessionID == "":
+			return ""
+		}
+		root, ok := roots[st.SessionID]
+		if !ok {
+			root = st.SessionID
+			if lineage, err := r.view.LineageOf(st.SessionID); err == nil && len(lineage) > 0 {
+				root = lineage[0]
+			}
+			roots[st.SessionID] = root
+		}
+		return "in " + root
+	}, nil
+}
+
+// linesTo returns the sessions of the lines from the root to that of a session.
+func (r *reading) linesTo(id string) (sessions []string) {
+	lineage, _ := r.view.LineageOf(id)
+	for _, at := range append(lineage, id) {
+		sessions = append(sessions, at)
+		if ids, err := r.view.LineIDs(at); err == nil {
+			sessions = append(sessions, ids...)
+		}
+	}
+	return sessions
+}
+
+// plan makes the plan for a goal.
+func (f *Folder) plan(s *states.Store, g *goal, now *present, o files.RestoreOptions) (*restore.Plan, error) {
+	then, err := s.CoverageOf(g.target)
+	if err != nil {
+		return nil, err
+	}
+	t := g.timeline
+	t.own, t.other = slices.Clip(t.own), slices.Clip(t.other)
+	t.present(now.tree)
+	rules, err := f.rulesOf(s, then, g.target.Tree, now)
+	if err != nil {
+		return nil, err
+	}
+	return restore.Make(restore.Input{
+		Read: now.read, Target: g.target.Tree, Last: t.last.Tree, Present: now.tree,
+		Own: t.own, Other: t.other,
+		Left:      slices.Concat(then.Left, now.left),
+		Ignored:   rules.ignored,
+		Forgotten: s.Forgotten,
+	}, restore.Options{Policy: restore.Policy(o.Conflicts), Whole: o.Whole, Only: o.Only})
+}
+
+// A rules says which paths two states do not hold: one that is restored, and the present one.
+type rules struct {
+	trees     trees
+	target    pack.ID
+	present   pack.ID
+	then, now *coverage.Judge
+}
+
+func (f *Folder) rulesOf(s *states.Store, c *states.Coverage, target pack.ID, now *present) (*rules, error) {
+	r := &rules{trees: trees{now.read, map[pack.ID]filetree.Tree{}}, target: target, present: now.tree}
+	var outside []scan.Source
+	for _, source := range c.Rules.Sources {
+		data, err := s.Get(source.Object)
+		if errors.Is(err, states.ErrForgotten) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		outside = append(outside, scan.Source{Name: source.Name, Data: data})
+	}
+	held := func(dir string, names []string) []scan.Source { return r.trees.sources(target, dir, names) }
+	o := coverage.Options{Env: os.Getenv, Secrets: c.Rules.Secrets}
+	own := held(".", []string{".gitignore", ".boughignore"})
+	r.then = coverage.NewJudge(coverage.Recorded(f.Path, outside, own, o), held)
+	o.Secrets = false
+	r.now = coverage.NewJudge(coverage.Look(f.Path, o), f.sources)
+	return r, nil
+}
+
+// ignored returns why a path is never held, under the rules of one of the states. A path in a
+// state was held, whatever the rules are.
+func (r *rules) ignored(name string, isDir bool) string {
+	for _, side := range []struct {
+		tree pack.ID
+		*coverage.Judge
+	}{{r.target, r.then}, {r.present, r.now}} {
+		if r.trees.has(side.tree, name) {
+			continue
+		}
+		switch side.Verdict(name, isDir) {
+		case scan.Ignore:
+			return restore.Ignored
+		case scan.IgnoreTracked:
+			return string(scan.IgnoredTracked)
+		case scan.Secret:
+			return string(scan.IsSecret)
+		}
+	}
+	return ""
+}
+
+// sources returns files of a directory of the folder that rules are made of. No link is
+// followed.
+func (f *Folder) sources(dir string, names []string) (list []scan.Source) {
+	for _, name := range names {
+		full := filepath.Join(f.Path, filepath.FromSlash(dir), name)
+		info, err := os.Lstat(full)
+		switch {
+		case err != nil:
+		case info.IsDir():
+			list = append(list, scan.Source{Name: name, IsDir: true})
+		case info.Mode().IsRegular():
+			if data, err := os.ReadFile(full); err == nil {
+				list = append(list, scan.Source{Name: name, Data: data})
+			}
+		}
+	}
+	return list
+}
+
+// trees reads trees, each once.
+type trees struct {
+	read  filetree.Reader
+	known map[pack.ID]filetree.Tree
+}
+
+// entry returns what a tree has at a path, a zero entry if there is nothing or it cannot be
+// read.
+func (t trees) entry(tree pack.ID, name string) filetree.Entry {
+	e := filetree.Entry{Type: filetree.Dir, ID: tree}
+	if name == "." {
+		return e
+	}
+	above := t.entry(tree, path.Dir(name))
+	if above.Type != filetree.Dir {
+		return filetree.Entry{}
+	}
+	list, ok := t.known[above.ID]
+	if !ok {
+		if data, err := t.read(above.ID); err == nil {
+			list, _ = filetree.Decode(data)
+		}
+		t.known[above.ID] = list
+	}
+	e, _ = list.Find(path.Base(name))
+	return e
+}
+
+func (t trees) has(tree pack.ID, name string) bool { return t.entry(tree, name).Type != 0 }
+
+// sources returns files of a directory of a tree that rules are made of.
+func (t trees) sources(tree pack.ID, dir string, names []string) (list []scan.Source) {
+	for _, name := range names {
+		e := t.entry(tree, path.Join(dir, name))
+		switch e.Type {
+		case filetree.Dir:
+			list = append(list, scan.Source{Name: name, IsDir: true})
+		case filetree.File:
+			if data, err := t.read(e.ID); err == nil {
+				list = append(list, scan.Source{Name: name, Data: data})
+			}
+		}
+	}
+	return list
+}
+
+// resultOf returns what a plan will do, as results have it.
+func (f *Folder) resultOf(g *goal, p *restore.Plan) *files.Restore {
+	r := &files.Restore{
+		Dir: f.Path, To: g.target.ID, Exact: g.exact,
+		Written: []string{}, Deleted: []string{}, Kept: keptOf(p.Kept), Conflicts: []files.Conflict{},
+	}
+	for _, c := range p.Changes {
+		if c.To.Type == 0 {
+			r.Deleted = append(r.Deleted, c.Path)
+		} else {
+			r.Written = append(r.Written, c.Path)
+		}
+	}
+	for _, c := range p.Conflicts {
+		r.Conflicts = append(r.Conflicts, files.Conflict{Path: c.Path, Base: versionAt(c.Base), Yours: versionAt(c.Yours), Theirs: versionAt(c.Theirs)})
+	}
+	slices.SortFunc(r.Conflicts, func(a, b files.Conflict) int { return cmp.Compare(a.Path, b.Path) })
+	return r
+}
+
+func keptOf(list []restore.Kept) []files.Kept {
+	kept := make([]files.Kept, len(list))
+	for i, k := range list {
+		kept[i] = files.Kept{Path: k.Path, Why: k.Why, As: k.As}
+	}
+	return kept
+}
+
+// reported returns the result of a restore that was made.
+func reported(r *files.Restore, report *restore.Report) *files.Restore {
+	done := *r
+	done.Written, done.Deleted, done.Kept = append([]string{}, report.Written...), append([]string{}, report.Deleted...), keptOf(report.Kept)
+	return &done
+}

@@ -1,0 +1,57 @@
+package reverter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/internal/folders"
+	"github.com/bough-dev/bough/workspace/internal/store"
+)
+
+// A lockError reports that the folder with an id must be locked, which must be done before the
+// workspace is.
+type lockError struct{ id string }
+
+func (e *lockError) Error() string { return "the folder " + e.id + " is not locked" }
+
+// hold locks a folder in place of the one that is locked.
+func (t *takingBack) hold(ctx context.Context, w *store.Store, id string) (err error) {
+	t.release()
+	t.held, err = folders.Hold(ctx, w, id, t.verb)
+	return err
+}
+
+func (t *takingBack) release() {
+	if t.held != nil {
+		t.held.Release()
+		t.held = nil
+	}
+}
+
+// revertFiles restores the files that op changed. Those that were changed since make it
+// refuse.
+func revertFiles(tx *store.Tx, h *folders.Held, op *operation.Operation) error {
+	if len(tx.Op.Sessions) == 0 {
+		tx.Op.Sessions = slices.Clone(op.Sessions)
+	}
+	err := h.Revert(tx, op.Files)
+	if err == nil {
+		return nil
+	}
+	if clashes, ok := errors.AsType[*files.ConflictError](err); ok {
+		return &fault.Error{
+			Code:    fault.Refused,
+			Message: fmt.Sprintf("cannot undo operation %d (%s): files in %s were changed since", op.Seq, op.Verb, clashes.Dir),
+			Hint:    "nothing was changed", Err: err,
+		}
+	}
+	if e := store.Explain(err); e.Code == fault.Refused {
+		return &fault.Error{Code: e.Code, Message: fmt.Sprintf("cannot undo operation %d (%s): %s", op.Seq, op.Verb, e.Message), Hint: e.Hint, Next: e.Next, Err: err}
+	}
+	return err
+}

@@ -49,7 +49,13 @@ func omittedFlags() map[string]map[string]string {
 		flags["timeout"] = waits
 		return flags
 	}
+	restores := map[string]string{}
+	for _, name := range []string{"files", "both", "dir", "dry-run", "whole", "keep", "take", "merge", "only"} {
+		restores[name] = "it is for folders of the machine"
+	}
 	return map[string]map[string]string{
+		"restore":          restores,
+		"rewind":           restores,
 		"show":             {"no-tools": text, "no-thinking": text, "oneline": text, "full": text},
 		"search":           {"list": "per_session limits the matches of a conversation"},
 		"log":              {"all": text},

@@ -49,13 +49,16 @@ func omittedFlags() map[string]map[string]string {
 		flags["timeout"] = waits
 		return flags
 	}
-	restores := map[string]string{}
-	for _, name := range []string{"files", "both", "dir", "dry-run", "whole", "keep", "take", "merge", "only"} {
-		restores[name] = "it is for folders of the machine"
+	restores := func() map[string]string {
+		flags := map[string]string{}
+		for _, name := range []string{"files", "both", "dir", "dry-run", "whole", "keep", "take", "merge", "only"} {
+			flags[name] = "it is for folders of the machine"
+		}
+		return flags
 	}
 	return map[string]map[string]string{
-		"restore":          restores,
-		"rewind":           restores,
+		"restore":          restores(),
+		"rewind":           restores(),
 		"show":             {"no-tools": text, "no-thinking": text, "oneline": text, "full": text},
 		"search":           {"list": "per_session limits the matches of a conversation"},
 		"log":              {"all": text},

@@ -27,8 +27,8 @@ type goal struct {
 	timeline
 }
 
-// A present is what the folder has just before a restore.
-type present struct {
+// A scanned is what the folder has just before a restore.
+type scanned struct {
 	tree pack.ID
 	left []scan.Left
 	read filetree.Reader
@@ -155,7 +155,7 @@ func (r *reading) linesTo(id string) (sessions []string) {
 }
 
 // plan makes the plan for a goal.
-func (f *Folder) plan(s *states.Store, g *goal, now *present, o files.RestoreOptions) (*restore.Plan, error) {
+func (f *Folder) plan(s *states.Store, g *goal, now *scanned, o files.RestoreOptions) (*restore.Plan, error) {
 	then, err := s.CoverageOf(g.target)
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ type rules struct {
 	then, now *coverage.Judge
 }
 
-func (f *Folder) rulesOf(s *states.Store, c *states.Coverage, target pack.ID, now *present) (*rules, error) {
+func (f *Folder) rulesOf(s *states.Store, c *states.Coverage, target pack.ID, now *scanned) (*rules, error) {
 	r := &rules{trees: trees{now.read, map[pack.ID]filetree.Tree{}}, target: target, present: now.tree}
 	var outside []scan.Source
 	for _, source := range c.Rules.Sources {

@@ -88,7 +88,9 @@ func restored(ctx context.Context, w *store.Store, dir, ref string, head Head) (
 	if err != nil {
 		return nil, err
 	}
-	if f == nil {
+	if f != nil && w.Confined { // it may have moved
+		f, err = Find(ctx, w, f.Path)
+	} else if f == nil {
 		path, err := store.Read(ctx, w, func(v *store.View) (string, error) {
 			return read(v, func(r *reading) (path string, err error) {
 				var st *states.State
@@ -112,6 +114,9 @@ func restored(ctx context.Context, w *store.Store, dir, ref string, head Head) (
 			return nil, err
 		}
 	}
+	if err != nil {
+		return nil, err
+	}
 	return f, f.check()
 }
 
@@ -129,7 +134,7 @@ func (f *Folder) preview(ctx context.Context, w *store.Store, o files.RestoreOpt
 			if err != nil {
 				return nil, err
 			}
-			plan, err := f.plan(r.Store, g, &present{at.tree, n.left, at.read}, o)
+			plan, err := f.plan(r.Store, g, &scanned{at.tree, n.left, at.read}, o)
 			if err != nil {
 				return nil, err
 			}
@@ -239,7 +244,7 @@ func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOpti
 		if err != nil {
 			return err
 		}
-		if plan, err = h.plan(s, g, &present{st.Tree, c.Left, s.Get}, o); err != nil {
+		if plan, err = h.plan(s, g, &scanned{st.Tree, c.Left, s.Get}, o); err != nil {
 			return err
 		}
 		if len(plan.Conflicts) > 0 {

@@ -213,6 +213,9 @@ func (d *Draft) name(ctx context.Context) error {
 	return cmp.Or(err, later, d.t.closePacks())
 }
 
+// Left returns what the state does not hold, sorted by path.
+func (d *Draft) Left() []scan.Left { return d.t.result.Left }
+
 // Discard removes the temporary file of a draft that was not committed.
 func (d *Draft) Discard() {
 	if d.pack != nil {

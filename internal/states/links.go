@@ -12,8 +12,9 @@ const linksFile = Dir + "/links.jsonl"
 
 // A Link says what a folder held when a message was the newest of its session.
 type Link struct {
-	SessionID string `json:"session_id"`
-	MessageID string `json:"message_id"`
+	SessionID string `json:"session_id,omitempty"`
+	MessageID string `json:"message_id,omitempty"`
+	PromptID  string `json:"prompt_id,omitempty"` // in place of MessageID: that of the program, which its transcript has
 	Folder    string `json:"folder"` // ID of the folder
 	State     string `json:"state"`  // ID of the state
 	Time      string `json:"time"`
@@ -36,7 +37,7 @@ func (s *Store) Link(l Link) error {
 // *[RecordError] of the first one.
 func (s *Store) Links() ([]*Link, error) {
 	list, err := readLines[Link](s.root, linksFile, func(l *Link) error {
-		if l.SessionID == "" || l.MessageID == "" || l.Folder == "" || l.State == "" {
+		if (l.SessionID == "" || l.MessageID == "") && l.PromptID == "" || l.Folder == "" || l.State == "" {
 			return errors.New("incomplete record")
 		}
 		return nil

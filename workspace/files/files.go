@@ -73,7 +73,18 @@ type Store struct {
 
 // SnapOptions are the choices for a new state.
 type SnapOptions struct {
-	Secrets bool // hold files with secrets too, such as .env
+	Secrets bool   // hold files with secrets too, such as .env
+	At      string // why it is taken: prompt, end or manual; empty means manual
+	Late    bool   // what it belongs to went on before the folder was read
+
+	// Within takes the state of the folder with states that contains the folder, if there is
+	// one.
+	Within bool
+
+	// Prompt is the id that Claude Code gave to a prompt. The state belongs to the message that
+	// has it in its transcript, as soon as that is imported. If Prompt is set, an empty ref
+	// means no other message.
+	Prompt string
 }
 
 // DiffOptions are the choices for a comparison.

@@ -76,6 +76,11 @@ func List(ctx context.Context, w *store.Store, session string) (*files.List, err
 		}
 		return read(v, func(r *reading) (*files.List, error) {
 			l := &files.List{States: []files.State{}}
+			if session != "" {
+				if err := r.addPrompts(ids); err != nil {
+					return nil, err
+				}
+			}
 			for _, st := range r.list {
 				if session != "" && !r.belongs(st, ids) {
 					continue
@@ -188,7 +193,10 @@ func (r *reading) of(l *store.Line, node int, scope []string, f *Folder) (*state
 		}
 	}
 	for _, link := range r.links {
-		if link.MessageID != l.ID(node) || !slices.Contains(scope, link.SessionID) {
+		if link.PromptID == "" && (link.MessageID != l.ID(node) || !slices.Contains(scope, link.SessionID)) {
+			continue
+		}
+		if link.PromptID != "" && !r.begins(l, node, m.Raw, link.PromptID) {
 			continue
 		}
 		if st := r.linked(link.Folder, link.State, f); st != nil {

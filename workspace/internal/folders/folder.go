@@ -5,7 +5,8 @@
 // the home of the user, are refused.
 //
 // A state belongs to a message by a member of the message, metadata.bough.files with folder
-// and state, else by the newest line of states/links.jsonl for it. The state at a message is
+// and state, else by the newest line of states/links.jsonl for it, or for the prompt of Claude
+// Code that its transcript has with the message. The state at a message is
 // its own, else that of the nearest earlier message on the path, which is then not exact.
 package folders
 
@@ -55,14 +56,13 @@ func Find(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
 	}
 	f := &Folder{Path: real, Identity: identity}
 	for _, k := range known {
-		switch {
-		case k.Path == real && k.Identity.File == identity.File, k.Identity == identity:
-			return &Folder{real, identity, k.ID}, nil
-		case dir == "" && strings.HasPrefix(real, k.Path+string(filepath.Separator)) && (f.ID == "" || len(k.Path) > len(f.Path)):
-			if path, id, err := states.IdentityOf(k.Path); err == nil && path == k.Path && id.File == k.Identity.File {
-				*f = Folder{path, id, k.ID}
-			}
+		if k.Path == real && k.Identity.File == identity.File || k.Identity == identity {
+			f.ID = k.ID
+			return f, nil
 		}
+	}
+	if dir == "" {
+		return f.around(known), nil
 	}
 	return f, nil
 }
@@ -100,6 +100,29 @@ func present(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
 		}
 	}
 	return f, err
+}
+
+// within returns the registered folder that f is, or the innermost one that contains f, else f.
+func (f *Folder) within(ctx context.Context, w *store.Store) (*Folder, error) {
+	if f.ID != "" {
+		return f, nil
+	}
+	known, err := registered(ctx, w)
+	return f.around(known), err
+}
+
+// around returns the innermost registered folder that contains f, else f.
+func (f *Folder) around(known []states.Folder) *Folder {
+	found := f
+	for _, k := range known {
+		if !strings.HasPrefix(f.Path, k.Path+string(filepath.Separator)) || found.ID != "" && len(k.Path) <= len(found.Path) {
+			continue
+		}
+		if path, id, err := states.IdentityOf(k.Path); err == nil && path == k.Path && id.File == k.Identity.File {
+			found = &Folder{path, id, k.ID}
+		}
+	}
+	return found
 }
 
 // registered returns the folders of a workspace, which may be missing.

@@ -1,6 +1,7 @@
 package folders
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -8,7 +9,7 @@ import (
 	"os"
 
 	"github.com/bough-dev/bough/internal/coverage"
-	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/pack"
 	"github.com/bough-dev/bough/internal/scan"
 	"github.com/bough-dev/bough/internal/sessionid"
@@ -19,9 +20,83 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
+// A Wish is a state that is to be taken.
+type Wish struct {
+	At      states.Moment
+	Session string // of Message
+	Message string // the newest one, "" if there is none
+	Prompt  string // see [files.SnapOptions]
+	Link    bool   // note in links.jsonl that the state belongs to Message
+	Secrets bool   // hold files with secrets too
+
+	// Late reports, when the folder was read, whether what the state belongs to went on
+	// meanwhile. If nil, it did not.
+	Late func() bool
+}
+
+// A Taken is a state that was taken.
+type Taken struct {
+	Folder string // its ID
+	*files.State
+}
+
 // Snap takes a state of a folder for the message at ref. If ref is empty, that is the newest
 // message at the head; without a head, the state belongs to no message.
 func Snap(ctx context.Context, w *store.Store, dir, ref string, o files.SnapOptions) (*files.State, error) {
+	want, err := wishOf(o)
+	if err != nil {
+		return nil, err
+	}
+	f, err := Find(ctx, w, dir)
+	if err == nil && o.Within && dir != "" {
+		f, err = f.within(ctx, w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if ref != "" || o.Prompt == "" {
+		at, err := store.Read(ctx, w, func(v *store.View) (Wish, error) { return messageAt(v, ref) })
+		if err != nil {
+			return nil, err
+		}
+		want.Session, want.Message = at.Session, at.Message
+	}
+	taken, err := f.take(ctx, w, "files snap", want)
+	if err != nil {
+		return nil, err
+	}
+	return taken.State, nil
+}
+
+// wishOf returns the wish for a state with these options.
+func wishOf(o files.SnapOptions) (Wish, error) {
+	want := Wish{At: cmp.Or(states.Moment(o.At), states.Manual), Prompt: o.Prompt, Link: true, Secrets: o.Secrets}
+	if o.Late {
+		want.Late = func() bool { return true }
+	}
+	return want, lookup.Word("moment", want.At, states.Prompt, states.End, states.Manual)
+}
+
+// messageAt returns the message at ref, or at the head if ref is empty.
+func messageAt(v *store.View, ref string) (at Wish, err error) {
+	if ref == "" {
+		if _, ok := v.Head(); !ok {
+			return at, nil
+		}
+		ref = store.HeadName
+	}
+	p, err := v.Place(ref, false)
+	if err != nil || p.MessageID() == "" {
+		return at, err
+	}
+	return Wish{Session: p.Parts[p.Part(p.Node)].ID, Message: p.MessageID()}, nil
+}
+
+// Take takes a state of the folder dir.
+func Take(ctx context.Context, w *store.Store, dir string, want Wish) (*Taken, error) {
 	f, err := Find(ctx, w, dir)
 	if err != nil {
 		return nil, err
@@ -29,62 +104,119 @@ func Snap(ctx context.Context, w *store.Store, dir, ref string, o files.SnapOpti
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	h, err := hold(ctx, w, f, "files snap")
+	return f.take(ctx, w, "files snap", want)
+}
+
+// Check returns the error that no state of the folder dir can be taken: it does not exist or
+// is too wide.
+func Check(ctx context.Context, w *store.Store, dir string) error {
+	f, err := Find(ctx, w, dir)
+	if err != nil {
+		return err
+	}
+	return f.check()
+}
+
+// take takes a state. The lock of the workspace is needed only for its commit.
+func (f *Folder) take(ctx context.Context, w *store.Store, verb string, want Wish) (*Taken, error) {
+	h, err := hold(ctx, w, f, verb)
 	if err != nil {
 		return nil, err
 	}
 	defer h.Release()
-	return store.Create(ctx, w, operation.Operation{Verb: "files snap"}, func(tx *store.Tx) (*files.State, error) {
-		session, message, err := messageAt(tx.View, ref)
+	return f.takeLocked(ctx, w, verb, want)
+}
+
+// takeLocked is take for a caller that holds the lock of the folder, and not that of the
+// workspace.
+func (f *Folder) takeLocked(ctx context.Context, w *store.Store, verb string, want Wish) (taken *Taken, err error) {
+	if err := w.Make(); err != nil {
+		return nil, err
+	}
+	root, err := w.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	s := open(root)
+	defer s.Close()
+	const tries = 3
+	for range tries {
+		d, err := f.draft(ctx, w, s, want)
+		if err != nil {
+			return nil, explain(err)
+		}
+		err = w.WithLock(ctx, verb, func(*os.Root) (err error) {
+			taken, err = f.commit(ctx, w, s, d, want)
+			return err
+		})
+		d.Discard()
+		if !errors.Is(err, states.ErrStale) {
+			return taken, explain(err)
+		}
+	}
+	err = w.WithLock(ctx, verb, func(*os.Root) error { // other writers do not stop
+		d, err := f.draft(ctx, w, s, want)
+		if err != nil {
+			return err
+		}
+		taken, err = f.commit(ctx, w, s, d, want)
+		return err
+	})
+	return taken, explain(err)
+}
+
+// draft reads the folder.
+func (f *Folder) draft(ctx context.Context, w *store.Store, s *states.Store, want Wish) (*states.Draft, error) {
+	if f.ID == "" {
+		id, err := sessionid.NewMessage(w.Opts.Random)
 		if err != nil {
 			return nil, err
 		}
-		return f.take(tx.View, states.State{At: states.Manual, SessionID: session, MessageID: message}, o)
-	})
+		f.ID = id
+	}
+	state := states.State{Folder: f.ID, At: want.At, SessionID: want.Session, MessageID: want.Message}
+	var err error
+	if state.ID, err = sessionid.NewMessage(w.Opts.Random); err != nil {
+		return nil, err
+	}
+	state.Time = session.Bough.Time(w.Opts.Now())
+	return s.Draft(ctx, f.request(w, state, files.SnapOptions{Secrets: want.Secrets}))
 }
 
-// messageAt returns the message at ref, or at the head if ref is empty.
-func messageAt(v *store.View, ref string) (session, message string, err error) {
-	if ref == "" {
-		if _, ok := v.Head(); !ok {
-			return "", "", nil
-		}
-		ref = store.HeadName
+// commit takes the state that was drafted, and links it to its message. The caller holds the
+// locks.
+func (f *Folder) commit(ctx context.Context, w *store.Store, s *states.Store, d *states.Draft, want Wish) (*Taken, error) {
+	registered, err := s.Register(f.Path, f.ID)
+	if err != nil {
+		d.Discard()
+		return nil, err
 	}
-	p, err := v.Place(ref, false)
-	if err != nil || p.MessageID() == "" {
-		return "", "", err
+	if registered.ID != f.ID { // another process registered it meanwhile
+		d.Discard()
+		f.ID = registered.ID
+		return nil, states.ErrStale
 	}
-	return p.Parts[p.Part(p.Node)].ID, p.MessageID(), nil
+	d.State.Late = want.Late != nil && want.Late()
+	st, err := d.Commit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	taken := &Taken{st.Folder, recorded(st, registered.Path)}
+	taken.Left = leftOf(d.Left())
+	return taken, want.link(s, st)
 }
 
-// take takes a state, and links it to its message. The caller holds the locks.
-func (f *Folder) take(v *store.View, state states.State, o files.SnapOptions) (*files.State, error) {
-	s := open(v.Root)
-	defer s.Close()
-	id, err := sessionid.NewMessage(v.Store.Opts.Random)
-	if err != nil {
-		return nil, err
+// link notes which message a state belongs to.
+func (want Wish) link(s *states.Store, st *states.State) error {
+	l := states.Link{SessionID: want.Session, MessageID: want.Message, Folder: st.Folder, State: st.ID, Time: st.Time}
+	switch {
+	case want.Prompt != "":
+		l.PromptID, l.MessageID = want.Prompt, ""
+	case !want.Link || want.Message == "":
+		return nil
 	}
-	registered, err := s.Register(f.Path, id)
-	if err != nil {
-		return nil, err
-	}
-	if state.ID, err = sessionid.NewMessage(v.Store.Opts.Random); err != nil {
-		return nil, err
-	}
-	state.Folder, state.Time = registered.ID, session.Bough.Time(v.Store.Opts.Now())
-	taken, err := s.Take(v.Ctx, f.request(v.Store, state, o))
-	if err != nil {
-		return nil, explain(err)
-	}
-	if taken.MessageID != "" {
-		link := states.Link{SessionID: taken.SessionID, MessageID: taken.MessageID, Folder: taken.Folder, State: taken.ID, Time: taken.Time}
-		if err := s.Link(link); err != nil {
-			return nil, err
-		}
-	}
-	return describe(s, taken, registered.Path)
+	return s.Link(l)
 }
 
 // request returns the request for a state of the folder.

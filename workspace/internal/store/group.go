@@ -34,7 +34,7 @@ type flush[T any] struct {
 // committing fails after some operations, the flush has these, the error names the first
 // one that was not committed, and f is not called again.
 func CreateGroup[T any](ctx context.Context, w *Store, verb string, group operation.Seq, f func(*Tx) (T, error)) (flush[T], error) {
-	if err := w.makeDir(); err != nil {
+	if err := w.Make(); err != nil {
 		return flush[T]{}, err
 	}
 	return Locked(ctx, w, operation.Operation{Verb: verb}, Mode{}, func(tx *Tx) (out flush[T], err error) {

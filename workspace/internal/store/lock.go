@@ -16,14 +16,14 @@ type Nothing struct{}
 
 // Create creates the workspace if it does not exist, and then calls [Update].
 func Create[T any](ctx context.Context, w *Store, op operation.Operation, f func(*Tx) (T, error)) (result T, err error) {
-	if err := w.makeDir(); err != nil {
+	if err := w.Make(); err != nil {
 		return result, err
 	}
 	return Update(ctx, w, op, f)
 }
 
-// makeDir creates the folder of the workspace if it does not exist.
-func (w *Store) makeDir() error {
+// Make creates the folder of the workspace if it does not exist.
+func (w *Store) Make() error {
 	root, err := durable.MakeRoot(w.Dir)
 	if err != nil {
 		return err

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,12 +16,15 @@ import (
 	"github.com/bough-dev/bough/cmd/bough/internal/hook"
 	"github.com/bough-dev/bough/internal/hooklog"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
 
 const (
 	// hookBudget is the time after which a hook leaves its work to a detached process.
 	hookBudget = 200 * time.Millisecond
+	// hookStateBudget is the time after which a hook leaves the state of the files to it.
+	hookStateBudget = 2 * time.Second
 	// hookPatience is how long the detached process waits for other writers.
 	hookPatience = 2 * time.Minute
 	// hookInputWait is how long a hook waits for the end of its input.
@@ -79,19 +85,74 @@ func (p *program) hook(c *cli.Context) {
 	if err != nil {
 		return
 	}
+	w = w.Observed(func(string, int64, int64) {}, func(string) {})
 	if c.IsSet("later") {
 		err = runLater(c.Context, w, c.String("later"))
 		return
 	}
-	call, err := p.hookCall(c.Args().Slice())
-	if err != nil || call == nil {
-		return
-	}
 	debug.SetGCPercent(hookGarbage)
-	left, err := call.RunFor(c.Context, w, hookBudget)
-	if left {
-		err = call.Detach(w.Dir())
+	err = p.runHook(c, w)
+}
+
+// runHook runs a hook, and leaves what takes too long to a detached process.
+func (p *program) runHook(c *cli.Context, w *workspace.Workspace) error {
+	deadline := time.Now().Add(hookStateBudget)
+	call, todo, err := p.hookCall(c.Args().Slice())
+	if err != nil {
+		return err
 	}
+	var states bool
+	settings, err := p.settingsOf(false)
+	if err = cmp.Or(err, settings.Decode("hook.files", &states)); states && err == nil {
+		call.WantState(os.Getenv)
+	}
+	left := false
+	if todo {
+		var failed error
+		if left, failed = call.RunFor(c.Context, w, hookBudget); call.Imported {
+			err = errors.Join(err, failed)
+		}
+	}
+	if call.State != nil {
+		stateLeft, failed := p.hookState(c, call, deadline)
+		left, err = left || stateLeft, errors.Join(err, failed)
+	}
+	if left {
+		err = errors.Join(err, call.Detach(w.Dir()))
+	}
+	return err
+}
+
+// hookState takes the state of a call. That a folder is not one for states is logged once.
+func (p *program) hookState(c *cli.Context, call *hook.Call, deadline time.Time) (left bool, err error) {
+	p.wait = max(time.Until(deadline), 0)
+	w, err := p.open(c.Context, checkpoint.Retention{})
+	if err != nil {
+		return false, err
+	}
+	w = w.Observed(func(string, int64, int64) {}, func(string) {})
+	if left, err = call.StateFor(c.Context, w, deadline); left {
+		return true, nil
+	}
+	call.State = nil
+	if errors.Is(err, fault.Refused) || errors.Is(err, fault.NotFound) {
+		if e := workspace.Explain(err); !hasLogged(w.Dir(), e.Message) {
+			logHook(w.Dir(), e.Message)
+		}
+		return false, nil
+	}
+	return false, err
+}
+
+// hasLogged reports whether the log of a workspace has a text.
+func hasLogged(dir, text string) bool {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	list, err := hooklog.Since(root, time.Time{})
+	return err == nil && slices.ContainsFunc(list, func(e hooklog.Entry) bool { return e.Text == text })
 }
 
 // logHook adds a line to the log of the workspace. Its error has no other place.
@@ -102,27 +163,24 @@ func logHook(dir, text string) {
 	}
 }
 
-// hookCall returns the call with the input on standard input, nil if there is nothing to
-// do.
-func (p *program) hookCall(words []string) (*hook.Call, error) {
+// hookCall returns the call with the input on standard input, and whether there is something
+// to import.
+func (p *program) hookCall(words []string) (call *hook.Call, todo bool, err error) {
 	if len(words) != 2 {
-		return nil, fmt.Errorf("a hook takes TOOL EVENT; got %d arguments", len(words))
+		return nil, false, fmt.Errorf("a hook takes TOOL EVENT; got %d arguments", len(words))
 	}
-	call, err := hook.New(words[0], words[1])
-	if err != nil {
-		return nil, err
+	if call, err = hook.New(words[0], words[1]); err != nil {
+		return nil, false, err
 	}
 	data, err := hook.ReadUntil(io.LimitReader(p.stdin, maxHookInput+1), time.After(hookInputWait))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if len(data) > maxHookInput {
-		return nil, fmt.Errorf("the input of the hook is larger than %s", size(maxHookInput))
+		return nil, false, fmt.Errorf("the input of the hook is larger than %s", size(maxHookInput))
 	}
-	if todo, err := call.Take(data, machine()); err != nil || !todo {
-		return nil, err
-	}
-	return call, nil
+	todo, err = call.Take(data, machine())
+	return call, todo, err
 }
 
 // runLater does the work that a hook has left in a file.

@@ -16,14 +16,29 @@ import (
 type Hooked struct {
 	Program
 	Events []Event
+	// RootVariable is the environment variable with the folder of the project, "" if there is
+	// none.
+	RootVariable string
 }
 
 // An Event is a moment at which a program runs a hook.
 type Event struct {
 	Name string
 	// Before reports whether the event is before a prompt of the user, when a checkpoint is
-	// made. Other events are after a turn, or at the end of a session.
+	// made.
 	Before bool
+	// After reports whether the event is after a turn. Other events are at the end of a
+	// session.
+	After bool
+}
+
+// Root returns the folder of the project in which a program runs a hook: that of its variable,
+// else dir.
+func (h Hooked) Root(env func(name string) string, dir string) string {
+	if root := env(h.RootVariable); h.RootVariable != "" && filepath.IsAbs(root) {
+		return root
+	}
+	return dir
 }
 
 // Event returns the event with a name.
@@ -38,9 +53,9 @@ func (h Hooked) Event(name string) (Event, bool) {
 // Hooks returns the programs that run hooks. Their names are those of the formats of their
 // conversations.
 func Hooks() []Hooked {
-	claude := []Event{{"UserPromptSubmit", true}, {"Stop", false}, {"SessionEnd", false}}
-	codex := []Event{{"UserPromptSubmit", true}, {"Stop", false}}
-	gemini := []Event{{"BeforeAgent", true}, {"AfterAgent", false}, {"SessionEnd", false}}
+	claude := []Event{{"UserPromptSubmit", true, false}, {"Stop", false, true}, {"SessionEnd", false, false}}
+	codex := []Event{{"UserPromptSubmit", true, false}, {"Stop", false, true}}
+	gemini := []Event{{"BeforeAgent", true, false}, {"AfterAgent", false, true}, {"SessionEnd", false, false}}
 	return []Hooked{
 		{Program{
 			Name: "claude-code", Aliases: []string{"claude"},
@@ -48,7 +63,7 @@ func Hooks() []Hooked {
 			Target: func(m Machine, c Call) Target {
 				return c.hooks(m, filepath.Join(m.dir("CLAUDE_CONFIG_DIR", ".claude"), "settings.json"), "claude-code", claude, seconds)
 			},
-		}, claude},
+		}, claude, "CLAUDE_PROJECT_DIR"},
 		{Program{
 			Name: "codex", Aliases: []string{"codex-cli"},
 			Dirs: codexDirs,
@@ -56,14 +71,14 @@ func Hooks() []Hooked {
 				return c.hooks(m, filepath.Join(codexDir(m), "hooks.json"), "codex", codex, seconds)
 			},
 			After: "Codex runs a new hook only after you trust it: type /hooks in Codex",
-		}, codex},
+		}, codex, ""},
 		{Program{
 			Name: "gemini", Aliases: []string{"gemini-cli"},
 			Dirs: geminiDirs,
 			Target: func(m Machine, c Call) Target {
 				return c.hooks(m, filepath.Join(geminiDir(m), "settings.json"), "gemini", gemini, milliseconds)
 			},
-		}, gemini},
+		}, gemini, "GEMINI_PROJECT_DIR"},
 		{Program{
 			Name: "opencode", Aliases: []string{"open-code"},
 			Dirs: func(m Machine) []string {
@@ -72,14 +87,14 @@ func Hooks() []Hooked {
 			Target: func(m Machine, c Call) Target {
 				return Target{Path: filepath.Join(opencodeDir(m), "plugins", "bough.js"), Content: c.plugin(opencodePlugin)}
 			},
-		}, []Event{{"chat.message", true}, {"session.idle", false}}},
+		}, []Event{{"chat.message", true, false}, {"session.idle", false, true}}, ""},
 		{Program{
 			Name: "pi",
 			Dirs: func(m Machine) []string { return []string{piDir(m)} },
 			Target: func(m Machine, c Call) Target {
 				return Target{Path: filepath.Join(piDir(m), "extensions", "bough.ts"), Content: c.plugin(piExtension)}
 			},
-		}, []Event{{"before_agent_start", true}, {"agent_end", false}, {"session_shutdown", false}}},
+		}, []Event{{"before_agent_start", true, false}, {"agent_end", false, true}, {"session_shutdown", false, false}}, ""},
 	}
 }
 
@@ -202,6 +217,8 @@ type Input struct {
 	Session    string `json:"session"`
 	Transcript string `json:"transcript,omitempty"` // path of the file, "" if there is none
 	Prompt     string `json:"prompt,omitempty"`
+	PromptID   string `json:"prompt_id,omitempty"` // that its transcript has too, "" if it has none
+	Dir        string `json:"dir,omitempty"`       // where the conversation is, "" if unknown
 	// Export is the conversation as 'opencode export' prints it, nil for other programs.
 	Export []byte `json:"export,omitempty"`
 	// Side is true for a conversation that another conversation of the program started.
@@ -220,10 +237,13 @@ func ParseInput(data []byte) (Input, error) {
 		}
 		return ""
 	}
-	in := Input{Session: text("session_id"), Transcript: text("transcript_path"), Prompt: text("prompt"), Side: text("agent_id") != ""}
+	in := Input{Session: text("session_id"), Transcript: text("transcript_path"), Prompt: text("prompt"), PromptID: text("prompt_id"), Side: text("agent_id") != ""}
 	if export := v.Get("export"); export.IsObject() {
 		in.Export = []byte(export.Raw)
 		in.Side = in.Side || export.Get("info.parentID").Str != ""
+	}
+	if dir := text("cwd"); filepath.IsAbs(dir) {
+		in.Dir = dir
 	}
 	if in.Session == "" && in.Transcript == "" && in.Export == nil {
 		return in, errors.New("the input of the hook names no session")

@@ -15,8 +15,8 @@ type Link struct {
 	SessionID string `json:"session_id,omitempty"`
 	MessageID string `json:"message_id,omitempty"`
 	PromptID  string `json:"prompt_id,omitempty"` // in place of MessageID: that of the program, which its transcript has
-	Folder    string `json:"folder"` // ID of the folder
-	State     string `json:"state"`  // ID of the state
+	Folder    string `json:"folder"`              // ID of the folder
+	State     string `json:"state"`               // ID of the state
 	Time      string `json:"time"`
 }
 

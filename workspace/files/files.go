@@ -81,9 +81,11 @@ type SnapOptions struct {
 	// one.
 	Within bool
 
+	// NoMessage is true if the state belongs to no message, also if there is a head.
+	NoMessage bool
+
 	// Prompt is the id that Claude Code gave to a prompt. The state belongs to the message that
-	// has it in its transcript, as soon as that is imported. If Prompt is set, an empty ref
-	// means no other message.
+	// has it in its transcript, as soon as that is imported.
 	Prompt string
 }
 

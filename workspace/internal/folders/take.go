@@ -57,7 +57,7 @@ func Snap(ctx context.Context, w *store.Store, dir, ref string, o files.SnapOpti
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	if ref != "" || o.Prompt == "" {
+	if !o.NoMessage && (ref != "" || o.Prompt == "") {
 		at, err := store.Read(ctx, w, func(v *store.View) (Wish, error) { return messageAt(v, ref) })
 		if err != nil {
 			return nil, err

@@ -54,7 +54,17 @@ const queueRetry = 100 * time.Millisecond
 
 // RunQueued is Run for a detached process, after those of earlier hooks have ended, or after
 // patience. So only the first reads a long transcript, and the others read what is new.
+//
+// A state of files whose message is known does not wait.
 func (c *Call) RunQueued(ctx context.Context, w *workspace.Workspace, patience time.Duration) error {
+	if c.State != nil && c.ready() {
+		err := c.snap(ctx, w, true)
+		c.State = nil
+		if c.Imported && c.Prune == "" {
+			return err
+		}
+		return errors.Join(err, c.RunQueued(ctx, w, patience))
+	}
 	path := filepath.Join(w.Dir(), filepath.FromSlash(queue))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -34,8 +34,13 @@ type Call struct {
 	// Prune, if not empty, is the checkpoint that the call has made, after which it only has
 	// to prune.
 	Prune session.ID `json:"prune,omitempty"`
+	// Imported is true if the transcript was imported.
+	Imported bool `json:"imported,omitempty"`
+	// State is the state of files that the call has to take, nil if there is none.
+	State *State `json:"state,omitempty"`
 
-	before bool // a prompt
+	tool   integration.Hooked
+	event  integration.Event
 	format *convert.Format
 }
 
@@ -61,11 +66,11 @@ func (c *Call) find() error {
 	if i < 0 {
 		return fmt.Errorf("unknown tool %q", c.Tool)
 	}
-	event, ok := hooks[i].Event(c.Event)
-	if !ok {
+	var ok bool
+	if c.event, ok = hooks[i].Event(c.Event); !ok {
 		return fmt.Errorf("%s has no event %q", hooks[i].Name, c.Event)
 	}
-	c.before = event.Before
+	c.tool = hooks[i]
 	var err error
 	c.format, err = convert.Named(hooks[i].Name)
 	return err
@@ -80,6 +85,7 @@ func (c *Call) Take(input []byte, m transcript.Machine) (todo bool, err error) {
 	if c.Input.Export != nil {
 		return true, nil
 	}
+	c.Imported = true // if there is nothing to do
 	if c.Input.Transcript == "" {
 		c.Input.Transcript = newest(c.format, m, c.Input.Session)
 	}
@@ -93,6 +99,7 @@ func (c *Call) Take(input []byte, m transcript.Machine) (todo bool, err error) {
 		return false, errors.New(c.Input.Transcript + " is not a regular file")
 	}
 	c.Size = info.Size()
+	c.Imported = c.Size == 0
 	return c.Size > 0, nil
 }
 
@@ -106,8 +113,8 @@ func (c *Call) RunFor(ctx context.Context, w *workspace.Workspace, budget time.D
 	ctx, stop := context.WithTimeout(ctx, budget)
 	defer stop()
 	type result struct {
-		prune session.ID
-		err   error
+		made
+		err error
 	}
 	done := make(chan result, 1)
 	go func() {
@@ -116,8 +123,8 @@ func (c *Call) RunFor(ctx context.Context, w *workspace.Workspace, budget time.D
 				done <- result{err: fmt.Errorf("panic: %v", r)}
 			}
 		}()
-		prune, err := c.run(ctx, w, maxWhole)
-		done <- result{prune, err}
+		m, err := c.run(ctx, w, maxWhole)
+		done <- result{m, err}
 	}()
 	var r result
 	select {
@@ -131,11 +138,12 @@ func (c *Call) RunFor(ctx context.Context, w *workspace.Workspace, budget time.D
 			r.err = ctx.Err()
 		}
 	}
-	if r.err == nil {
+	left = isLeft(r.err, ctx.Err() != nil)
+	if c.Imported = !left; c.Imported {
 		c.Prune = r.prune
-		return c.Prune != "", nil
+		c.State.belongs(r.newest)
 	}
-	return isLeft(r.err, ctx.Err() != nil), r.err
+	return left || c.Prune != "", r.err
 }
 
 // isLeft reports whether another process can do what ended with an error, or ran out of time.
@@ -147,53 +155,67 @@ func isLeft(err error, late bool) bool {
 	return late || errors.Is(err, imports.ErrLarge) || code == fault.Locked || code == fault.Busy
 }
 
-// Run imports the transcript and, before a prompt, makes a checkpoint of its end, and prunes.
-func (c *Call) Run(ctx context.Context, w *workspace.Workspace) error {
-	if c.Prune != "" {
-		_, err := w.Prune(ctx, workspace.PruneOptions{After: c.Prune})
-		return err
+// Run does what is left of the call: it imports the transcript and, before a prompt, makes a
+// checkpoint of its end; prunes; and takes the state of the files.
+func (c *Call) Run(ctx context.Context, w *workspace.Workspace) (err error) {
+	switch {
+	case c.Prune != "":
+		_, err = w.Prune(ctx, workspace.PruneOptions{After: c.Prune})
+	case !c.Imported:
+		var m made
+		m, err = c.run(ctx, w, 0)
+		c.State.belongs(m.newest)
 	}
-	_, err := c.run(ctx, w, 0)
-	return err
+	return errors.Join(err, c.snap(ctx, w, true))
 }
 
-// run is Run. If maxWhole is not 0, and more than maxWhole bytes have to be read, the error is
-// [imports.ErrLarge]; and it does not prune, which takes long, but returns the checkpoint after
-// which that is due.
-func (c *Call) run(ctx context.Context, w *workspace.Workspace, maxWhole int64) (prune session.ID, err error) {
+// A made is what an import and a checkpoint made.
+type made struct {
+	newest string     // REF of the last message, "" if there is none
+	prune  session.ID // the checkpoint after which pruning is due, "" if it is not
+}
+
+// run imports the transcript and makes the checkpoint. If maxWhole is not 0, and more than
+// maxWhole bytes have to be read, the error is [imports.ErrLarge]; and it does not prune, which
+// takes long.
+func (c *Call) run(ctx context.Context, w *workspace.Workspace, maxWhole int64) (m made, err error) {
 	if maxWhole > 0 && int64(len(c.Input.Export)) > maxWhole {
-		return "", imports.ErrLarge
+		return m, imports.ErrLarge
 	}
 	source, o := c.source()
 	o.MaxWhole = maxWhole
 	report, err := w.ImportAll(ctx, []imports.Source{source}, o)
 	if err != nil {
-		return "", err
+		return m, err
 	}
 	for _, r := range report.Imported {
 		if r.Status == imports.Failed {
 			err = errors.Join(err, errors.New(r.Path+": "+r.Detail))
 		}
-		if !c.before || r.Session == "" {
+		if r.Session == "" {
 			continue
 		}
 		ref := string(r.Session)
 		if r.Tip != "" {
 			ref += "@" + string(r.Tip)
 		}
-		made, checkpointErr := w.Checkpoint(ctx, ref, workspace.SnapshotOptions{Auto: true, Packed: true, KeepOld: maxWhole > 0})
-		if err = errors.Join(err, checkpointErr); checkpointErr == nil && made.PruneDue {
-			prune = session.ID(made.ID)
+		m.newest = ref
+		if !c.event.Before {
+			continue
+		}
+		point, checkpointErr := w.Checkpoint(ctx, ref, workspace.SnapshotOptions{Auto: true, Packed: true, KeepOld: maxWhole > 0})
+		if err = errors.Join(err, checkpointErr); checkpointErr == nil && point.PruneDue {
+			m.prune = session.ID(point.ID)
 		}
 	}
-	return prune, err
+	return m, err
 }
 
 // source returns what is to be imported, as the daemon imports it.
 func (c *Call) source() (imports.Source, imports.Options) {
 	source := imports.Source{Format: c.format, Paths: []string{c.Input.Transcript}, Found: true}
 	o := imports.Options{Live: true}
-	if c.before { // the checkpoint has nothing that the tool writes later
+	if c.event.Before { // the checkpoint has nothing that the tool writes later
 		o.Limit = c.Size
 	}
 	if c.Input.Export != nil {

@@ -55,7 +55,7 @@ func TestTake(t *testing.T) {
 	}
 	take := func(input string) (*Call, bool) {
 		c, err := New("claude", "UserPromptSubmit")
-		if err != nil || !c.before {
+		if err != nil || !c.event.Before {
 			t.Fatalf("%+v, %v", c, err)
 		}
 		todo, err := c.Take([]byte(input), m)
@@ -91,7 +91,7 @@ func TestTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := Decode(data); err != nil || again.Size != c.Size || again.Input.Transcript != path || !again.before || again.format != c.format {
+	if again, err := Decode(data); err != nil || again.Size != c.Size || again.Input.Transcript != path || !again.event.Before || again.format != c.format {
 		t.Errorf("decoded: %+v, %v", again, err)
 	}
 	if _, err := Decode([]byte(`{"tool":"vi"}`)); err == nil {
@@ -250,6 +250,61 @@ func TestLate(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("after %s there is no %s: %+v", event, want, list.Sessions)
+		}
+	}
+}
+
+// TestStateFor: a state that is not taken before a deadline is left to a detached process, which
+// takes it for the same message and as a late one; one whose message is not known is left too.
+func TestStateFor(t *testing.T) {
+	dir := t.TempDir()
+	w, err := workspace.Open(t.Context(), filepath.Join(dir, "w"), nil)
+	if err == nil {
+		err = errors.Join(w.Make(t.Context()), os.WriteFile(filepath.Join(dir, "bed"), []byte("tulips"), 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New("claude-code", "UserPromptSubmit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Input.Dir = dir
+	c.WantState(func(string) string { return "" })
+	if left, err := c.StateFor(t.Context(), w, time.Now().Add(time.Hour)); !left || err != nil {
+		t.Errorf("before the import: left %v, %v", left, err)
+	}
+	c.Input.PromptID = "p1"
+	if left, err := c.StateFor(t.Context(), w, time.Now()); !left || err == nil {
+		t.Errorf("after the deadline: left %v, %v", left, err)
+	}
+	c.Imported = true
+	data, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Decode(data)
+	if err == nil {
+		err = again.RunQueued(t.Context(), w, time.Second)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := w.States(t.Context(), "")
+	if err != nil || len(list.States) != 1 || !list.States[0].Late || list.States[0].At != "prompt" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	for _, event := range []string{"Stop", "SessionEnd"} {
+		c, err := New("claude-code", event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Input.Dir = dir
+		if c.WantState(func(string) string { return "" }); (c.State != nil) != (event == "Stop") {
+			t.Errorf("%s: %+v", event, c.State)
+		}
+		if c.WantState(func(string) string { return filepath.Join(dir, "root") }); event == "Stop" && c.State.Dir != filepath.Join(dir, "root") {
+			t.Errorf("%s: %+v", event, c.State)
 		}
 	}
 }

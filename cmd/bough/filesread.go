@@ -22,7 +22,8 @@ func (p *program) filesLsVerb() verb {
 		args:   "[SESSION]",
 		short:  "list the states",
 		long: `Lists the states of all folders or, with SESSION, those that belong to its messages, oldest first: a
-short id, the time, the files and their size, the message, and the folder.`,
+short id, the time, the files and their size, the message, why the state was taken (prompt, end,
+checkpoint, restore or manual; late if the scan ended after its prompt went on), and the folder.`,
 		example: `bough files ls
 bough files ls "Plan the trip"`,
 		max: 1,
@@ -45,8 +46,12 @@ bough files ls "Plan the trip"`,
 				if st.Message != "" {
 					message = tail(string(st.Session)) + "@" + shortMessage(string(st.Message))
 				}
-				fmt.Fprintf(p.stdout, "%s  %s  %s  %s  %s  %s\n", p.paint.yellow(lookup.Short(st.ID)), pad(age(st.Time), len("10 minutes ago")),
-					pad(count(st.Files, "file"), len("10,000 files")), pad(size(st.Bytes), len("999 kB")), pad(message, len("12345678@12345678")), line(st.Dir))
+				why := st.At
+				if st.Late {
+					why += ", late"
+				}
+				fmt.Fprintf(p.stdout, "%s  %s  %s  %s  %s  %s  %s\n", p.paint.yellow(lookup.Short(st.ID)), pad(age(st.Time), len("10 minutes ago")),
+					pad(count(st.Files, "file"), len("10,000 files")), pad(size(st.Bytes), len("999 kB")), pad(message, len("12345678@12345678")), pad(clean(why), len("prompt, late")), line(st.Dir))
 			}
 			return nil
 		},

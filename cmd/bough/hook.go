@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/bough-dev/bough/cmd/bough/internal/setup"
+	"github.com/bough-dev/bough/internal/api"
+	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/internal/integration"
 	"github.com/urfave/cli/v2"
 )
@@ -17,7 +20,8 @@ func (p *program) hookVerb() verb {
 		short: "let assistants save their conversations by themselves",
 		long: `A hook is a command that an assistant runs at certain moments. With the hooks of bough, an assistant
 makes an automatic checkpoint before each of your prompts, and saves the new messages after each
-turn. The assistant waits for a few hundredths of a second; what takes longer, such as the first
+turn. With the setting hook.files, it also takes a state of the project folder before each prompt and
+after each turn (see 'bough files'). The assistant waits for a few hundredths of a second; what takes longer, such as the first
 hook in a long conversation, continues in the background. Hooks never stop the assistant; errors go
 to .bough/hooks.log, which 'bough doctor' reports.
 
@@ -29,7 +33,8 @@ Tools: ` + strings.Join(programNames(hookPrograms()), ", "),
 				short: "add the hooks of bough to the settings of assistants",
 				long: `Adds the hooks to your settings of each TOOL; for opencode and pi, writes a plugin. They name this
 workspace and this program by absolute paths. Shows each change first and asks. Other settings,
-comments and layout are kept, and installing again changes nothing.`,
+comments and layout are kept, and installing again changes nothing. --files sets hook.files in this
+workspace: then hooks also take states of the project folder.`,
 			}),
 			p.setupVerb(setupVerb{
 				kind: setup.Hook, parent: "hook", programs: hookPrograms,
@@ -62,19 +67,25 @@ func (p *program) setupVerb(s setupVerb) verb {
 		name, plan = "install", setup.Site.Install
 	}
 	first := s.programs()[0].Name
+	args := "TOOL… [--dry-run | --yes]"
+	flags := []cli.Flag{
+		&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print the changes and make none"},
+		&cli.BoolFlag{Name: "yes", DisableDefaultText: true, Usage: "make the changes without asking"},
+	}
+	if s.kind == setup.Hook && s.install {
+		args = "TOOL… [--files] [--dry-run | --yes]"
+		flags = append(flags, hookFilesFlag())
+	}
 	return verb{
 		name:    name,
 		parent:  s.parent,
-		args:    "TOOL… [--dry-run | --yes]",
+		args:    args,
 		short:   s.short,
 		long:    s.long + "\n\nTools: " + strings.Join(programNames(s.programs()), ", "),
 		example: "bough " + s.parent + " " + name + " " + first + " --dry-run",
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print the changes and make none"},
-			&cli.BoolFlag{Name: "yes", DisableDefaultText: true, Usage: "make the changes without asking"},
-		},
-		min: 1,
-		max: 100,
+		flags:   flags,
+		min:     1,
+		max:     100,
 		standalone: func(c *cli.Context) error {
 			tools, err := programsNamed(s.programs(), c.Args().Slice())
 			if err != nil {
@@ -92,9 +103,31 @@ func (p *program) setupVerb(s setupVerb) verb {
 				}
 				changes = append(changes, ch)
 			}
-			return p.makeChanges(c, changes, s.install)
+			if err := p.makeChanges(c, changes, s.install); err != nil || !c.Bool("files") || c.Bool("dry-run") {
+				return err
+			}
+			return p.setHookFiles(c.Context)
 		},
 	}
+}
+
+func hookFilesFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "files", DisableDefaultText: true, Usage: "let hooks take states of the project folder too: set hook.files"}
+}
+
+// setHookFiles sets hook.files in the workspace.
+func (p *program) setHookFiles(ctx context.Context) error {
+	w, err := p.openShared(ctx)
+	if err != nil {
+		return err
+	}
+	return w.ChangeSettings(ctx, func() error {
+		file, err := config.Read(filepath.Join(w.Dir(), config.Name), config.Workspace)
+		if err != nil {
+			return api.SettingError(err)
+		}
+		return file.Set("hook.files", []byte("true"))
+	})
 }
 
 // makeChanges prints changes of settings, asks, and makes them.

@@ -22,7 +22,7 @@ import (
 func (p *program) machineSetupVerb() verb {
 	return verb{
 		name:  "setup",
-		args:  "[--dry-run | --yes] [--undo]",
+		args:  "[--files] [--dry-run | --yes] [--undo]",
 		short: "set up bough with the assistants on this machine",
 		long: `Finds the assistants that you use, and offers four things, with one question each: to import their
 conversations, to install hooks, to add bough to their MCP servers, and to start the daemon at each
@@ -35,6 +35,7 @@ bough setup --undo`,
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print what would be done and change nothing"},
 			&cli.BoolFlag{Name: "yes", DisableDefaultText: true, Usage: "do all of it without asking"},
 			&cli.BoolFlag{Name: "undo", DisableDefaultText: true, Usage: "take back what setup did"},
+			hookFilesFlag(),
 		},
 		standalone: p.setUpMachine,
 	}
@@ -66,6 +67,9 @@ func (p *program) setUpMachine(c *cli.Context) error {
 	}
 	s := &machineSetup{p: p, c: c, w: w, site: site}
 	plans := []func() setupStep{s.importStep, s.hookStep, s.mcpStep, s.daemonStep}
+	if c.Bool("files") && c.Bool("undo") {
+		return usageError("--undo takes no --files")
+	}
 	if c.Bool("undo") {
 		plans = []func() setupStep{s.undoDaemon, s.undoMCP, s.undoHooks, s.undoImport}
 	} else if !c.Bool("dry-run") {
@@ -80,6 +84,11 @@ func (p *program) setUpMachine(c *cli.Context) error {
 		s.take(&step)
 		steps = append(steps, step)
 		failed = failed || step.Status == "failed"
+		if step.Step == "hooks" && c.Bool("files") && (step.Status == "done" || step.Status == "nothing") && !c.Bool("dry-run") {
+			if err := p.setHookFiles(c.Context); err != nil {
+				return err
+			}
+		}
 	}
 	if p.json {
 		err = p.printJSON(struct {

@@ -31,7 +31,8 @@ type Draft struct {
 	t         *taking
 	pack      *durable.Batch // nil if there are no new objects
 	unflushed bool           // objects of the state may be in packs whose names are not durable
-	forgotten int            // number of forgotten objects at the scan
+	committed bool
+	forgotten int // number of forgotten objects at the scan
 }
 
 // draftPrefix begins the name of the temporary file of a draft; the identity of the folder
@@ -129,8 +130,12 @@ func (d *Draft) store(ctx context.Context, found *scan.Scan, name string) (err e
 }
 
 // Commit takes the state. After an error there is no state, and with [ErrStale] nothing was
-// changed. The caller ensures that no other process writes to the store.
+// changed. The caller ensures that no other process writes to the store. A draft that was
+// committed is not committed again.
 func (d *Draft) Commit(ctx context.Context) (*State, error) {
+	if d.committed {
+		return d.State, nil
+	}
 	defer d.Discard()
 	if err := cmp.Or(d.t.prepare(), d.check(), ctx.Err()); err != nil {
 		return nil, err
@@ -150,6 +155,7 @@ func (d *Draft) Commit(ctx context.Context) (*State, error) {
 	if _, err := durable.Append(d.t.root, recordsFile, record); err != nil {
 		return nil, err
 	}
+	d.committed = true
 	d.t.saveCache()
 	return d.State, nil
 }

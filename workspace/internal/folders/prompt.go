@@ -27,7 +27,7 @@ func (r *reading) begins(l *store.Line, node int, raw []byte, prompt string) boo
 	return true
 }
 
-// addPrompts sets the session of links by a prompt that messages of the sessions have.
+// addPrompts sets session and message of links by a prompt that messages of the sessions have.
 func (r *reading) addPrompts(sessions []string) error {
 	byPrompt := map[string]*states.Link{}
 	for _, link := range r.links {
@@ -47,8 +47,14 @@ func (r *reading) addPrompts(sessions []string) error {
 		if err != nil {
 			return err
 		}
-		if link := byPrompt[gjson.GetBytes(m.Raw, promptPath).Str]; link != nil {
-			link.SessionID = sessions[0]
+		prompt := gjson.GetBytes(m.Raw, promptPath).Str
+		if link := byPrompt[prompt]; link != nil && r.begins(l, node, m.Raw, prompt) {
+			link.SessionID, link.MessageID = l.Parts[l.Part(node)].ID, l.ID(node)
+			for _, st := range r.list {
+				if st.ID == link.State && st.SessionID == "" {
+					st.SessionID, st.MessageID = link.SessionID, link.MessageID
+				}
+			}
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/coverage"
 	"github.com/bough-dev/bough/internal/lookup"
+	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/pack"
 	"github.com/bough-dev/bough/internal/scan"
 	"github.com/bough-dev/bough/internal/sessionid"
@@ -57,7 +58,7 @@ func Snap(ctx context.Context, w *store.Store, dir, ref string, o files.SnapOpti
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	if !o.NoMessage && (ref != "" || o.Prompt == "") {
+	if !o.NoMessage && (ref != "" || o.Prompt == "" && store.Is(w.Dir)) {
 		at, err := store.Read(ctx, w, func(v *store.View) (Wish, error) { return messageAt(v, ref) })
 		if err != nil {
 			return nil, err
@@ -146,22 +147,20 @@ func (f *Folder) takeLocked(ctx context.Context, w *store.Store, verb string, wa
 		if err != nil {
 			return nil, explain(err)
 		}
-		err = w.WithLock(ctx, verb, func(*os.Root) (err error) {
-			taken, err = f.commit(ctx, w, s, d, want)
-			return err
+		taken, err = store.Update(ctx, w, operation.Operation{Verb: verb}, func(*store.Tx) (*Taken, error) {
+			return f.commit(ctx, w, s, d, want)
 		})
 		d.Discard()
 		if !errors.Is(err, states.ErrStale) {
 			return taken, explain(err)
 		}
 	}
-	err = w.WithLock(ctx, verb, func(*os.Root) error { // other writers do not stop
+	taken, err = store.Update(ctx, w, operation.Operation{Verb: verb}, func(*store.Tx) (*Taken, error) { // other writers do not stop
 		d, err := f.draft(ctx, w, s, want)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		taken, err = f.commit(ctx, w, s, d, want)
-		return err
+		return f.commit(ctx, w, s, d, want)
 	})
 	return taken, explain(err)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/agent/turn"
@@ -12,8 +13,10 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/tidwall/gjson"
 )
@@ -99,6 +102,10 @@ type Append struct {
 	// name of the tool. Empty means the message is not a result.
 	CallID, Tool string
 
+	// Files is a folder of which a state is taken first, which the message then names. Empty
+	// means none.
+	Files string
+
 	// Kind marks a message that opens or closes a batch of clarifications. On a
 	// path, a batch must be closed before the next is opened. Empty means neither.
 	Kind turn.Kind
@@ -135,6 +142,10 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*AppendResult, error)
 	if err := a.check(); err != nil {
 		return nil, err
 	}
+	own, err := w.snapFor(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
 	return store.Update(ctx, w.store, operation.Operation{Verb: "append", Args: a.args()}, func(tx *store.Tx) (*AppendResult, error) {
 		p, err := appendPlace(tx.View, &a)
 		if err != nil {
@@ -144,7 +155,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*AppendResult, error)
 		if out.Message, err = sessionid.NewMessage(tx.View.Store.Opts.Random); err != nil {
 			return nil, err
 		}
-		m := &store.Message{ID: out.Message, Role: a.Role, Content: a.content(), Metadata: a.tools()}
+		m := &store.Message{ID: out.Message, Role: a.Role, Content: a.content(), Metadata: a.tools(), Own: slices.Clone(own)}
 		if a.Kind != "" {
 			if err := checkClarification(tx.View, p, a.Kind); err != nil {
 				return nil, err
@@ -168,6 +179,36 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*AppendResult, error)
 		}
 		return out, tx.AdvanceHead(out.Session, out.Message)
 	})
+}
+
+// snapFor takes the state of a.Files, if there is one, and returns the member of metadata.bough
+// that names it.
+func (w *Workspace) snapFor(ctx context.Context, a *Append) (own []rawjson.Pair, err error) {
+	if a.Files == "" {
+		return nil, nil
+	}
+	defer func() { err = store.Explained(err) }()
+	want, err := store.Read(ctx, w.store, func(v *store.View) (want folders.Wish, err error) {
+		p, err := appendPlace(v, a)
+		if err != nil || p.Node < 0 {
+			return want, err
+		}
+		return folders.Wish{Session: p.Parts[p.Part(p.Node)].ID, Message: p.MessageID()}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch want.At = states.Manual; a.Role {
+	case "user":
+		want.At = states.Prompt
+	case "assistant":
+		want.At = states.End
+	}
+	taken, err := folders.Take(ctx, w.store, a.Files, want)
+	if err != nil {
+		return nil, err
+	}
+	return []rawjson.Pair{{Key: "files", Value: rawjson.Compact(turn.FileState{Folder: taken.Folder, State: taken.ID})}}, nil
 }
 
 // args returns the arguments for the log, without the text, which the session

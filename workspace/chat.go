@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/session"
@@ -71,6 +72,7 @@ func (w *Workspace) runTurns(ctx context.Context, name string, o agents.TurnOpti
 	if err := d.run(ctx, unlock); err != nil {
 		return nil, err
 	}
+	d.snapRest(ctx)
 	return d.answer()
 }
 
@@ -102,6 +104,11 @@ func (d *driver) retryStep() fault.Step {
 // begin starts a turn with a prompt.
 func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
 	op, write := d.op("append"), writeNode
+	at := d.at
+	if p.Fresh || p.From != "" {
+		at = agent.Head{} // the tree is new
+	}
+	d.snapPrompt(ctx, at)
 	switch {
 	case p.Fresh:
 		op.Verb, op.Args["name"] = "agent fresh", p.Tree
@@ -148,6 +155,7 @@ func (d *driver) retry(ctx context.Context) error {
 
 // deliver delivers an entry to an idle agent.
 func (d *driver) deliver(ctx context.Context, e turn.Entry) error {
+	d.snapPrompt(ctx, d.at)
 	return d.change(ctx, d.op("append"), writeNode, func(_ *store.View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		e := e
 		e.ID = d.rules.NewID()

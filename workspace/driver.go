@@ -22,6 +22,7 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
@@ -41,6 +42,7 @@ type driver struct {
 	list    []model.Tool
 	rules   turn.Rules
 	noID    error // the error of generating an id
+	files   turnFiles
 
 	turn  turn.Turn
 	queue turn.Queue // when it was last read
@@ -76,6 +78,11 @@ func (w *Workspace) newDriver(ctx context.Context, name string, o agents.TurnOpt
 	}
 	if d.model, err = d.open(ctx, d.modelID); err != nil {
 		return nil, err
+	}
+	if o.Files != "" {
+		if err := folders.Check(ctx, w.store, o.Files); err != nil {
+			return nil, store.Explained(err)
+		}
 	}
 	if o.Fallback != "" {
 		if d.second, err = d.open(ctx, o.Fallback); err != nil {
@@ -150,6 +157,9 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 			if !ok {
 				continue
 			}
+			if e.Kind == turn.OnReply && len(e.Calls) == 0 {
+				d.snapEnd(ctx)
+			}
 			if err := d.step(storing, e); err != nil {
 				return err
 			}
@@ -164,6 +174,7 @@ func (d *driver) run(ctx context.Context, unlock func()) error {
 		if err != nil || !more {
 			return err
 		}
+		d.snapPrompt(ctx, d.at)
 		if err := d.step(storing, turn.Event{Kind: turn.OnQueue}); err != nil {
 			return err
 		}
@@ -260,6 +271,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 				if s.said.Kind == turn.KindAssistant {
 					s.said.Model = d.modelID
 				}
+				s.said.Files = d.files.of(&s.said)
 				tx.Op.Args["message"], tx.Op.Args["role"] = s.said.ID, s.said.Message().Role
 				if err := write(tx, a, &s.said); err != nil {
 					return s, err
@@ -283,6 +295,7 @@ func (d *driver) change(ctx context.Context, op operation.Operation, write write
 		}
 		acts, steps = stored.acts, stored.steps
 		d.turn, d.queue, d.at, d.seq = stored.turn, stored.queue, stored.at, stored.op.Seq
+		d.files.written(&stored.said)
 		d.w.store.Live.Await(d.name, d.turn.Reply)
 		if stored.said.Kind == turn.KindAssistant && !stored.said.Partial {
 			d.said = stored.said

@@ -120,6 +120,7 @@ func (w *Workspace) enqueue(ctx context.Context, op operation.Operation, name st
 // because a crash interrupted the delivery of an entry of listed, the model is
 // asked to answer that entry.
 func (d *driver) resume(ctx context.Context, listed turn.Queue) error {
+	d.snapPrompt(ctx, d.at)
 	return d.change(ctx, d.op("append"), writeNode, func(_ *store.View, a *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		if len(*q) > 0 {
 			q.Resume()

@@ -48,6 +48,13 @@ type Node struct {
 	SkippedBy string       `json:"skipped_by,omitempty"` // of a result: the steer that prevented the call
 	Partial   bool         `json:"partial,omitempty"`    // incomplete, and not shown to the model
 	Model     string       `json:"model_id,omitempty"`   // of an assistant's message: the model that answered
+	Files     *FileState   `json:"files,omitempty"`      // what a folder held when the message was the newest
+}
+
+// A FileState names the state of a folder.
+type FileState struct {
+	Folder string `json:"folder"` // its ID
+	State  string `json:"state"`  // its ID
 }
 
 // metadata is the metadata of a message with the properties of a Node.
@@ -65,6 +72,8 @@ type nodeMetadata struct {
 	SkippedBy string `json:"skipped_by,omitempty"`
 	Partial   bool   `json:"partial,omitempty"`
 	Model     string `json:"model_id,omitempty"`
+
+	Files *FileState `json:"files,omitempty"`
 }
 
 // A calledFunc is a call in the format that package content decodes.
@@ -88,7 +97,7 @@ func (n *Node) Message() model.Message {
 		f.Function.Name, f.Function.Arguments = c.Name, c.Arguments
 		m.Calls = append(m.Calls, f)
 	}
-	if own := (nodeMetadata{n.Failed, n.SkippedBy, n.Partial, n.Model}); own != (nodeMetadata{}) {
+	if own := (nodeMetadata{n.Failed, n.SkippedBy, n.Partial, n.Model, n.Files}); own != (nodeMetadata{}) {
 		m.Own = &own
 	}
 	role := string(n.Kind)

@@ -18,7 +18,7 @@ import (
 func (p *program) appendVerb() verb {
 	return verb{
 		name:  "append",
-		args:  "[SESSION] [TEXT] [--role ROLE] [--parent MESSAGE] [--kind KIND]",
+		args:  "[SESSION] [TEXT] [--role ROLE] [--parent MESSAGE] [--kind KIND] [--files DIR]",
 		short: "add a message",
 		long: `Adds a message to SESSION or, without SESSION, to the conversation at the head. A single argument
 is the TEXT; on a terminal, a single word that names a session is the SESSION. Without TEXT, or if
@@ -26,17 +26,22 @@ TEXT is '-', the text is read from standard input.
 
 The parent of the message is the one that --parent names; else the head, if it is in this
 conversation and no message was added since it was set; else the newest message. Appending to a
-checkpoint creates a branch of it first. Prints SESSION@MESSAGE.`,
+checkpoint creates a branch of it first. --files takes a state of a folder first, which belongs to
+the message (see 'bough files'). Prints SESSION@MESSAGE.`,
 		example: `bough append "Plan the trip" "How about Lisbon?" --role assistant
 git diff | bough append`,
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "role", Value: "user", Usage: "the `ROLE` of the author: user, assistant, system or tool"},
 			&cli.StringFlag{Name: "parent", Usage: "the parent `MESSAGE`"},
 			&cli.StringFlag{Name: "kind", Usage: "the `KIND` of message: clarification_opened or clarification_closed begins or ends a group of questions"},
+			&cli.StringFlag{Name: "files", Usage: "take a state of the folder `DIR` for the message"},
 		},
 		max: 2,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			a := workspace.Append{Role: c.String("role"), Parent: c.String("parent"), Kind: turn.Kind(c.String("kind"))}
+			a := workspace.Append{Role: c.String("role"), Parent: c.String("parent"), Kind: turn.Kind(c.String("kind")), Files: c.String("files")}
+			if c.IsSet("files") && a.Files == "" {
+				return usageError("--files takes a folder")
+			}
 			if c.IsSet("parent") && a.Parent == "" {
 				return usageError("--parent is empty")
 			}

@@ -26,6 +26,7 @@ func turnFlags() []cli.Flag {
 		&cli.IntFlag{Name: "max-calls", DefaultText: "128, or the setting agents.max_calls", Usage: "fail if a reply of the model contains more than `N` calls"},
 		&cli.StringFlag{Name: "steer-policy", DefaultText: "the agent's", Usage: "the `POLICY` for a steer while tools run: after_call skips the remaining calls, finish_batch waits for them"},
 		&cli.BoolFlag{Name: "no-checkpoint", DisableDefaultText: true, Usage: "make no automatic checkpoint before the turn, even if a tool may change something"},
+		&cli.StringFlag{Name: "files", Usage: "take states of the folder `DIR` before and after each turn; see 'bough files'"},
 		&cli.DurationFlag{Name: "timeout", DefaultText: "none for a command", Usage: "wait at most `D` for an answer of the model or of a tool"},
 	}
 }
@@ -48,6 +49,9 @@ func (p *program) turnOptions(c *cli.Context, t *turnPrinter) (o agents.TurnOpti
 	if c.IsSet("timeout") && c.Duration("timeout") <= 0 {
 		return o, usageError("--timeout takes a time, such as 90s")
 	}
+	if c.IsSet("files") && c.String("files") == "" {
+		return o, usageError("--files takes a folder")
+	}
 	allowed := c.StringSlice("allow")
 	for _, pattern := range allowed {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -68,7 +72,7 @@ func (p *program) turnOptions(c *cli.Context, t *turnPrinter) (o agents.TurnOpti
 	o = agents.TurnOptions{
 		Model: c.String("model"), Fallback: c.String("fallback"),
 		Models:      t.supply.model,
-		MaxRequests: c.Int("max-turns"), MaxCalls: calls, NoCheckpoint: c.Bool("no-checkpoint"),
+		MaxRequests: c.Int("max-turns"), MaxCalls: calls, NoCheckpoint: c.Bool("no-checkpoint"), Files: c.String("files"),
 		OnEvent: t.printEvent,
 	}
 	if word := c.String("steer-policy"); c.IsSet("steer-policy") {

@@ -167,6 +167,10 @@ type TurnOptions struct {
 	// made either if the agent's file disables it, or if no tool of the turn can
 	// change anything.
 	NoCheckpoint bool
+	// Files is a folder of which states are taken: before each message of the user that
+	// begins a turn, and at the end of the turn. The messages name them. A turn waits at most
+	// two seconds for a state. Empty means none.
+	Files string
 
 	// OnEvent is called with the events of the turn, in order and from one
 	// goroutine, as Workspace.Events returns them. The Session of a text event is

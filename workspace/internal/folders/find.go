@@ -76,8 +76,8 @@ func List(ctx context.Context, w *store.Store, session string) (*files.List, err
 		}
 		return read(v, func(r *reading) (*files.List, error) {
 			l := &files.List{States: []files.State{}}
-			if session != "" {
-				if err := r.addPrompts(ids); err != nil {
+			if len(ids) > 0 && len(r.list) > 0 {
+				if err := r.addMessages(ids[0]); err != nil {
 					return nil, err
 				}
 			}
@@ -187,7 +187,7 @@ func (r *reading) of(l *store.Line, node int, scope []string, f *Folder) (*state
 	if err != nil {
 		return nil, err
 	}
-	if own := gjson.GetBytes(m.Raw, "metadata.bough.files"); own.IsObject() {
+	if own := gjson.GetBytes(m.Raw, ownPath); own.IsObject() {
 		if st := r.linked(own.Get("folder").Str, own.Get("state").Str, f); st != nil {
 			return st, nil
 		}

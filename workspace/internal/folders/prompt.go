@@ -3,10 +3,12 @@ package folders
 import (
 	"slices"
 
-	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/tidwall/gjson"
 )
+
+// ownPath is the path of the state that a message names, an object with folder and state.
+const ownPath = "metadata.bough.files"
 
 // promptPath is the path of the id of a prompt in a message that was imported from Claude Code,
 // which gives it to all records of a turn.
@@ -27,18 +29,17 @@ func (r *reading) begins(l *store.Line, node int, raw []byte, prompt string) boo
 	return true
 }
 
-// addPrompts sets session and message of links by a prompt that messages of the sessions have.
-func (r *reading) addPrompts(sessions []string) error {
-	byPrompt := map[string]*states.Link{}
+// addMessages sets session and message of the states that messages of the line of a session
+// name, and of those that were taken for their prompts.
+func (r *reading) addMessages(session string) error {
+	type owner struct{ session, message string }
+	prompts, owners := map[string]string{}, map[string]owner{} // by prompt the state, by state its message
 	for _, link := range r.links {
-		if link.PromptID != "" && link.SessionID == "" {
-			byPrompt[link.PromptID] = link
+		if link.PromptID != "" {
+			prompts[link.PromptID] = link.State
 		}
 	}
-	if len(byPrompt) == 0 || len(sessions) == 0 {
-		return nil
-	}
-	l, err := r.view.Line(sessions[0], true)
+	l, err := r.view.Line(session, true)
 	if err != nil {
 		return err
 	}
@@ -47,14 +48,17 @@ func (r *reading) addPrompts(sessions []string) error {
 		if err != nil {
 			return err
 		}
-		prompt := gjson.GetBytes(m.Raw, promptPath).Str
-		if link := byPrompt[prompt]; link != nil && r.begins(l, node, m.Raw, prompt) {
-			link.SessionID, link.MessageID = l.Parts[l.Part(node)].ID, l.ID(node)
-			for _, st := range r.list {
-				if st.ID == link.State && st.SessionID == "" {
-					st.SessionID, st.MessageID = link.SessionID, link.MessageID
-				}
-			}
+		at := owner{l.Parts[l.Part(node)].ID, l.ID(node)}
+		v := gjson.GetManyBytes(m.Raw, ownPath, promptPath)
+		if own := v[0].Get("state").Str; own != "" {
+			owners[own] = at
+		} else if state := prompts[v[1].Str]; state != "" && r.begins(l, node, m.Raw, v[1].Str) {
+			owners[state] = at
+		}
+	}
+	for _, st := range r.list {
+		if at, ok := owners[st.ID]; ok {
+			st.SessionID, st.MessageID = at.session, at.message
 		}
 	}
 	return nil

@@ -118,6 +118,15 @@ func Check(ctx context.Context, w *store.Store, dir string) error {
 	return f.check()
 }
 
+func stamp(w *store.Store) string { return session.Bough.Time(w.Opts.Now()) }
+
+// Link notes that a state belongs to a message of a session.
+func Link(ctx context.Context, w *store.Store, t *Taken, session, message string) error {
+	return w.WithLock(ctx, "files snap", func(root *os.Root) error {
+		return open(root).Link(states.Link{SessionID: session, MessageID: message, Folder: t.Folder, State: t.ID, Time: stamp(w)})
+	})
+}
+
 // take takes a state. The lock of the workspace is needed only for its commit.
 func (f *Folder) take(ctx context.Context, w *store.Store, verb string, want Wish) (*Taken, error) {
 	h, err := hold(ctx, w, f, verb)
@@ -179,7 +188,7 @@ func (f *Folder) draft(ctx context.Context, w *store.Store, s *states.Store, wan
 	if state.ID, err = sessionid.NewMessage(w.Opts.Random); err != nil {
 		return nil, err
 	}
-	state.Time = session.Bough.Time(w.Opts.Now())
+	state.Time = stamp(w)
 	return s.Draft(ctx, f.request(w, state, files.SnapOptions{Secrets: want.Secrets}))
 }
 

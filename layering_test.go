@@ -52,7 +52,7 @@ var layers = [][]string{
 	{"convert/transcript"},
 	{"internal/records", "internal/sessions", "internal/copymerge", "internal/spoken"},
 	{"session", "convert/content"},
-	{"internal/integration", "internal/states", "internal/coverage", "internal/restore"},
+	{"internal/integration", "internal/states", "internal/coverage", "internal/restore", "internal/isolate"},
 	{"internal/scan", "internal/gitrepo"},
 	{"internal/filetree"},
 	{"internal/ignore", "internal/gitconfig", "internal/config", "internal/child", "internal/pack", "internal/settingsfile", "internal/hooklog", "internal/treepicture"},

@@ -28,6 +28,7 @@ type Exploration struct {
 	Session    string      `json:"session_id"`     // the line of the explored message
 	Node       string      `json:"parent_node_id"` // the explored message
 	Agent      string      `json:"agent"`          // the agent that owns the conversation, "" for none
+	State      string      `json:"state"`          // with whose files the branches begin, "" if there is none
 	Question   string      `json:"question"`       // the user's last message on the path to Node
 	Method     Method      `json:"method"`         // how to evaluate the results
 	Config     Config      `json:"config"`         // the settings when it began
@@ -73,6 +74,7 @@ type Branch struct {
 	// Folder is where its runner worked, relative to the exploration's folder. It is
 	// set while a child branch needs the content, and with Runner.Keep.
 	Folder string `json:"folder"`
+	State  string `json:"state"` // the files that its runner left, "" if there is none
 }
 
 // Done reports whether all branches have ended.

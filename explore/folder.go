@@ -37,24 +37,57 @@ func (r *run) removeFolders(id string) {
 // corresponds to the explored folder. A child branch begins with the content of
 // its parent's folder.
 func (r *run) makeFolder(ctx context.Context, dir string, parent *Branch) (string, error) {
-	if err := r.from.Remove(ctx, dir); r.e.Runner.Dir != "" && err != nil { // left by a crash
+	if err := r.removeFolder(dir); err != nil { // left by a crash
 		return "", err
 	}
-	if r.e.Runner.Dir == "" {
-		if err := os.RemoveAll(dir); err != nil {
-			return "", err
-		}
-	}
-	var f *isolate.Folder
-	var err error
 	switch {
 	case parent != nil && parent.Folder != "":
-		f, err = r.continueFrom(ctx, parent, dir)
+		return r.noted(r.continueFrom(ctx, parent, dir))
 	case r.e.Runner.Dir == "":
 		return dir, os.MkdirAll(dir, 0o700)
-	default:
-		f, err = r.from.Make(ctx, dir)
 	}
+	base, err := isolate.Repository(ctx, r.e.Runner.Dir)
+	if _, ok := errors.AsType[*isolate.Unsuitable](err); ok || err == nil && r.e.State == "" {
+		return r.noted(r.from.Copy(ctx, dir))
+	}
+	if err != nil {
+		return "", err
+	}
+	made, err := r.clone(ctx, base, dir)
+	if made != "" || err != nil {
+		return made, err
+	}
+	return r.noted(r.from.Copy(ctx, dir))
+}
+
+// clone creates the folder of a branch as a clone of the repository base with the files of
+// the state. The path is empty if git cannot make one.
+func (r *run) clone(ctx context.Context, base, dir string) (string, error) {
+	c, err := r.w.Folder(base).Checkout(ctx, r.e.State, dir)
+	if err != nil {
+		return "", err
+	}
+	if c.Git == nil {
+		r.x.note(c.Why)
+		return "", r.removeFolder(dir)
+	}
+	for _, left := range c.Left {
+		r.x.note(fmt.Sprintf("not copied to the folder of a branch: %s: %s", left.Path, left.Why))
+	}
+	explored, err := filepath.EvalSymlinks(r.e.Runner.Dir)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(base, explored)
+	if err != nil {
+		return "", err
+	}
+	made := filepath.Join(c.Dir, rel)
+	return made, os.MkdirAll(made, 0o777) // git and states of other folders may not have it
+}
+
+// noted notes what is not in a copy, and returns its path.
+func (r *run) noted(f *isolate.Folder, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
@@ -77,14 +110,11 @@ func (r *run) continueFrom(ctx context.Context, parent *Branch, dir string) (*is
 	return f, err
 }
 
-func (r *run) remove(dir string) {
-	err := error(nil)
+func (r *run) remove(dir string) { r.x.noteError(r.removeFolder(dir)) }
+
+func (r *run) removeFolder(dir string) error {
 	if r.e.Runner.Dir == "" {
-		err = os.RemoveAll(dir)
-	} else {
-		err = r.from.Remove(context.Background(), dir)
+		return os.RemoveAll(dir)
 	}
-	if err != nil {
-		r.x.note(err.Error())
-	}
+	return r.from.Remove(dir)
 }

@@ -1,6 +1,9 @@
 package explore_test
 
 import (
+	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +32,7 @@ func TestNestedFolders(t *testing.T) {
 			t.Fatalf("git %q: %v: %s", args, err, out)
 		}
 	}
-	kinds := []string{"empty", "copy", "worktree", "folder of a worktree"}
+	kinds := []string{"empty", "copy", "clone", "folder of a clone"}
 	for _, kind := range testsize.Sample(t, "kinds of folders", kinds, testsize.Of(2, 4, 4)) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +42,7 @@ func TestNestedFolders(t *testing.T) {
 				dir, mine = t.TempDir(), "has first "
 			}
 			top := dir
-			if kind == "folder of a worktree" {
+			if kind == "folder of a clone" {
 				dir = filepath.Join(dir, "sub")
 				if err := os.Mkdir(dir, 0o700); err != nil {
 					t.Fatal(err)
@@ -51,7 +54,7 @@ func TestNestedFolders(t *testing.T) {
 				}
 			}
 			line := continuing
-			if strings.Contains(kind, "worktree") {
+			if strings.Contains(kind, "clone") {
 				if _, err := exec.LookPath("git"); err != nil {
 					t.Skip("git is not installed")
 				}
@@ -64,12 +67,19 @@ func TestNestedFolders(t *testing.T) {
 				line += "\ngit add log >&2 && git -c user.name=a -c user.email=a@b.c -c maintenance.auto=false commit --quiet -m two >&2"
 			}
 			c := explore.Defaults()
-			if kind == "folder of a worktree" {
+			if kind == "folder of a clone" {
 				c.MaxDepth = testsize.Of(2, 2, c.MaxDepth)
 			}
 			e := l.explore(line, c, "a", "b")
 			e.Runner.Dir = dir
+			before := bytesIn(t, filepath.Join(top, ".git"))
 			l.run(e)
+			if after := bytesIn(t, filepath.Join(top, ".git")); !maps.Equal(before, after) {
+				t.Errorf("the repository has %v, had %v", after, before)
+			}
+			if (e.State != "") != (dir != "") {
+				t.Errorf("the state at the beginning is %q", e.State)
+			}
 			for _, b := range e.Branches {
 				want := mine
 				switch b.Depth {
@@ -81,6 +91,16 @@ func TestNestedFolders(t *testing.T) {
 				if b.Depth <= c.MaxDepth && (b.Status != explore.Completed || b.Result != want) {
 					t.Errorf("at depth %d %s is %s, %q, want %q: %s", b.Depth, b.Strategy, b.Status, b.Result, want, b.Reason)
 				}
+				if dir != "" && b.Status == explore.Completed {
+					log := "log"
+					if kind == "folder of a clone" {
+						log = "sub/log"
+					}
+					entry, err := l.w.Folder("").Show(t.Context(), b.Session+"@"+b.ID, log)
+					if err != nil || entry.State.ID != b.State || entry.State.At != "end" || !strings.HasSuffix(string(entry.Content), b.Strategy+"\n") {
+						t.Errorf("the state of %s is %+v, %v", b.Strategy, entry, err)
+					}
+				}
 				if b.Folder != "" {
 					t.Errorf("%s has the folder %q afterwards", b.Strategy, b.Folder)
 				}
@@ -91,15 +111,26 @@ func TestNestedFolders(t *testing.T) {
 			if left, _ := filepath.Glob(filepath.Join(l.work, e.ID, "*")); len(left) > 0 {
 				t.Errorf("the folders %q still exist", left)
 			}
-			if strings.Contains(kind, "worktree") {
-				c := exec.Command("git", "worktree", "list")
-				c.Dir = top
-				if out, err := c.Output(); err != nil || strings.Count(string(out), "\n") != 1 {
-					t.Errorf("git lists the worktrees %s, %v", out, err)
-				}
-			}
 		})
 	}
+}
+
+// bytesIn returns the content of the files in a folder, which may be missing.
+func bytesIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	content := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		content[path] = string(data)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return content
 }
 
 // interruptedBelow returns an exploration whose runner was interrupted in a branch below

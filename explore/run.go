@@ -150,6 +150,11 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		}
 		r.system = a.System
 	}
+	if !r.resumed && r.e.State == "" {
+		if r.e.State, err = r.x.baseState(ctx, r.e); err != nil {
+			return err
+		}
+	}
 	for _, b := range r.e.Branches {
 		r.folders[b.ID] = b.Folder != ""
 	}
@@ -242,6 +247,11 @@ func (r *run) record(ctx context.Context, x ended) {
 	if x.Failure == "" && !x.kept {
 		o := workspace.Outcome{ID: b.ID, Session: b.Session, Text: x.Result, From: member, Origin: originOf(r.e.ID, b.ID, x.outcome)}
 		err = r.insist(ctx, func(ctx context.Context) error { return r.w.AddOutcome(ctx, o) })
+	}
+	if x.Failure == "" && err == nil {
+		if err := r.keepFiles(ctx, b, x.Folder); err != nil {
+			r.x.note("no state of the files of the branch " + b.Strategy + ": " + err.Error())
+		}
 	}
 	r.e.note(x.id, x.notes)
 	r.e.endBranch(x.id, x.outcome, uuid.NewString, now())

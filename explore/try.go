@@ -73,15 +73,11 @@ type origin struct {
 	Insights    []string        `json:"insights,omitempty"`
 	Strategies  []Strategy      `json:"strategies,omitempty"`
 	Output      int64           `json:"output,omitempty"`
-	Folder      string          `json:"folder,omitempty"` // only with Strategies
+	Folder      string          `json:"folder,omitempty"`
 }
 
 func originOf(exploration, branch string, x outcome) origin {
-	o := origin{exploration, branch, x.Confidence, x.Success, x.Metrics, x.Insights, x.Strategies, x.Output, ""}
-	if len(x.Strategies) > 0 {
-		o.Folder = x.Folder
-	}
-	return o
+	return origin{exploration, branch, x.Confidence, x.Success, x.Metrics, x.Insights, x.Strategies, x.Output, x.Folder}
 }
 
 // kept returns the result of a branch that is already in its conversation,

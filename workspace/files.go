@@ -108,6 +108,22 @@ func (f Folder) Rewind(ctx context.Context, ref string, c checkpoint.CutOptions,
 	return folders.Restore(ctx, f.w.store, f.dir, ref, head, op, o)
 }
 
+// Checkout makes the folder out, which must be new or empty, with the files of a state, to work
+// in. The state is named as for [Folder.Diff].
+//
+// If the folder is in a repository of git, it is a clone of it at the commit of the state, whose
+// remote origin is the repository. The repository is not written to; the clone has its objects
+// as hard links where possible. Where git cannot make a clone, the folder has only the files.
+//
+// The files have the bytes of the state: no filter and no conversion of line ends applies. What
+// the state does not hold is copied as it is now if git tracks it, or if the file
+// .worktreeinclude at the top of the repository, else of the folder, names it, with the syntax of
+// .gitignore files. After an error out does not exist.
+func (f Folder) Checkout(ctx context.Context, state, out string) (_ *files.Checkout, err error) {
+	defer func() { err = store.Explained(err) }()
+	return folders.Checkout(ctx, f.w.store, f.dir, state, out)
+}
+
 // States returns the states of all folders, oldest first. If session is not empty, only those
 // that belong to messages of its line.
 func (w *Workspace) States(ctx context.Context, session string) (_ *files.List, err error) {

@@ -17,8 +17,8 @@ func (p *program) exploreVerb() verb {
 The outcome is printed and added as one message below REF. No head moves without --adopt. Each
 --strategy gives a strategy; --from-reply recognizes them in the assistant's message at REF.
 
-The shell runs CMD in a folder for the branch: a copy of --dir, or a worktree if that is in a git
-repository. CMD reads JSON, {exploration_id, branch_id, strategy, depth, dir, bindings, messages,
+The shell runs CMD in a folder for the branch: a copy of --dir or, if that is in a git repository, a
+clone of it with a state of its files. CMD reads JSON, {exploration_id, branch_id, strategy, depth, dir, bindings, messages,
 learnings}, and prints the result as text, or as JSON: {result, confidence, success, metrics,
 insights, strategies}. Each of strategies is tried next, below its branch, in a copy of the folder
 as that branch left it. Without --run the model M answers, by default the model of the agent that

@@ -69,7 +69,7 @@ func (c *copier) options(ctx context.Context) copy.Options {
 	return copy.Options{
 		OnSymlink:     func(string) copy.SymlinkAction { return copy.Shallow },
 		PreserveTimes: true,
-		Skip: func(info fs.FileInfo, from, _ string) (bool, error) {
+		Skip: func(info fs.FileInfo, from, to string) (bool, error) {
 			if ctx.Err() != nil {
 				return false, context.Cause(ctx)
 			}
@@ -80,6 +80,9 @@ func (c *copier) options(ctx context.Context) copy.Options {
 					c.left = append(c.left, filepath.ToSlash(rel)+": "+why)
 				}
 				return true, err
+			}
+			if info.Mode().IsRegular() && isObject(c.from, from) {
+				return os.Link(from, to) == nil, nil // where it cannot be linked, it is copied
 			}
 			if c.files++; c.files > files {
 				return false, &LimitError{Dir: c.from, Files: files}
@@ -93,6 +96,14 @@ func (c *copier) options(ctx context.Context) copy.Options {
 			return false, nil
 		},
 	}
+}
+
+// isObject reports whether the path is that of an object, or a pack of them, of a repository
+// in the folder dir. git never changes these files.
+func isObject(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	_, name, ok := strings.Cut("/"+filepath.ToSlash(rel), "/.git/objects/")
+	return err == nil && ok && !strings.HasPrefix(name, "info/") && !strings.Contains(name, "tmp_")
 }
 
 // internal is the reason for skipping a file that is not reported.

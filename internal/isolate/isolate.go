@@ -1,23 +1,21 @@
 // Package isolate creates isolated copies of a folder, so that several programs can
-// work on it concurrently without seeing each other's changes.
+// work on it concurrently without seeing each other's changes. Nothing is written to
+// the user's repository.
 //
-// For a folder in a git repository the copy is a worktree: detached at the current
-// commit, with all uncommitted changes, that is the changes of tracked files,
-// staged or not, and untracked files that git does not ignore. All of them are
-// unstaged in the worktree. Ignored files are not copied. The user's repository,
-// index, commits, stash and files are not changed; 'git worktree list' shows the
-// worktree as long as it exists. Hooks are not run.
-//
-// Otherwise it is a copy: regular files with their modes and times, symbolic links
-// as links, wherever they point, and named pipes. This includes folders
+// [Source.Clone] makes a clone of the repository that contains the folder, without
+// files: the caller writes them. It has the objects of the repository, as hard links
+// where possible, the branches as those of the remote origin, and the settings that
+// decide how files and commits look. Hooks are not run. A clone is impossible
 //
 //   - without git, or where git refuses the repository,
-//   - in a bare repository, one without a commit, one with submodules,
+//   - in a bare repository, one without a commit, one with submodules, and a sparse
+//     checkout,
 //   - of a folder that git ignores,
-//   - if git cannot make the worktree.
+//   - if git cannot make the clone.
 //
-// A copy has a reason why it is not a worktree. Sockets, devices, and a ".git" that
-// points out of the folder are skipped and reported: with such a ".git", git would
+// [Source.Copy] copies everything: regular files with their modes and times, symbolic
+// links as links, wherever they point, and named pipes. Sockets, devices, and a ".git"
+// that points out of the folder are skipped and reported: with such a ".git", git would
 // work in the user's repository. Locks and the list of worktrees in a ".git" folder
 // are skipped without a report.
 //
@@ -33,7 +31,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 )
 
 // A Source is a folder that can be copied. It is safe for concurrent
@@ -42,11 +39,9 @@ import (
 type Source struct {
 	Dir string // the folder
 
-	// Limits of one copy; for a worktree of its uncommitted files.
+	// Limits of one copy. Files in .git/objects do not count.
 	MaxFiles int   // files, links and folders; 0 for 100,000
 	MaxBytes int64 // 0 for 4 GiB
-
-	admin sync.Mutex // held while git changes its list of worktrees
 }
 
 const (
@@ -54,12 +49,10 @@ const (
 	maxBytes = 4 << 30
 )
 
-// A Folder is the result of [Source.Make].
+// A Folder is a copy.
 type Folder struct {
-	Dir      string   // the copy of Source.Dir: to or a folder in it
-	Worktree bool     // false for a copy
-	Why      string   // why it is a copy, for a person; "" for a worktree
-	Left     []string // skipped files with the reason, such as "run/x.sock: a socket"
+	Dir  string   // the copy of Source.Dir: to or a folder in it
+	Left []string // skipped files with the reason, such as "run/x.sock: a socket"
 }
 
 // A LimitError reports that there is more to copy than allowed. One of Files and
@@ -77,38 +70,36 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s is too large to copy: the limit is %d bytes", e.Dir, e.Bytes)
 }
 
-// Make creates an isolated copy at to, which must not exist and must be outside of
-// the source. Missing parents are created. On an error nothing is left at to.
+// An InsideError reports that a copy of a folder would be in the folder itself.
+type InsideError struct{ To, Dir string }
+
+func (e *InsideError) Error() string {
+	return fmt.Sprintf("%s is in %s: a folder cannot be copied into itself", e.To, e.Dir)
+}
+
+// Empty makes an empty folder at to, as for Copy.
+func (s *Source) Empty(ctx context.Context, to string) error {
+	_, err := s.make(ctx, to, func(_, to string) (*Folder, error) { return &Folder{Dir: to}, nil })
+	return err
+}
+
+// Copy copies the folder to to, which must not exist and must be outside of the source.
+// Missing parents are created. On an error nothing is left at to.
 //
 // The caller must store to before the call: [Source.Remove] needs it after a crash.
-func (s *Source) Make(ctx context.Context, to string) (*Folder, error) {
-	from, to, err := s.resolve(to)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := os.Stat(from); err != nil {
-		return nil, err
-	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a folder", s.Dir)
-	}
-	if inside(to, from) {
-		return nil, fmt.Errorf("%s is in %s: a folder cannot be copied into itself", to, s.Dir)
-	}
-	return s.make(ctx, to, func() (*Folder, error) {
-		f, err := s.worktree(ctx, from, to, false)
-		var no *unsuitable
-		if errors.As(err, &no) {
-			f = &Folder{Dir: to, Why: no.why}
-			f.Left, err = s.copier(from, to).all(ctx)
+func (s *Source) Copy(ctx context.Context, to string) (*Folder, error) {
+	return s.make(ctx, to, func(from, to string) (*Folder, error) {
+		if err := isFolder(from); err != nil {
+			return nil, err
 		}
-		return f, err
+		left, err := s.copier(from, to).all(ctx)
+		return &Folder{to, left}, err
 	})
 }
 
-// Continue creates a copy at to of the current state of another copy, which Make or
-// Continue created at root. dir is the Dir of that copy. If root is a worktree, so
-// is the new copy: at the same commit, with the ignored files of root. On an error
-// nothing is left at to.
+// Continue creates a copy at to of the current state of another copy, which a Source
+// created at root. dir is the Dir of that copy. Everything is copied, a clone with its
+// commits and its index. On an error nothing is left at to.
 func (s *Source) Continue(ctx context.Context, root, dir, to string) (*Folder, error) {
 	root, err := resolve(root)
 	if err != nil {
@@ -117,40 +108,39 @@ func (s *Source) Continue(ctx context.Context, root, dir, to string) (*Folder, e
 	if dir, err = resolve(dir); err != nil {
 		return nil, err
 	}
-	if to, err = filepath.Abs(to); err != nil {
+	rel, err := filepath.Rel(root, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil, fmt.Errorf("%s cannot continue %s, which is not in %s", to, dir, root)
+	}
+	if err := isFolder(dir); err != nil {
 		return nil, err
 	}
-	if !inside(dir, root) || inside(to, root) {
-		return nil, fmt.Errorf("%s cannot continue %s in %s", to, dir, root)
-	}
-	info, err := os.Stat(dir)
+	above := &Source{Dir: root, MaxFiles: s.MaxFiles, MaxBytes: s.MaxBytes}
+	f, err := above.Copy(ctx, to)
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a folder", dir)
+	f.Dir = filepath.Join(f.Dir, rel)
+	return f, nil
+}
+
+func isFolder(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", path)
 	}
-	return s.make(ctx, to, func() (*Folder, error) {
-		// A repository above a copy does not belong to the copy.
-		mark, err := os.Lstat(filepath.Join(root, ".git"))
-		if err == nil && mark.Mode().IsRegular() {
-			var no *unsuitable
-			if f, err := s.worktree(ctx, dir, to, true); !errors.As(err, &no) {
-				return f, err
-			}
-		}
-		rel, err := filepath.Rel(root, dir)
-		if err != nil {
-			return nil, err
-		}
-		f := &Folder{Dir: filepath.Join(to, rel), Why: "it continues a copy"}
-		f.Left, err = s.copier(root, to).all(ctx)
-		return f, err
-	})
+	return err
 }
 
 // make creates the folder at to and fills it. On an error nothing is left at to.
-func (s *Source) make(ctx context.Context, to string, fill func() (*Folder, error)) (*Folder, error) {
+func (s *Source) make(ctx context.Context, to string, fill func(from, to string) (*Folder, error)) (*Folder, error) {
+	from, to, err := s.resolve(to)
+	if err != nil {
+		return nil, err
+	}
+	if inside(to, from) {
+		return nil, &InsideError{to, s.Dir}
+	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return nil, err
 	}
@@ -159,17 +149,30 @@ func (s *Source) make(ctx context.Context, to string, fill func() (*Folder, erro
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := fill()
+	f, err := fill(from, to)
 	if err != nil {
-		return nil, errors.Join(err, s.Remove(context.WithoutCancel(ctx), to))
+		return nil, errors.Join(err, removeAll(to))
 	}
 	return f, nil
 }
 
-// Remove removes folders that Make created or began to create, with their content,
-// and their worktrees from git's list. A missing folder is not an error, and the
-// source need not exist any more.
-func (s *Source) Remove(ctx context.Context, to ...string) error {
+// Carry copies the paths names of the folder, which have slashes between their names, into
+// the folder to. A folder is copied with its content. A path that no longer exists is not
+// an error. It returns the skipped files with the reason.
+func (s *Source) Carry(ctx context.Context, to string, names []string) (left []string, err error) {
+	c := s.copier(s.Dir, to)
+	for _, name := range names {
+		if err := c.one(ctx, filepath.FromSlash(name)); err != nil {
+			return nil, err
+		}
+	}
+	return c.left, nil
+}
+
+// Remove removes folders that a Source created or began to create, with their content.
+// A missing folder is not an error, and the source need not exist any more. Folders of
+// older versions are worktrees, which Remove also takes from the list of the repository.
+func (s *Source) Remove(to ...string) error {
 	var errs []error
 	for _, to := range to {
 		from, to, err := s.resolve(to)
@@ -178,10 +181,7 @@ func (s *Source) Remove(ctx context.Context, to ...string) error {
 		case inside(from, to):
 			err = fmt.Errorf("%s is not removed: it contains %s", to, s.Dir)
 		default:
-			err = removeAll(to)
-		}
-		if err == nil {
-			err = s.forget(ctx, from, to)
+			err = errors.Join(removeAll(to), unlist(from, to))
 		}
 		errs = append(errs, err)
 	}

@@ -144,85 +144,170 @@ func repository(t *testing.T) string {
 	return dir
 }
 
-// asSeen is the content of a copy of repository.
-const asSeen = ".gitignore=*.log\nout/\n added=2 both=3 edited=2 file/now=folder folder=now file größe \t=2 link=now file same=1 staged=2 sub/deep/kept=1 sub/new=2 uncached=1 way>OTHER"
-
-// state returns the state of a repository that must not change.
+// state returns the state of a repository that must not change: the files, and each byte and
+// mode in .git.
 func state(t *testing.T, dir string) string {
 	t.Helper()
-	index, err := os.ReadFile(filepath.Join(dir, ".git", "index"))
+	list := []string{show(t, dir)}
+	err := filepath.WalkDir(filepath.Join(dir, ".git"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		var b []byte
+		if info.Mode().IsRegular() {
+			b, err = os.ReadFile(path)
+		}
+		list = append(list, fmt.Sprintf("%s %v %x", path, info.Mode(), sha256.Sum256(b)))
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := os.ReadFile(filepath.Join(dir, ".git", "config"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join([]string{show(t, dir), git(t, dir, "status", "--porcelain"), git(t, dir, "worktree", "list", "--porcelain"),
-		git(t, dir, "for-each-ref"), string(config), fmt.Sprintf("%x", sha256.Sum256(index))}, "\n")
+	return strings.Join(list, "\n")
 }
 
-func make1(t *testing.T, s *isolate.Source, to string) *isolate.Folder {
+func makeClone(t *testing.T, s *isolate.Source, to string, at *isolate.Commit) *isolate.Clone {
 	t.Helper()
-	f, err := s.Make(t.Context(), to)
+	c, err := s.Clone(t.Context(), to, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func makeCopy(t *testing.T, s *isolate.Source, to string) *isolate.Folder {
+	t.Helper()
+	f, err := s.Copy(t.Context(), to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
 }
 
-func TestWorktree(t *testing.T) {
+// TestClone: a clone has the index of a commit and no files, and the settings that matter; the
+// repository does not change by a byte, and no hook runs.
+func TestClone(t *testing.T) {
 	dir := repository(t)
-	other, err := os.Readlink(filepath.Join(dir, "way"))
-	if err != nil {
-		t.Fatal(err)
+	first := strings.TrimSpace(git(t, dir, "rev-parse", "HEAD"))
+	branch := strings.TrimSpace(git(t, dir, "symbolic-ref", "--short", "HEAD"))
+	tracked := git(t, dir, "ls-tree", "-r", "-z", "--name-only", "HEAD")
+	settings := map[string]string{"user.name": `a "b" \ c`, "filter.x.y.clean": "cat\tx", "core.autocrlf": "input", "commit.gpgsign": "false"}
+	for key, value := range settings {
+		git(t, dir, "config", key, value)
 	}
-	hook := filepath.Join(dir, ".git", "hooks", "post-checkout")
-	write(t, dir, ".git/hooks/post-checkout=#!/bin/sh\ntouch "+other+"/hooked\n")
-	if err := os.Chmod(hook, 0o777); err != nil {
+	git(t, dir, "config", "remote.upstream.url", "nowhere")
+	other := t.TempDir()
+	write(t, dir, ".git/info/exclude=*.mine\n", ".git/hooks/post-checkout=#!/bin/sh\ntouch "+filepath.ToSlash(other)+"/hooked\n")
+	if err := os.Chmod(filepath.Join(dir, ".git", "hooks", "post-checkout"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	before := state(t, dir)
 	in := t.TempDir()
 	t.Setenv("GIT_DIR", filepath.Join(in, "none")) // as in a hook
 	s := &isolate.Source{Dir: dir}
-	f := make1(t, s, filepath.Join(in, "new", "a"))
-	sub := make1(t, &isolate.Source{Dir: filepath.Join(dir, "sub", "empty")}, filepath.Join(in, "b"))
+	a := makeClone(t, s, filepath.Join(in, "new", "a"), nil)
+	sub := makeClone(t, &isolate.Source{Dir: filepath.Join(dir, "sub")}, filepath.Join(in, "b"), nil)
 	os.Unsetenv("GIT_DIR")
 
-	if got, want := show(t, f.Dir), strings.ReplaceAll(asSeen, "OTHER", other); got != want || !f.Worktree || f.Why != "" || f.Left != nil {
-		t.Errorf("%+v holds\n%q, want\n%q", f, got, want)
+	if got := show(t, a.Dir); got != "" || a.Commit != first || a.Other != "" {
+		t.Errorf("%+v holds %q", a, got)
 	}
-	if show(t, other) != "x=not ours" {
-		t.Errorf("the target of a link is now %q", show(t, other))
+	if got := git(t, a.Dir, "ls-files", "-z"); got != tracked {
+		t.Errorf("the index has %q, want %q", got, tracked)
 	}
-	if got := git(t, f.Dir, "rev-parse", "--abbrev-ref", "HEAD"); got != "HEAD\n" {
-		t.Errorf("the worktree is at %q", got)
+	if !a.Tracks("folder/b") || a.Tracks("folder") || a.Tracks("added") {
+		t.Error("Tracks is wrong")
 	}
-	if rel, _ := filepath.Rel(in, sub.Dir); !strings.HasSuffix(filepath.ToSlash(sub.Dir), "/b/sub/empty") || !sub.Worktree {
-		t.Errorf("the copy of a folder in the repository is %q, %+v", rel, sub)
+	if got := git(t, a.Dir, "symbolic-ref", "--short", "HEAD"); strings.TrimSpace(got) != branch {
+		t.Errorf("the branch is %s", got)
+	}
+	for key, want := range settings {
+		if got := strings.TrimSuffix(git(t, a.Dir, "config", key), "\n"); got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+	if got := git(t, a.Dir, "remote"); got != "origin\n" {
+		t.Errorf("the remotes are %q", got)
+	}
+	write(t, a.Dir, "x.mine=1", "same=1")
+	if err := a.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := git(t, a.Dir, "status", "--porcelain", "--", "same", "x.mine"); got != "" {
+		t.Errorf("the status is %q", got)
+	}
+	if got, want := show(t, filepath.Join(in, "b")), ".gitignore=*.log\nout/\n both=1 deleted=1 edited=1 file=1 folder/a=1 folder/b=1 größe \t=1 link>same same=1 staged=1 sub/ uncached=1 unstaged/deleted=1 way/x=1"; got != want {
+		t.Errorf("the clone for a folder in it holds\n%q, want\n%q", got, want)
+	}
+	if !sub.Tracks("deep/kept") || sub.Tracks("same") || filepath.Base(sub.Dir) != "sub" {
+		t.Errorf("the clone for a folder in it is %+v", sub)
+	}
+	if got := git(t, sub.Dir, "status", "--porcelain"); got != " D sub/deep/kept\n" {
+		t.Errorf("its status is %q", got)
 	}
 
-	// Changes of a branch stay in its folder and are removed with it.
-	write(t, f.Dir, "edited=4", "more=4")
-	git(t, f.Dir, "add", ".")
-	git(t, f.Dir, "commit", "-q", "-m", "of a branch")
-	shut := filepath.Join(f.Dir, "out")
+	// What happens in a clone stays there.
+	git(t, a.Dir, "add", ".")
+	git(t, a.Dir, "commit", "-q", "-m", "of a branch")
+	git(t, a.Dir, "gc", "-q", "--prune=now")
+	shut := filepath.Join(a.Dir, "out")
 	write(t, shut, "x=4")
 	os.Chmod(shut, 0o500)
-	if err := s.Remove(t.Context(), f.Dir, filepath.Join(in, "b"), filepath.Join(in, "never")); err != nil {
+	if err := s.Remove(filepath.Join(in, "new", "a"), filepath.Join(in, "b"), filepath.Join(in, "never")); err != nil {
 		t.Error(err)
 	}
 	if after := state(t, dir); after != before {
-		t.Errorf("the repository was\n%q, is\n%q", before, after)
+		t.Errorf("the repository was\n%s\nis\n%s", before, after)
 	}
-	if got := show(t, in); got != "new/" {
+	if got := show(t, in) + show(t, other); got != "new/" {
 		t.Errorf("left are %q", got)
 	}
 }
 
-// TestCrash: after a kill at any point, Remove cleans up, and removes nothing else.
-func TestCrash(t *testing.T) {
+// TestCommit: a clone has the commit and the branch that were asked for, also one that no
+// branch has any more, and else those of the repository.
+func TestCommit(t *testing.T) {
+	t.Parallel()
+	dir := repository(t)
+	branch := strings.TrimSpace(git(t, dir, "symbolic-ref", "--short", "HEAD"))
+	git(t, dir, "commit", "-q", "-m", "lost")
+	lost := strings.TrimSpace(git(t, dir, "rev-parse", "HEAD"))
+	git(t, dir, "reset", "-q", "--soft", "HEAD~")
+	first := strings.TrimSpace(git(t, dir, "rev-parse", "HEAD"))
+	git(t, dir, "worktree", "add", "-q", "-b", "linked", filepath.Join(dir, "out", "linked"))
+	none := strings.Repeat("1", 40)
+	for i, c := range []struct {
+		dir                   string
+		at                    isolate.Commit
+		commit, branch, other string
+	}{
+		{".", isolate.Commit{}, first, branch, ""},
+		{".", isolate.Commit{ID: lost, Branch: branch}, lost, branch, ""},
+		{".", isolate.Commit{ID: lost, Branch: "feature/new"}, lost, "feature/new", ""},
+		{".", isolate.Commit{ID: lost}, lost, "HEAD", ""},
+		{".", isolate.Commit{ID: none, Branch: branch}, first, branch, none},
+		{"out/linked", isolate.Commit{ID: first, Branch: "linked"}, first, "linked", ""},
+	} {
+		got := makeClone(t, &isolate.Source{Dir: filepath.Join(dir, c.dir)}, filepath.Join(t.TempDir(), "a"), &c.at)
+		if got.Commit != c.commit || got.Other != c.other {
+			t.Errorf("%d: got %+v", i, got)
+		}
+		if head := git(t, got.Dir, "rev-parse", "HEAD", "--abbrev-ref", "HEAD"); head != c.commit+"\n"+c.branch+"\n" {
+			t.Errorf("%d: HEAD is %q", i, head)
+		}
+		if status := git(t, got.Dir, "status", "--porcelain", "--untracked-files=no"); strings.Contains(status, "A") || strings.Contains(status, "M") {
+			t.Errorf("%d: the status is %q", i, status)
+		}
+	}
+}
+
+// TestOlderWorktrees: Remove takes the worktrees of older versions from the list of the
+// repository, and no other ones.
+func TestOlderWorktrees(t *testing.T) {
 	t.Parallel()
 	dir := repository(t)
 	in, err := filepath.EvalSymlinks(t.TempDir())
@@ -236,10 +321,9 @@ func TestCrash(t *testing.T) {
 	}
 	before := state(t, dir)
 	a, b, c := filepath.Join(in, "a"), filepath.Join(in, "b"), filepath.Join(in, "c")
-	made := &isolate.Source{Dir: filepath.Join(dir, "sub")}
 	torn := filepath.Join(in, "torn")
 	for _, to := range []string{a, b, torn} {
-		make1(t, made, to)
+		git(t, dir, "worktree", "add", "-q", "--detach", to)
 	}
 	// The state after git was killed: locked, and without the file that points
 	// back.
@@ -255,35 +339,42 @@ func TestCrash(t *testing.T) {
 	write(t, elsewhere, "kept=1")
 	write(t, in, "d>"+elsewhere)
 	s := &isolate.Source{Dir: filepath.Join(dir, "sub", "gone", "too")}
-	if err := s.Remove(t.Context(), a, b, c, filepath.Join(in, "d"), torn); err != nil {
+	if err := s.Remove(a, b, c, filepath.Join(in, "d"), torn); err != nil {
 		t.Error(err)
 	}
-	if after := state(t, dir); after != before || !strings.Contains(after, users) {
+	if after := state(t, dir); after != before || !strings.Contains(after, "/worktrees/users") {
 		t.Errorf("the repository was\n%q, is\n%q", before, after)
 	}
 	if show(t, in) != "" || show(t, elsewhere) != "kept=1" {
 		t.Errorf("left are %q and %q", show(t, in), show(t, elsewhere))
 	}
+	only := filepath.Join(in, "only")
+	git(t, dir, "worktree", "remove", "--force", users)
+	git(t, dir, "worktree", "add", "-q", "--detach", only)
+	if err := s.Remove(only); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".git", "worktrees")); err == nil {
+		t.Error("the empty list is left")
+	}
 }
 
-// TestMany: concurrent copies; some are removed while others are
-// created.
+// TestMany: concurrent clones; some are removed while others are created.
 func TestMany(t *testing.T) {
 	t.Parallel()
 	dir := repository(t)
 	before := state(t, dir)
 	in := t.TempDir()
-	sources := []*isolate.Source{{Dir: dir}, {Dir: dir}} // as of two programs
+	s := &isolate.Source{Dir: dir}
 	var all sync.WaitGroup
-	for i := range testsize.Of(3, 8, 12) {
+	for i := range testsize.Of(2, 8, 12) {
 		all.Go(func() {
-			s, to := sources[i%2], filepath.Join(in, fmt.Sprint(i))
+			to := filepath.Join(in, fmt.Sprint(i))
 			for range 2 {
-				f, err := s.Make(context.Background(), to)
-				if err != nil || !f.Worktree || !strings.Contains(show(t, f.Dir), " both=3 ") {
-					t.Errorf("%d: %+v, %v", i, f, err)
+				if c, err := s.Clone(context.Background(), to, nil); err != nil || !c.Tracks("sub/deep/kept") {
+					t.Errorf("%d: %+v, %v", i, c, err)
 				}
-				if err := s.Remove(context.Background(), to); err != nil {
+				if err := s.Remove(to); err != nil {
 					t.Error(err)
 				}
 			}
@@ -295,9 +386,9 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestNoWorktree: if a worktree is impossible, a copy with a reason is made, and
-// git in it does not work in the user's repository.
-func TestNoWorktree(t *testing.T) {
+// TestUnsuitable: if a clone is impossible there is a reason, and git in a copy does not work
+// in the user's repository.
+func TestUnsuitable(t *testing.T) {
 	for _, c := range []struct {
 		why  string
 		make func(t *testing.T, dir string) (in string)
@@ -329,14 +420,22 @@ func TestNoWorktree(t *testing.T) {
 			git(t, dir+"/top", "worktree", "add", "-q", "--detach", dir+"/linked")
 			return dir + "/linked"
 		}},
-		{why: "git cannot make a worktree: ", make: func(t *testing.T, dir string) string {
+		{why: "the git repository is a sparse checkout", make: func(t *testing.T, dir string) string {
 			git(t, dir, "init", "-q")
-			write(t, dir, ".gitattributes=a filter=broken\n", "a=1")
+			write(t, dir, "a=1")
+			git(t, dir, "add", ".")
+			git(t, dir, "commit", "-q", "-m", "first")
+			git(t, dir, "config", "core.sparseCheckout", "true")
+			return dir
+		}},
+		{why: "git cannot make a clone: ", make: func(t *testing.T, dir string) string {
+			git(t, dir, "init", "-q")
+			write(t, dir, ".gitattributes=a filter=broken\n", "a=1", "sub/b=1")
 			git(t, dir, "add", ".")
 			git(t, dir, "commit", "-q", "-m", "first")
 			git(t, dir, "config", "filter.broken.smudge", "false")
 			git(t, dir, "config", "filter.broken.required", "true")
-			return dir
+			return filepath.Join(dir, "sub")
 		}},
 		{why: "git does not work in it: ", make: func(t *testing.T, dir string) string {
 			write(t, dir, "a=1", ".git=gitdir: nowhere\n")
@@ -349,18 +448,21 @@ func TestNoWorktree(t *testing.T) {
 			before := show(t, dir)
 			s := &isolate.Source{Dir: dir}
 			to := filepath.Join(t.TempDir(), "a")
-			f := make1(t, s, to)
-			if f.Worktree || !strings.HasPrefix(f.Why, c.why) || !slices.Equal(f.Left, c.left) {
-				t.Errorf("%+v", f)
+			_, err := s.Clone(t.Context(), to, nil)
+			if no, ok := errors.AsType[*isolate.Unsuitable](err); !ok || !strings.HasPrefix(no.Why, c.why) {
+				t.Errorf("%v", err)
 			}
-			t.Log(f.Why)
-			if got := show(t, f.Dir); got != before {
-				t.Errorf("the copy holds %q, want %q", got, before)
+			if _, err := os.Lstat(to); err == nil {
+				t.Fatal("a clone is left")
+			}
+			f := makeCopy(t, s, to)
+			if got := show(t, f.Dir); got != before || !slices.Equal(f.Left, c.left) {
+				t.Errorf("the copy holds %q, want %q: %+v", got, before, f)
 			}
 			if _, err := os.Lstat(filepath.Join(f.Dir, ".git", "index.lock")); err == nil {
 				t.Error("the lock is copied")
 			}
-			if err := s.Remove(t.Context(), to); err != nil {
+			if err := s.Remove(to); err != nil {
 				t.Error(err)
 			}
 			if got := show(t, filepath.Dir(to)); got != "" {
@@ -370,10 +472,9 @@ func TestNoWorktree(t *testing.T) {
 	}
 	t.Run("git is not installed", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
-		dir := t.TempDir()
-		write(t, dir, "a=1")
-		if f := make1(t, &isolate.Source{Dir: dir}, filepath.Join(t.TempDir(), "a")); f.Why != "git is not installed" || show(t, f.Dir) != "a=1" {
-			t.Errorf("%+v", f)
+		_, err := (&isolate.Source{Dir: t.TempDir()}).Clone(t.Context(), filepath.Join(t.TempDir(), "a"), nil)
+		if no, ok := errors.AsType[*isolate.Unsuitable](err); !ok || no.Why != "git is not installed" {
+			t.Errorf("%v", err)
 		}
 	})
 }
@@ -383,94 +484,47 @@ func TestLocked(t *testing.T) {
 	t.Parallel()
 	dir := repository(t)
 	write(t, dir, ".git/index.lock=", ".git/HEAD.lock=")
-	s := &isolate.Source{Dir: dir}
-	to := filepath.Join(t.TempDir(), "a")
-	if f := make1(t, s, to); !f.Worktree {
-		t.Errorf("%+v", f)
-	}
-	if err := s.Remove(t.Context(), to); err != nil {
-		t.Error(err)
-	}
+	makeClone(t, &isolate.Source{Dir: dir}, filepath.Join(t.TempDir(), "a"), nil)
 }
 
-// TestNested: an untracked nested repository is copied; a worktree of another
-// repository is not.
-func TestNested(t *testing.T) {
-	t.Parallel()
-	dir := repository(t)
-	write(t, dir, "nested/a=1")
-	git(t, dir, "init", "-q", "nested")
-	git(t, dir+"/nested", "commit", "-q", "--allow-empty", "-m", "first")
-	git(t, dir, "worktree", "add", "-q", "--detach", dir+"/users")
-	s := &isolate.Source{Dir: dir}
-	to := filepath.Join(t.TempDir(), "a")
-	f := make1(t, s, to)
-	if got := git(t, f.Dir+"/nested", "log", "--format=%s"); got != "first\n" || !slices.Equal(f.Left, []string{"users/: a worktree of its own"}) {
-		t.Errorf("%+v, %q", f, got)
-	}
-	if err := s.Remove(t.Context(), to); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestContinue: a copy that continues another one has its commits, deletions and
-// ignored files; a copy has no repository above it.
+// TestContinue: a copy that continues a clone has its commits, index, deletions and ignored
+// files, and shares no file with it that git or a program changes.
 func TestContinue(t *testing.T) {
 	t.Parallel()
-	t.Run("worktree", func(t *testing.T) {
+	t.Run("clone", func(t *testing.T) {
 		dir := repository(t)
 		before := state(t, dir)
-		s := &isolate.Source{Dir: filepath.Join(dir, "sub")}
+		s := &isolate.Source{Dir: filepath.Join(dir, "sub"), MaxFiles: 80} // without the objects
 		root, to := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
-		f := make1(t, s, root)
-		write(t, root, "done=1", "noise.log=mine", "out/x=mine", "sub/later=1")
+		f := makeClone(t, s, root, nil)
+		write(t, root, "done=1", "noise.log=mine", "out/x=mine", "sub/later=1", "staged=3")
 		git(t, root, "add", "done")
 		git(t, root, "commit", "-q", "-m", "second")
+		git(t, root, "add", "staged")
 		if err := os.Remove(filepath.Join(root, "same")); err != nil {
 			t.Fatal(err)
 		}
-		left := show(t, root)
+		left := state(t, root) + git(t, root, "status", "--porcelain")
 		g, err := s.Continue(t.Context(), root, f.Dir, to)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !g.Worktree || g.Dir != filepath.Join(to, "sub") {
+		if g.Dir != filepath.Join(to, "sub") {
 			t.Errorf("got %+v", g)
 		}
-		if got := show(t, to); got != left {
+		if got := state(t, to) + git(t, to, "status", "--porcelain"); strings.ReplaceAll(got, to, root) != left {
 			t.Errorf("it has %q, want %q", got, left)
 		}
 		if a, b := git(t, root, "rev-parse", "HEAD"), git(t, to, "rev-parse", "HEAD"); a != b {
 			t.Errorf("it is at %s, want %s", b, a)
 		}
 		write(t, to, "done=2")
-		if got := show(t, root); got != left {
+		git(t, to, "commit", "-q", "-a", "-m", "third")
+		git(t, to, "gc", "-q", "--prune=now")
+		if got := state(t, root) + git(t, root, "status", "--porcelain"); got != left {
 			t.Errorf("the folder before it has %q, want %q", got, left)
 		}
-		if err := s.Remove(t.Context(), to, root); err != nil {
-			t.Fatal(err)
-		}
-		if after := state(t, dir); after != before {
-			t.Errorf("the repository is %s\nbefore %s", after, before)
-		}
-	})
-	t.Run("copy in a repository", func(t *testing.T) {
-		dir := repository(t)
-		before := state(t, dir)
-		plain, cache := t.TempDir(), filepath.Join(dir, "out")
-		write(t, plain, "a=1")
-		s := &isolate.Source{Dir: plain}
-		root := filepath.Join(cache, "first")
-		f := make1(t, s, root)
-		write(t, root, "b=2")
-		g, err := s.Continue(t.Context(), root, f.Dir, filepath.Join(cache, "second"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := show(t, g.Dir); g.Worktree || got != "a=1 b=2" {
-			t.Errorf("got %+v with %q", g, got)
-		}
-		if err := s.Remove(t.Context(), g.Dir, f.Dir); err != nil {
+		if err := s.Remove(to, root); err != nil {
 			t.Fatal(err)
 		}
 		if after := state(t, dir); after != before {
@@ -497,6 +551,22 @@ func TestContinue(t *testing.T) {
 	})
 }
 
+// TestCarry: paths are copied into a folder, and none through a link that leads out of it.
+func TestCarry(t *testing.T) {
+	t.Parallel()
+	dir, to, other := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, dir, "a/b=1", "c/d=2", "c/e/f=3", "g>c")
+	write(t, to, "a>"+other, "kept=1")
+	s := &isolate.Source{Dir: dir}
+	if _, err := s.Carry(t.Context(), to, []string{"a/b"}); err == nil {
+		t.Error("a link was followed")
+	}
+	left, err := s.Carry(t.Context(), to, []string{"c", "g", "gone"})
+	if got := show(t, to); err != nil || left != nil || got != "a>"+other+" c/d=2 c/e/f=3 g>c kept=1" || show(t, other) != "" {
+		t.Errorf("%q, %v, %v", got, left, err)
+	}
+}
+
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a=1", "deep/er/b=2", "deep/link>../a", "dangling>none", "empty/", "tool=#!", "shut/c=3")
@@ -520,7 +590,7 @@ func TestCopy(t *testing.T) {
 	t.Setenv("PATH", "")
 	s := &isolate.Source{Dir: dir}
 	to := filepath.Join(t.TempDir(), "a")
-	f := make1(t, s, to)
+	f := makeCopy(t, s, to)
 	if got := show(t, f.Dir); got != want || !slices.Equal(f.Left, left) {
 		t.Errorf("%+v holds %q, want %q", f, got, want)
 	}
@@ -530,13 +600,13 @@ func TestCopy(t *testing.T) {
 			t.Errorf("%s is %v of %v: %v", name, info.Mode(), info.ModTime(), err)
 		}
 	}
-	if err := s.Remove(t.Context(), to); err != nil {
+	if err := s.Remove(to); err != nil {
 		t.Error(err)
 	}
 	os.Chmod(filepath.Join(dir, "shut"), 0o755) // for the end of the test
 }
 
-// TestRefused: a failed Make leaves nothing, and Remove removes only copies.
+// TestRefused: a failed Copy leaves nothing, and Remove removes only copies.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a=123", "b/c=456")
@@ -559,7 +629,7 @@ func TestRefused(t *testing.T) {
 		{ok, &isolate.Source{Dir: dir + "/none"}, in + "/a", "none"},
 		{ok, &isolate.Source{Dir: dir + "/a"}, in + "/a", "is not a folder"},
 	} {
-		f, err := c.s.Make(c.ctx, c.to)
+		f, err := c.s.Copy(c.ctx, c.to)
 		if f != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %+v, %v", c.want, f, err)
 		}
@@ -568,68 +638,15 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	var limit *isolate.LimitError
-	if _, err := (&isolate.Source{Dir: dir, MaxFiles: 2}).Make(ok, in+"/a"); !errors.As(err, &limit) || limit.Files != 2 || limit.Bytes != 0 {
+	if _, err := (&isolate.Source{Dir: dir, MaxFiles: 2}).Copy(ok, in+"/a"); !errors.As(err, &limit) || limit.Files != 2 || limit.Bytes != 0 {
 		t.Errorf("the limit is %+v", limit)
 	}
-	f := make1(t, &isolate.Source{Dir: dir, MaxFiles: 3, MaxBytes: 6}, in+"/a") // at the limits
+	f := makeCopy(t, &isolate.Source{Dir: dir, MaxFiles: 3, MaxBytes: 6}, in+"/a") // at the limits
 	s := &isolate.Source{Dir: filepath.Join(f.Dir, "b")}
 	for _, to := range []string{f.Dir, s.Dir} {
-		if err := s.Remove(ok, to); err == nil || !strings.Contains(err.Error(), "is not removed") {
+		if err := s.Remove(to); err == nil || !strings.Contains(err.Error(), "is not removed") {
 			t.Errorf("the parent of a source is removed: %v", err)
 		}
-	}
-}
-
-func TestWorktreeLimit(t *testing.T) {
-	t.Parallel()
-	dir := repository(t)
-	before := state(t, dir)
-	in := t.TempDir()
-	_, err := (&isolate.Source{Dir: dir, MaxFiles: 3}).Make(t.Context(), in+"/a")
-	var limit *isolate.LimitError
-	if !errors.As(err, &limit) || state(t, dir) != before || show(t, in) != "" {
-		t.Errorf("%v, and left are %q", err, show(t, in))
-	}
-}
-
-// TestConflict: an unfinished merge looks the same as in the user's folder.
-func TestConflict(t *testing.T) {
-	t.Parallel()
-	needGit(t)
-	dir := t.TempDir()
-	git(t, dir, "init", "-q")
-	write(t, dir, "both=1", "theirs=1", "ours=1")
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-q", "-m", "first")
-	git(t, dir, "checkout", "-q", "-b", "other")
-	write(t, dir, "both=2", "ours=2", "new=2")
-	git(t, dir, "rm", "-q", "theirs")
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-q", "-m", "second")
-	git(t, dir, "checkout", "-q", "-")
-	write(t, dir, "both=3", "theirs=3", "new=3")
-	git(t, dir, "rm", "-q", "ours")
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-q", "-m", "third")
-	merge := exec.Command("git", "merge", "-q", "other")
-	merge.Dir = dir
-	if err := merge.Run(); err == nil {
-		t.Fatal("no conflict")
-	}
-	if err := os.Remove(filepath.Join(dir, "new")); err != nil {
-		t.Fatal(err)
-	}
-	before := state(t, dir)
-	s := &isolate.Source{Dir: dir}
-	f := make1(t, s, filepath.Join(t.TempDir(), "a"))
-	if got, want := show(t, f.Dir), show(t, dir); got != want || !f.Worktree || !strings.Contains(want, "<<<<") {
-		t.Errorf("%+v holds %q, want %q", f, got, want)
-	}
-	if err := s.Remove(t.Context(), f.Dir); err != nil {
-		t.Error(err)
-	}
-	if after := state(t, dir); after != before {
-		t.Errorf("the repository was\n%q, is\n%q", before, after)
 	}
 }
 

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 		dir, err := os.Getwd()
 		s := &isolate.Source{Dir: dir}
 		for err == nil {
-			if _, err = s.Make(context.Background(), to); err == nil {
-				err = s.Remove(context.Background(), to)
+			if _, err = s.Clone(context.Background(), to, nil); err == nil {
+				err = s.Remove(to)
 			}
 		}
 		os.Stderr.WriteString(err.Error())
@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(testsize.InMemory(m).Run())
 }
 
-// TestKilled: after a kill at any moment, Remove restores the repository, and the
-// folder can be created.
+// TestKilled: after a kill at any moment, the repository is as before, and Remove
+// cleans up, so that the folder can be created.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	dir := repository(t)
@@ -56,14 +56,12 @@ func TestKilled(t *testing.T) {
 		if victim.Wait(); victim.ProcessState.Exited() {
 			t.Fatal("it ended without a kill")
 		}
-		if err := s.Remove(t.Context(), to); err != nil {
+		if err := s.Remove(to); err != nil {
 			t.Error(err)
 		}
 		if after := state(t, dir); after != before {
 			t.Fatalf("the repository was\n%q, is\n%q", before, after)
 		}
 	}
-	if f := make1(t, s, to); !f.Worktree {
-		t.Errorf("%+v", f)
-	}
+	makeClone(t, s, to, nil)
 }

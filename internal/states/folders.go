@@ -82,6 +82,21 @@ func (s *Store) Register(dir, id string) (Folder, error) {
 	return now, s.saveFolders(list)
 }
 
+// RegisterTemporary adds the folder dir, which will be removed, with the ID id. It has no
+// identity, because a later directory may have the same one.
+func (s *Store) RegisterTemporary(dir, id string) (Folder, error) {
+	real, err := realPath(dir)
+	if err != nil {
+		return Folder{}, err
+	}
+	list, err := s.Folders()
+	if err != nil {
+		return Folder{}, err
+	}
+	now := Folder{ID: id, Path: real}
+	return now, s.saveFolders(append(list, now))
+}
+
 func (s *Store) saveFolders(list []Folder) error {
 	data, err := json.MarshalIndent(map[string]any{"folders": list}, "", "  ")
 	if err != nil {

@@ -87,6 +87,9 @@ type SnapOptions struct {
 	// Prompt is the id that Claude Code gave to a prompt. The state belongs to the message that
 	// has it in its transcript, as soon as that is imported.
 	Prompt string
+
+	// Temporary says that the folder will be removed: it is not recognized later.
+	Temporary bool
 }
 
 // DiffOptions are the choices for a comparison.
@@ -145,6 +148,22 @@ type Export struct {
 	Files   int      `json:"files"`
 	Bytes   int64    `json:"bytes"`
 	Missing []string `json:"missing"` // files whose content was deleted permanently
+}
+
+// A Checkout is a folder of its own with the files of a state, to work in.
+type Checkout struct {
+	State State  `json:"state"`
+	Dir   string `json:"dir"`  // absolute path of the files
+	Root  string `json:"root"` // what was made: dir or, of a folder in a repository, a folder above it
+	// Git is what the folder has checked out, if it is a clone of the repository of the
+	// state's folder; else nil.
+	Git *Git `json:"git"`
+	// Why says why it is no clone, or why its commit is not that of the state, for a person.
+	Why     string   `json:"why"`
+	Files   int      `json:"files"` // of the state
+	Bytes   int64    `json:"bytes"`
+	Missing []string `json:"missing"` // files whose content was deleted permanently
+	Left    []Left   `json:"left"`    // what the state does not hold and was not copied
 }
 
 // ForgetOptions are the choices for a permanent deletion.

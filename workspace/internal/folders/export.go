@@ -29,20 +29,7 @@ func Export(ctx context.Context, w *store.Store, dir, name, out string) (*files.
 	if err != nil {
 		return nil, err
 	}
-	type found struct {
-		*states.State
-		described *files.State
-	}
-	st, err := store.Read(ctx, w, func(v *store.View) (found, error) {
-		return read(v, func(r *reading) (found, error) {
-			st, exact, err := r.find(name, f)
-			if err != nil {
-				return found{}, err
-			}
-			d, err := r.describe(st, exact)
-			return found{st, d}, err
-		})
-	})
+	st, err := named(ctx, w, name, f)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +37,31 @@ func Export(ctx context.Context, w *store.Store, dir, name, out string) (*files.
 	if err != nil {
 		return nil, err
 	}
+	return st.export(ctx, w, abs, (*export).into)
+}
+
+// A described is a state, and its description as results have it.
+type described struct {
+	*states.State
+	description *files.State
+}
+
+// named returns the state that name refers to. If f is not nil, only its states are at a REF.
+func named(ctx context.Context, w *store.Store, name string, f *Folder) (described, error) {
+	return store.Read(ctx, w, func(v *store.View) (described, error) {
+		return read(v, func(r *reading) (described, error) {
+			st, exact, err := r.find(name, f)
+			if err != nil {
+				return described{}, err
+			}
+			d, err := r.describe(st, exact)
+			return described{st, d}, err
+		})
+	})
+}
+
+// export calls write to write the tree of the state to dir.
+func (st described) export(ctx context.Context, w *store.Store, dir string, write func(x *export, dir string, tree pack.ID) error) (*files.Export, error) {
 	root, err := w.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -57,8 +69,8 @@ func Export(ctx context.Context, w *store.Store, dir, name, out string) (*files.
 	defer root.Close()
 	s := open(root)
 	defer s.Close()
-	x := &export{ctx: ctx, store: s, result: &files.Export{State: *st.described, Dir: abs, Missing: []string{}}}
-	if err := x.into(abs, st.Tree); err != nil {
+	x := &export{ctx: ctx, store: s, result: &files.Export{State: *st.description, Dir: dir, Missing: []string{}}}
+	if err := write(x, dir, st.Tree); err != nil {
 		return nil, explain(err)
 	}
 	return x.result, nil
@@ -80,6 +92,14 @@ func (x *export) into(dir string, tree pack.ID) (err error) {
 	if err != nil {
 		return err
 	}
+	if err = x.fill(dir, tree); err != nil && made {
+		os.Remove(dir)
+	}
+	return err
+}
+
+// fill writes a tree to a folder that has none of its names.
+func (x *export) fill(dir string, tree pack.ID) (err error) {
 	if x.root, err = os.OpenRoot(dir); err != nil {
 		return err
 	}
@@ -91,9 +111,6 @@ func (x *export) into(dir string, tree pack.ID) (err error) {
 	if err != nil {
 		for _, name := range slices.Backward(x.created) {
 			x.root.Remove(name) // a folder that has something else stays
-		}
-		if made {
-			os.Remove(dir)
 		}
 	}
 	return err

@@ -30,6 +30,9 @@ type Wish struct {
 	Link    bool   // note in links.jsonl that the state belongs to Message
 	Secrets bool   // hold files with secrets too
 
+	// Temporary says that the folder will be removed: it is not recognized later.
+	Temporary bool
+
 	// Late reports, when the folder was read, whether what the state belongs to went on
 	// meanwhile. If nil, it did not.
 	Late func() bool
@@ -74,7 +77,7 @@ func Snap(ctx context.Context, w *store.Store, dir, ref string, o files.SnapOpti
 
 // wishOf returns the wish for a state with these options.
 func wishOf(o files.SnapOptions) (Wish, error) {
-	want := Wish{At: cmp.Or(states.Moment(o.At), states.Manual), Prompt: o.Prompt, Link: true, Secrets: o.Secrets}
+	want := Wish{At: cmp.Or(states.Moment(o.At), states.Manual), Prompt: o.Prompt, Link: true, Secrets: o.Secrets, Temporary: o.Temporary}
 	if o.Late {
 		want.Late = func() bool { return true }
 	}
@@ -195,7 +198,11 @@ func (f *Folder) draft(ctx context.Context, w *store.Store, s *states.Store, wan
 // commit takes the state that was drafted, and links it to its message. The caller holds the
 // locks.
 func (f *Folder) commit(ctx context.Context, w *store.Store, s *states.Store, d *states.Draft, want Wish) (*Taken, error) {
-	registered, err := s.Register(f.Path, f.ID)
+	register := s.Register
+	if want.Temporary {
+		register = s.RegisterTemporary
+	}
+	registered, err := register(f.Path, f.ID)
 	if err != nil {
 		d.Discard()
 		return nil, err

@@ -2,11 +2,13 @@ package workspace
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
@@ -31,6 +33,16 @@ type SnapshotOptions struct {
 	// ID is the id of the branch. If a branch of this path with the id exists, it is
 	// returned. If empty, an id is generated. Checkpoint ignores ID.
 	ID string
+	// Files keeps the files of a folder too. If the path ends with the newest message of its
+	// conversation, that is a new state of the folder; else it is the state at that message, or
+	// at the nearest one before it, and without one the error has the code [fault.NotFound].
+	//
+	// Branch makes a folder with this state, to work in; see [Folder.Checkout].
+	Files bool
+	Dir   string // the folder, as for [Workspace.Folder]
+	// Into is the folder that Branch makes, which must be new or empty. If empty, it is a new
+	// one beside the folder, or beside the repository that contains it.
+	Into string
 	checkpoint.CutOptions
 }
 
@@ -50,12 +62,27 @@ func cut(v *store.View, ref string, o checkpoint.CutOptions) (*store.Place, chec
 // ends before the call, unless o is strict. After an automatic checkpoint it
 // prunes if that is due, unless o.KeepOld is set; see [Workspace.Prune].
 func (w *Workspace) Checkpoint(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
+	if err := store.CheckTitle("name", o.Name); err != nil {
+		return nil, err
+	}
+	if !o.Files {
+		return w.checkpoint(ctx, ref, o)
+	}
+	kept, err := folders.Keep(ctx, w.store, "checkpoint", o.Dir, ref, o.CutOptions)
+	if err != nil {
+		return nil, store.Explained(err)
+	}
+	snap, err := w.checkpoint(ctx, kept.Ref, o)
+	if err == nil {
+		snap.Files = kept.State
+	}
+	return snap, err
+}
+
+func (w *Workspace) checkpoint(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	type snapshot struct {
 		*Snapshot
 		packed packedTo
-	}
-	if err := store.CheckTitle("name", o.Name); err != nil {
-		return nil, err
 	}
 	op := operation.Operation{Verb: "checkpoint", Args: store.Args{"ref": ref, "name": o.Name}, Auto: o.Auto}
 	snap, err := store.Update(ctx, w.store, op, func(tx *store.Tx) (snap snapshot, err error) {
@@ -97,6 +124,39 @@ func (w *Workspace) Branch(ctx context.Context, ref string, o SnapshotOptions) (
 	if err := store.CheckTitle("name", o.Name); err != nil {
 		return nil, err
 	}
+	if o.Files {
+		return w.branchFiles(ctx, ref, o)
+	}
+	return w.branch(ctx, ref, o)
+}
+
+// branchFiles creates a branch and its folder. The folder comes first, so that a branch is
+// never without it.
+func (w *Workspace) branchFiles(ctx context.Context, ref string, o SnapshotOptions) (_ *Snapshot, err error) {
+	defer func() { err = store.Explained(err) }()
+	if w.store.Confined {
+		return nil, &fault.Error{Code: fault.Refused, Message: "a new folder with files can be anywhere on the machine"}
+	}
+	kept, err := folders.Keep(ctx, w.store, "branch", o.Dir, ref, o.CutOptions)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := kept.CheckOut(ctx, w.store, o.Into, o.Name)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := w.branch(ctx, kept.Ref, o)
+	if err != nil {
+		return nil, errors.Join(err, folders.Discard(folder))
+	}
+	snap.Files, snap.Folder = kept.State, folder
+	if err := folders.Settle(ctx, w.store, folder.Dir, snap.ID, string(snap.BranchPoint)); err != nil {
+		w.store.Opts.Note("no state of the folder of the branch: " + err.Error())
+	}
+	return snap, nil
+}
+
+func (w *Workspace) branch(ctx context.Context, ref string, o SnapshotOptions) (*Snapshot, error) {
 	op := operation.Operation{Verb: "branch", Args: store.Args{"ref": ref, "name": o.Name}}
 	return store.Update(ctx, w.store, op, func(tx *store.Tx) (*Snapshot, error) {
 		p, cut, err := cut(tx.View, ref, o.CutOptions)

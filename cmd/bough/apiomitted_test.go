@@ -64,6 +64,8 @@ func omittedFlags() map[string]map[string]string {
 		"log":              {"all": text},
 		"config":           {"user": person},
 		"export":           {"output": opens, "force": opens, "open": opens},
+		"checkpoint":       {"files": opens, "dir": opens},
+		"branch":           {"files": opens, "dir": opens},
 		"tree":             {"svg": draws, "output": opens, "force": opens},
 		"prune":            {"keep-all": keeps, "every": keeps, "max-age": keeps, "limit": keeps},
 		"agent/chat":       turns(map[string]string{"stream": events, "explore": "it is for a person, who chooses"}),

@@ -614,6 +614,8 @@ func (s *escapeStory) files() {
 	s.do("files", "show", id)
 	s.do("files", "show", id, name)
 	s.do("files", "export", id, filepath.Join(dir, "out"+typed))
+	s.do("checkpoint", "second"+typed, "--files", "--dir", dir)
+	s.do("branch", "second"+typed, "--files", "--dir", dir)
 	s.do("files", "forget", name, "--dir", dir, "--yes")
 	s.fails("files", "forget", "p"+attack, "--dir", dir)
 	s.fails("files", "show", id, "p"+attack)

@@ -611,6 +611,8 @@ func (s *jsonStory) files() {
 	s.do("files", "show", "Bread", "--dir", dir)
 	s.do("files", "show", "Bread", "flour.txt", "--dir", dir)
 	s.do("files", "show", "Bread", "link", "--dir", dir)
+	s.do("checkpoint", "Bread", "--files", "--dir", dir)
+	s.do("branch", "Bread", filepath.Join(s.t.TempDir(), "branch"), "--files", "--dir", dir)
 	s.do("files", "forget", "flour.txt", "--dir", dir, "--yes")
 	s.do("files", "export", first, filepath.Join(s.t.TempDir(), "out"))
 }

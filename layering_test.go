@@ -55,7 +55,7 @@ var layers = [][]string{
 	{"internal/integration", "internal/states", "internal/coverage", "internal/restore", "internal/isolate"},
 	{"internal/scan", "internal/gitrepo"},
 	{"internal/filetree"},
-	{"internal/ignore", "internal/gitconfig", "internal/config", "internal/child", "internal/pack", "internal/settingsfile", "internal/hooklog", "internal/treepicture"},
+	{"internal/ignore", "internal/gitconfig", "internal/gitcommit", "internal/config", "internal/child", "internal/pack", "internal/settingsfile", "internal/hooklog", "internal/treepicture"},
 	{"internal/"},
 	{"internal/testsize"},
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/internal/child"
-	"github.com/bough-dev/bough/internal/isolate"
+	"github.com/bough-dev/bough/internal/gitcmd"
 	"github.com/bough-dev/bough/internal/likeness"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -149,7 +149,7 @@ func (r *run) command(ctx context.Context, b Branch, parent *Branch, messages []
 		bind = append(bind, name+"="+r.e.Runner.Bindings[name])
 	}
 	c := child.Command{
-		Line: r.e.Runner.Command, Dir: made, Env: isolate.Environ(os.Environ()), Bind: bind, Input: append(input, '\n'),
+		Line: r.e.Runner.Command, Dir: made, Env: gitcmd.Environ(os.Environ()), Bind: bind, Input: append(input, '\n'),
 		MaxOutput: int(r.e.Config.MaxOutput), Timeout: time.Duration(r.e.Config.Timeout), Grace: r.x.grace,
 	}
 	out, err := c.Run(ctx)

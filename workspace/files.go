@@ -59,9 +59,9 @@ func (f Folder) Show(ctx context.Context, state, path string) (_ *files.Entry, e
 
 // Export writes what a state holds to the folder dir, which must be new or empty. The state is
 // named as for [Folder.Diff]. Links are written as links. After an error dir is as it was.
-func (f Folder) Export(ctx context.Context, state, dir string) (_ *files.Export, err error) {
+func (f Folder) Export(ctx context.Context, state, dir string, o files.ExportOptions) (_ *files.Export, err error) {
 	defer func() { err = store.Explained(err) }()
-	return folders.Export(ctx, f.w.store, f.dir, state, dir)
+	return folders.Export(ctx, f.w.store, f.dir, state, dir, o)
 }
 
 // RestoreFiles brings the files of the folder back to the state at ref, which is named as for

@@ -155,7 +155,7 @@ func TestConfined(t *testing.T) {
 	if _, err := confined.Folder("").Coverage(t.Context()); !errors.Is(err, fault.Usage) {
 		t.Errorf("no folder: %v", err)
 	}
-	if _, err := confined.Folder(dir).Export(t.Context(), st.ID, filepath.Join(parent, "new")); !errors.Is(err, fault.Refused) {
+	if _, err := confined.Folder(dir).Export(t.Context(), st.ID, filepath.Join(parent, "new"), files.ExportOptions{}); !errors.Is(err, fault.Refused) {
 		t.Errorf("an export: %v", err)
 	}
 	if _, err := confined.Folder(dir).Snap(t.Context(), "", files.SnapOptions{}); err != nil {

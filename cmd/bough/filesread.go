@@ -200,18 +200,24 @@ func (p *program) filesExportVerb() verb {
 	return verb{
 		parent: "files",
 		name:   "export",
-		args:   "STATE TARGET [--dir D]",
+		args:   "STATE TARGET [--git] [--dir D]",
 		short:  "write what a state holds to a new folder",
 		long: `Writes what a state holds to the folder TARGET, which must be new or empty: nothing is overwritten.
-Links are written as links, and permission bits are those of the state.
+Links are written as links, and permission bits are those of the state. With --git, TARGET is a new
+repository of git with one commit, whose message names the state and the message of the conversation;
+TARGET must be in no other repository. 'git fetch TARGET' in yours makes the commit FETCH_HEAD.
 ` + stateNames,
-		example: `bough files export HEAD~4 /tmp/before`,
-		flags:   []cli.Flag{dirFlag()},
+		example: `bough files export HEAD~4 /tmp/before
+bough files export HEAD~4 /tmp/before --git && git fetch /tmp/before && git diff FETCH_HEAD`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "git", DisableDefaultText: true, Usage: "make TARGET a repository of git with a commit of the state"},
+			dirFlag(),
+		},
 		min:     2,
 		max:     2,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			x, err := w.Folder(c.String("dir")).Export(c.Context, c.Args().Get(0), c.Args().Get(1))
+			x, err := w.Folder(c.String("dir")).Export(c.Context, c.Args().Get(0), c.Args().Get(1), files.ExportOptions{Git: c.Bool("git")})
 			if err != nil {
 				return err
 			}
@@ -223,6 +229,9 @@ Links are written as links, and permission bits are those of the state.
 				fmt.Fprintf(p.stderr, "missing, because its content was deleted permanently: %s\n", line(name))
 			}
 			fmt.Fprintf(p.stderr, "Wrote %s, %s\n", count(x.Files, "file"), size(x.Bytes))
+			if x.Commit != "" {
+				fmt.Fprintf(p.stderr, "Committed them as %s\n", line(x.Commit))
+			}
 			fmt.Fprintln(p.stdout, line(x.Dir))
 			return nil
 		},

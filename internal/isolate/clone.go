@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/bough-dev/bough/internal/gitcmd"
 )
 
 // An Unsuitable error reports that a folder cannot have a clone.
@@ -73,7 +75,7 @@ func (s *Source) Clone(ctx context.Context, to string, at *Commit) (c *Clone, er
 
 // fill makes the clone of the repository at top.
 func (c *Clone) fill(ctx context.Context, top, rel string, at *Commit) error {
-	if _, err := git(ctx, top, "clone", "--quiet", "--local", "--no-checkout", "--origin", "origin", "--", top, c.top); err != nil {
+	if _, err := gitcmd.Run(ctx, top, nil, "clone", "--quiet", "--local", "--no-checkout", "--origin", "origin", "--", top, c.top); err != nil {
 		return err
 	}
 	if err := c.settings(ctx, top); err != nil {
@@ -82,10 +84,10 @@ func (c *Clone) fill(ctx context.Context, top, rel string, at *Commit) error {
 	if err := c.checkOut(ctx, at); err != nil {
 		return err
 	}
-	if _, err := git(ctx, c.top, "read-tree", c.Commit); err != nil {
+	if _, err := gitcmd.Run(ctx, c.top, nil, "read-tree", c.Commit); err != nil {
 		return err
 	}
-	entries, err := git(ctx, c.top, "ls-files", "--stage", "-z")
+	entries, err := gitcmd.Run(ctx, c.top, nil, "ls-files", "--stage", "-z")
 	if err != nil {
 		return err
 	}
@@ -109,7 +111,7 @@ func (c *Clone) fill(ctx context.Context, top, rel string, at *Commit) error {
 	if outside.Len() == 0 {
 		return nil
 	}
-	_, err = gitWith(ctx, c.top, &outside, "checkout-index", "--quiet", "--index", "-z", "--stdin")
+	_, err = gitcmd.Run(ctx, c.top, &outside, "checkout-index", "--quiet", "--index", "-z", "--stdin")
 	return err
 }
 
@@ -133,15 +135,15 @@ func (c *Clone) checkOut(ctx context.Context, at *Commit) error {
 	ref := "refs/heads/" + at.Branch
 	if at.Branch == "" {
 		ref = "HEAD"
-	} else if _, err := git(ctx, c.top, "symbolic-ref", "HEAD", ref); err != nil {
+	} else if _, err := gitcmd.Run(ctx, c.top, nil, "symbolic-ref", "HEAD", ref); err != nil {
 		return err
 	}
-	_, err = git(ctx, c.top, "update-ref", "--no-deref", ref, c.Commit)
+	_, err = gitcmd.Run(ctx, c.top, nil, "update-ref", "--no-deref", ref, c.Commit)
 	return err
 }
 
 func (c *Clone) commit(ctx context.Context, name string) (string, error) {
-	out, err := git(ctx, c.top, "rev-parse", "--verify", "--quiet", name+"^{commit}")
+	out, err := gitcmd.Run(ctx, c.top, nil, "rev-parse", "--verify", "--quiet", name+"^{commit}")
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -155,7 +157,7 @@ func (c *Clone) Tracks(name string) bool {
 // does not read unchanged files again.
 func (c *Clone) Refresh(ctx context.Context) error {
 	// git fails if a file differs from the commit.
-	_, err := git(ctx, c.top, "update-index", "-q", "--refresh")
+	_, err := gitcmd.Run(ctx, c.top, nil, "update-index", "-q", "--refresh")
 	if ctx.Err() != nil {
 		return err
 	}
@@ -171,7 +173,7 @@ func Repository(ctx context.Context, dir string) (top string, err error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return "", &Unsuitable{"git is not installed"}
 	}
-	out, err := git(ctx, dir, "rev-parse", "--is-inside-work-tree")
+	out, err := gitcmd.Run(ctx, dir, nil, "rev-parse", "--is-inside-work-tree")
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
@@ -182,13 +184,13 @@ func Repository(ctx context.Context, dir string) (top string, err error) {
 	case strings.TrimSpace(string(out)) != "true":
 		return "", &Unsuitable{"a git repository without a working tree"}
 	}
-	if _, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+	if _, err := gitcmd.Run(ctx, dir, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
 		return "", cmp.Or(context.Cause(ctx), error(&Unsuitable{"the git repository has no commits yet"}))
 	}
-	if sparse, _ := git(ctx, dir, "config", "--bool", "core.sparseCheckout"); strings.TrimSpace(string(sparse)) == "true" {
+	if sparse, _ := gitcmd.Run(ctx, dir, nil, "config", "--bool", "core.sparseCheckout"); strings.TrimSpace(string(sparse)) == "true" {
 		return "", &Unsuitable{"the git repository is a sparse checkout"}
 	}
-	out, err = git(ctx, dir, "rev-parse", "--show-toplevel")
+	out, err = gitcmd.Run(ctx, dir, nil, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return "", err
 	}
@@ -197,7 +199,7 @@ func Repository(ctx context.Context, dir string) (top string, err error) {
 		return "", err
 	}
 	if dir != top {
-		if _, err := git(ctx, dir, "check-ignore", "--quiet", "."); err == nil {
+		if _, err := gitcmd.Run(ctx, dir, nil, "check-ignore", "--quiet", "."); err == nil {
 			return "", &Unsuitable{"ignored by git"}
 		}
 	}

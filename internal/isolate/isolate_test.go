@@ -649,10 +649,3 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
-
-func TestEnviron(t *testing.T) {
-	env := []string{"GIT_DIR=x", "A=GIT_DIR=", "GIT_INDEX_FILE=y", "GIT_SSH=z"}
-	if got := isolate.Environ(env); !slices.Equal(got, []string{"A=GIT_DIR=", "GIT_SSH=z"}) || len(env) != 4 || env[0] != "GIT_DIR=x" {
-		t.Errorf("got %v of %v", got, env)
-	}
-}

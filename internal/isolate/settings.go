@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/gitcmd"
 	"github.com/bough-dev/bough/internal/gitrepo"
 )
 
@@ -16,7 +17,7 @@ import (
 // and commits look: who commits, what is ignored, and line ends and filters. It does not
 // get those that belong to a place, such as remotes, nor hooks.
 func (c *Clone) settings(ctx context.Context, top string) error {
-	list, err := git(ctx, top, "config", "--null", "--list", "--local", "--includes")
+	list, err := gitcmd.Run(ctx, top, nil, "config", "--null", "--list", "--local", "--includes")
 	if err != nil {
 		return err
 	}

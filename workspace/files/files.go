@@ -148,6 +148,14 @@ type Export struct {
 	Files   int      `json:"files"`
 	Bytes   int64    `json:"bytes"`
 	Missing []string `json:"missing"` // files whose content was deleted permanently
+	Commit  string   `json:"commit"`  // its id, "" without [ExportOptions.Git]
+}
+
+// ExportOptions are the choices for an export.
+type ExportOptions struct {
+	// Git makes the folder a new repository of git with one commit, which has the bytes of the
+	// files. The folder must be in no other repository.
+	Git bool
 }
 
 // A Checkout is a folder of its own with the files of a state, to work in.

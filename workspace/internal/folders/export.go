@@ -21,7 +21,7 @@ import (
 
 // Export writes what a state holds to the folder out, which must be new or empty. After an
 // error out is as it was.
-func Export(ctx context.Context, w *store.Store, dir, name, out string) (*files.Export, error) {
+func Export(ctx context.Context, w *store.Store, dir, name, out string, o files.ExportOptions) (*files.Export, error) {
 	if w.Confined {
 		return nil, &fault.Error{Code: fault.Refused, Message: "an export writes to any folder of the machine"}
 	}
@@ -36,6 +36,9 @@ func Export(ctx context.Context, w *store.Store, dir, name, out string) (*files.
 	abs, err := filepath.Abs(out)
 	if err != nil {
 		return nil, err
+	}
+	if o.Git {
+		return st.exportCommit(ctx, w, abs)
 	}
 	return st.export(ctx, w, abs, (*export).into)
 }
@@ -88,11 +91,17 @@ type export struct {
 
 // into writes a tree to a folder that is new or empty.
 func (x *export) into(dir string, tree pack.ID) (err error) {
+	return x.prepared(dir, func() error { return x.fill(dir, tree) })
+}
+
+// prepared calls write with a folder that is new or empty, and removes a new one if that
+// fails.
+func (x *export) prepared(dir string, write func() error) error {
 	made, err := prepare(dir)
 	if err != nil {
 		return err
 	}
-	if err = x.fill(dir, tree); err != nil && made {
+	if err = write(); err != nil && made {
 		os.Remove(dir)
 	}
 	return err

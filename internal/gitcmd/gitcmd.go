@@ -1,4 +1,6 @@
-package isolate
+// Package gitcmd runs the program git, without hooks and questions, and independent of
+// variables of the environment that bind it to a repository.
+package gitcmd
 
 import (
 	"bytes"
@@ -12,14 +14,10 @@ import (
 	"time"
 )
 
-// git runs git in a folder and returns its output. The error has the message after
-// "fatal: ", or the last line of standard error.
-func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	return gitWith(ctx, dir, nil, args...)
-}
-
-// gitWith is git with an input.
-func gitWith(ctx context.Context, dir string, input io.Reader, args ...string) ([]byte, error) {
+// Run runs git in a folder with an input, which may be nil, and returns its output. The error
+// has the message after "fatal: ", or the last line of standard error; if ctx ended, it is the
+// cause.
+func Run(ctx context.Context, dir string, input io.Reader, args ...string) ([]byte, error) {
 	settings := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.file.allow=always", "-c", "maintenance.auto=false"}
 	cmd := exec.CommandContext(ctx, "git", append(settings, args...)...)
 	cmd.Dir, cmd.Stdin, cmd.WaitDelay = dir, input, 10*time.Second // a filter that it started may still be running

@@ -25,7 +25,7 @@ func (x *Explorer) baseState(ctx context.Context, e *Exploration) (string, error
 	if err != nil {
 		return "", err
 	}
-	st, err := x.Workspace.Folder(base).Snap(ctx, e.Session+"@"+e.Node, files.SnapOptions{})
+	st, err := x.Workspace.Folder(base).Snap(ctx, e.Session+"@"+e.Node, files.SnapOptions{At: "checkpoint"})
 	if errors.Is(err, fault.Refused) || errors.Is(err, fault.Damaged) {
 		x.note("no state of the files: " + err.Error())
 		return "", nil

@@ -74,7 +74,7 @@ type Store struct {
 // SnapOptions are the choices for a new state.
 type SnapOptions struct {
 	Secrets bool   // hold files with secrets too, such as .env
-	At      string // why it is taken: prompt, end or manual; empty means manual
+	At      string // why it is taken: prompt, end, checkpoint or manual; empty means manual
 	Late    bool   // what it belongs to went on before the folder was read
 
 	// Within takes the state of the folder with states that contains the folder, if there is

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -92,18 +91,11 @@ func (f *Folder) takeFor(ctx context.Context, w *store.Store, verb string, at st
 	if err := f.check(); err != nil {
 		return described{}, err
 	}
-	h, err := hold(ctx, w, f, verb)
+	taken, err := f.take(ctx, w, verb, Wish{At: at, Session: session, Message: message, Link: true})
 	if err != nil {
 		return described{}, err
 	}
-	defer h.Release()
-	d, err := store.Create(ctx, w, operation.Operation{Verb: verb}, func(tx *store.Tx) (*files.State, error) {
-		return f.take(tx.View, states.State{At: at, SessionID: session, MessageID: message}, files.SnapOptions{})
-	})
-	if err != nil {
-		return described{}, err
-	}
-	return named(ctx, w, d.ID, nil)
+	return named(ctx, w, taken.ID, nil)
 }
 
 // CheckOut makes the folder out with the state; see [Checkout]. If out is empty, it is a folder

@@ -131,6 +131,14 @@ func (w *Workspace) States(ctx context.Context, session string) (_ *files.List, 
 	return folders.List(ctx, w.store, session)
 }
 
+// FileMarks returns which messages on the path to ref have states, in the order of the path: of
+// each message the newest state of each folder. It is quicker than [Workspace.States], because it does
+// not read what the states do not hold: [files.State.Left] is empty.
+func (w *Workspace) FileMarks(ctx context.Context, ref string) (_ []files.Mark, err error) {
+	defer func() { err = store.Explained(err) }()
+	return folders.Marks(ctx, w.store, ref)
+}
+
 // Forget deletes the content of the files that states of the folder have at a path, in every
 // state and wherever else states have the same content. The states stay, and name what is
 // missing. This cannot be undone. The same content is not stored again.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
@@ -173,5 +174,64 @@ func TestConfined(t *testing.T) {
 	}
 	if e, err := confined.Folder(dir).Show(t.Context(), st.ID, "flour"); err != nil || string(e.Content) != "rye" {
 		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// TestFileMarks: the messages of a path have their states, the newest of each folder, also in a
+// branch and a checkpoint that copied them, and a later message of the original has none there.
+func TestFileMarks(t *testing.T) {
+	t.Parallel()
+	w, err := workspace.Open(t.Context(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if marks, err := w.FileMarks(t.Context(), "nothing"); err != nil || len(marks) > 0 {
+		t.Errorf("without states: %v, %v", marks, err)
+	}
+	if _, err := w.New(t.Context(), "Bread"); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, text := range []string{"one", "two", "three"} {
+		m, err := w.Append(t.Context(), workspace.Append{Session: "Bread", Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, m.Message)
+	}
+	a, b := t.TempDir(), t.TempDir()
+	snap := func(dir, ref string) string {
+		st, err := w.Folder(dir).Snap(t.Context(), ref, files.SnapOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.ID
+	}
+	snap(a, ids[0])
+	names := map[string]string{snap(a, ids[0]): "a0", snap(b, ids[0]): "b0", snap(a, ids[2]): "a2"}
+	branch, err := w.Branch(t.Context(), ids[1], workspace.SnapshotOptions{Name: "Rolls"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Checkpoint(t.Context(), "Bread", workspace.SnapshotOptions{Name: "Before"}); err != nil {
+		t.Fatal(err)
+	}
+	more, err := w.Append(t.Context(), workspace.Append{Session: branch.ID, Text: "four"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names[snap(a, more.Message)] = "a4"
+	for ref, want := range map[string]string{
+		"Bread": "one b0, one a0, three a2, ", "Bread@" + ids[1]: "one b0, one a0, ", "Before": "one b0, one a0, three a2, ", "Rolls": "one b0, one a0, four a4, ",
+	} {
+		words := map[session.ID]string{session.ID(ids[0]): "one", session.ID(ids[1]): "two", session.ID(ids[2]): "three", session.ID(more.Message): "four"}
+		marks, err := w.FileMarks(t.Context(), ref)
+		got := ""
+		for _, m := range marks {
+			got += words[m.Message] + " " + names[m.State.ID] + ", "
+		}
+		if got != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", ref, got, err, want)
+		}
 	}
 }

@@ -55,6 +55,12 @@ type List struct {
 	States []State `json:"states"`
 }
 
+// A Mark is a message with a state that belongs to it.
+type Mark struct {
+	Message session.ID `json:"message_id"`
+	State   State      `json:"state"`
+}
+
 // A Coverage is what a state of a folder would hold now.
 type Coverage struct {
 	Folder string `json:"folder"` // its path

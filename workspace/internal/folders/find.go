@@ -148,10 +148,7 @@ func (r *reading) find(name string, f *Folder) (st *states.State, exact bool, er
 // at returns the state at the place of a REF: that of its message, else of the nearest
 // message before it.
 func (r *reading) at(p *store.Place, ref string, f *Folder) (st *states.State, exact bool, err error) {
-	scope, _ := r.view.Lineage(p.SessionID())
-	for _, part := range p.Parts {
-		scope = append(scope, part.ID)
-	}
+	scope := r.scope(p)
 	if len(r.list) > 0 && p.Node >= 0 {
 		for _, node := range slices.Backward(p.Path(p.Node)) {
 			st, err := r.of(p.Line, node, scope, f)

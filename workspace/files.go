@@ -131,8 +131,8 @@ func (w *Workspace) States(ctx context.Context, session string) (_ *files.List, 
 	return folders.List(ctx, w.store, session)
 }
 
-// FileMarks returns which messages on the path to ref have states, in the order of the path: of
-// each message the newest state of each folder. It is quicker than [Workspace.States], because it does
+// FileMarks returns the states of the messages on the path to ref, in the order of the path. Of
+// several of one message, that which a REF refers to is the first. It is quicker than [Workspace.States], because it does
 // not read what the states do not hold: [files.State.Left] is empty.
 func (w *Workspace) FileMarks(ctx context.Context, ref string) (_ []files.Mark, err error) {
 	defer func() { err = store.Explained(err) }()

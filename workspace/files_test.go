@@ -177,8 +177,8 @@ func TestConfined(t *testing.T) {
 	}
 }
 
-// TestFileMarks: the messages of a path have their states, the newest of each folder, also in a
-// branch and a checkpoint that copied them, and a later message of the original has none there.
+// TestFileMarks: the messages of a path have their states, the newest first, also in a branch and
+// a checkpoint that copied them, and a later message of the original has none there.
 func TestFileMarks(t *testing.T) {
 	t.Parallel()
 	w, err := workspace.Open(t.Context(), t.TempDir(), nil)
@@ -207,8 +207,7 @@ func TestFileMarks(t *testing.T) {
 		}
 		return st.ID
 	}
-	snap(a, ids[0])
-	names := map[string]string{snap(a, ids[0]): "a0", snap(b, ids[0]): "b0", snap(a, ids[2]): "a2"}
+	names := map[string]string{snap(a, ids[0]): "old", snap(a, ids[0]): "a0", snap(b, ids[0]): "b0", snap(a, ids[2]): "a2"}
 	branch, err := w.Branch(t.Context(), ids[1], workspace.SnapshotOptions{Name: "Rolls"})
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +221,7 @@ func TestFileMarks(t *testing.T) {
 	}
 	names[snap(a, more.Message)] = "a4"
 	for ref, want := range map[string]string{
-		"Bread": "one b0, one a0, three a2, ", "Bread@" + ids[1]: "one b0, one a0, ", "Before": "one b0, one a0, three a2, ", "Rolls": "one b0, one a0, four a4, ",
+		"Bread": "one b0, one a0, one old, three a2, ", "Bread@" + ids[1]: "one b0, one a0, one old, ", "Before": "one b0, one a0, one old, three a2, ", "Rolls": "one b0, one a0, one old, four a4, ",
 	} {
 		words := map[session.ID]string{session.ID(ids[0]): "one", session.ID(ids[1]): "two", session.ID(ids[2]): "three", session.ID(more.Message): "four"}
 		marks, err := w.FileMarks(t.Context(), ref)

@@ -31,6 +31,7 @@ type conversation struct {
 	End      bool // no message follows the leaf
 	Picture  string
 	Compare  string
+	Files    string // the address of the states of files, "" if the path has none
 	Delete   deletion
 	Composer composer
 }
@@ -119,6 +120,9 @@ func (f *found) conversation(q pathQuery, related relations) *conversation {
 		Picture: "/tree/" + url.PathEscape(f.session), Compare: compareAddress(refOf(f.session, f.leaf), ""),
 	}
 	c.Here = location{Checkpoint: c.ReadOnly, Session: f.session, Leaf: f.leaf}.String()
+	if len(f.files) > 0 {
+		c.Files = statesAddress(f.session, f.leaf)
+	}
 	c.Chunks = f.chunks(c.Loaded, related)
 	_, head := f.marks()
 	c.Head = head != "" && head == f.leaf

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/files"
 )
 
 // A pathQuery selects what is shown of a conversation.
@@ -28,7 +29,8 @@ type found struct {
 	tree  *workspace.MessageTree
 	shown *workspace.Conversation
 	leaf  string
-	first map[string]int // the index of the first message with an id
+	first map[string]int          // the index of the first message with an id
+	files map[string][]files.Mark // by message
 	notes []string
 	now   time.Time
 }
@@ -80,6 +82,14 @@ func find(ctx context.Context, w *workspace.Workspace, q pathQuery, now time.Tim
 	}
 	if n := len(f.shown.Messages); n > 0 {
 		f.leaf = f.shown.Messages[n-1].ID
+	}
+	marks, err := w.FileMarks(ctx, ref)
+	if err != nil {
+		f.notes = append(f.notes, "The states of files cannot be read: "+workspace.Explain(err).Message)
+	}
+	f.files = map[string][]files.Mark{}
+	for _, m := range marks {
+		f.files[string(m.Message)] = append(f.files[string(m.Message)], m)
 	}
 	return f, nil
 }
@@ -155,6 +165,11 @@ func (f *found) messages(s span, related relations) []message {
 		m.Head = m.ID == head
 		m.Labels = labels[m.ID]
 		m.Copies = related.copies[m.ID]
+		for _, mark := range f.files[m.ID] {
+			if !slices.ContainsFunc(m.Files, func(s folderState) bool { return s.Dir == mark.State.Dir }) {
+				m.Files = append(m.Files, newFolderState(&mark.State, f.now))
+			}
+		}
 		if related.origin != nil && m.ID == related.point {
 			m.Origin = related.origin
 		}

@@ -36,6 +36,7 @@ type message struct {
 	Node    string // the message, for forms of the agent
 	Head    bool
 	Labels  []bookmark.Bookmark
+	Files   []folderState  // the states that belong to it
 	Copies  []snapshotLink // the branches and checkpoints that end with it
 	Origin  *snapshotLink  // of the last copied message of a snapshot: what it was copied from
 	Link    string

@@ -49,6 +49,22 @@ func draw(t testing.TB, w *workspace.Workspace, path string) *drawn {
 // answer returns the page of a path, which must have a status.
 func answer(t testing.TB, w *workspace.Workspace, path string, status int, header http.Header) *drawn {
 	t.Helper()
+	rec := serve(t, w, path, header)
+	if to := rec.Header().Get("Location"); to != "" && status == http.StatusOK {
+		return answer(t, w, to, status, header)
+	}
+	if rec.Code != status {
+		t.Fatalf("%s: status %d, not %d: %s", path, rec.Code, status, rec.Body)
+	}
+	root, err := html.Parse(strings.NewReader(rec.Body.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &drawn{t, path, rec.Body.String(), root}
+}
+
+// serve returns the answer to a request for a path.
+func serve(t testing.TB, w *workspace.Workspace, path string, header http.Header) *httptest.ResponseRecorder {
 	home, _ := os.UserHomeDir()
 	m := transcript.Machine{Home: home, Dir: home, Env: os.Getenv, Read: os.ReadFile}
 	p := &Page{workspace: w, opts: Options{Machine: &m, Now: time.Now, Log: func(s string) { t.Error(s) }}}
@@ -62,17 +78,7 @@ func answer(t testing.TB, w *workspace.Workspace, path string, status int, heade
 	}
 	rec := httptest.NewRecorder()
 	mux.ServeHTTP(rec, r)
-	if to := rec.Header().Get("Location"); to != "" && status == http.StatusOK {
-		return answer(t, w, to, status, header)
-	}
-	if rec.Code != status {
-		t.Fatalf("%s: status %d, not %d: %s", path, rec.Code, status, rec.Body)
-	}
-	root, err := html.Parse(strings.NewReader(rec.Body.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &drawn{t, path, rec.Body.String(), root}
+	return rec
 }
 
 func attr(n *html.Node, name string) string {

@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Marks returns the states of the messages on the path to ref, in the order of the path: of
-// each message one for each folder.
+// Marks returns the states of the messages on the path to ref, in the order of the path, and of
+// each message that which find returns first.
 func Marks(ctx context.Context, w *store.Store, ref string) ([]files.Mark, error) {
 	return store.Read(ctx, w, func(v *store.View) ([]files.Mark, error) {
 		return read(v, func(r *reading) ([]files.Mark, error) {
@@ -45,10 +45,10 @@ func (r *reading) marks(p *store.Place) (list []files.Mark, err error) {
 		if err != nil {
 			return nil, err
 		}
-		var folders []string // that have a mark already
+		var known []string // states of the message
 		add := func(folder, state string) {
-			if st := byID[state]; st != nil && st.Folder == folder && !slices.Contains(folders, folder) {
-				folders = append(folders, folder)
+			if st := byID[state]; st != nil && st.Folder == folder && !slices.Contains(known, state) {
+				known = append(known, state)
 				list = append(list, files.Mark{Message: session.ID(m.ID), State: *recorded(st, r.paths[folder])})
 			}
 		}

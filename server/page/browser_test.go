@@ -44,7 +44,7 @@ func TestBrowser(t *testing.T) {
 		{"access", (*chromium).access}, {"live", (*chromium).live}, {"tabs", (*chromium).tabs}, {"forks", (*chromium).forks},
 		{"reset", (*chromium).reset}, {"background", (*chromium).background}, {"more keys", (*chromium).moreKeys},
 		{"story", (*chromium).story}, {"modules", (*chromium).modules}, {"tree", (*chromium).tree}, {"axe", (*chromium).axe},
-		{"hostile", (*chromium).hostile}, {"restart", (*chromium).restart},
+		{"hostile", (*chromium).hostile}, {"restart", (*chromium).restart}, {"files", (*chromium).files},
 	}
 	for _, test := range testsize.Sample(t, "tests in the browser", all, testsize.Of(1, 3, len(all))) {
 		t.Run(test.name, func(t *testing.T) {
@@ -203,7 +203,7 @@ type tab struct {
 	problems []string // reports of the policy, exceptions and errors of the console
 	document cdp.LoaderID
 	live     map[network.RequestID]cdp.LoaderID // connections for events, of which document
-	loads    int // documents that were requested
+	loads    int                                // documents that were requested
 }
 
 // tab opens a tab with cookies and storage of its own.

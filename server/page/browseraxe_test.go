@@ -47,6 +47,7 @@ func (c *chromium) axe(t *testing.T) {
 	s.bough("rm", removed)
 	s.bough("agent", "create", "ada")
 	exploration := s.explore(session)
+	first, second := s.folder().baked(m)
 	checkpoint := s.bough("ls", "--kind", "checkpoint").Get("sessions.0.id").Str
 	empty := c.newSite(t)
 	s.serve()
@@ -69,6 +70,7 @@ func (c *chromium) axe(t *testing.T) {
 		"/", "/c/" + session, "/k/" + checkpoint, "/compare?a=" + session + "@" + m[3] + "&b=" + checkpoint, "/compare?a=" + session, "/tree/" + session,
 		"/agents", "/agents/ada", "/explore", "/explore/" + exploration, "/search?q=Lisbon", "/log", "/trash", "/logout", "/nothing",
 		"/explore?ref=" + session + "@" + m[3],
+		"/files", "/files?session=" + session, "/files/" + first, "/files/" + second + "/src/plan.go", "/files/diff?from=" + first + "&to=" + second,
 	}
 	screens := []screen{{"light", 1280}, {"dark", 360}, {"light", 360}, {"dark", 1280}}
 	for _, path := range paths {

@@ -107,11 +107,11 @@ func (d *document) node(n ast.Node, entering bool) (ast.WalkStatus, error) {
 	case *ast.HTMLBlock:
 		d.raw("<p>", strings.ReplaceAll(escape(strings.TrimSpace(s)), "\n", "<br>\n"), "</p>")
 	case *ast.CodeBlock:
-		d.raw("<pre tabindex=\"0\"><code>", code(s), "</code></pre>\n")
+		d.raw("<pre tabindex=\"0\"><code>", Code(s), "</code></pre>\n")
 	case *ast.FencedCodeBlock:
-		d.raw("<pre tabindex=\"0\"><code", language(string(n.Language(d.source))), ">", code(s), "</code></pre>\n")
+		d.raw("<pre tabindex=\"0\"><code", language(string(n.Language(d.source))), ">", Code(s), "</code></pre>\n")
 	case *ast.CodeSpan:
-		d.raw("<code>", code(strings.ReplaceAll(markdown.Text(n, d.source), "\n", " ")), "</code>")
+		d.raw("<code>", Code(strings.ReplaceAll(markdown.Text(n, d.source), "\n", " ")), "</code>")
 		return ast.WalkSkipChildren, nil
 	}
 	return ast.WalkContinue, nil
@@ -188,7 +188,7 @@ func (d *document) anchor(n ast.Node, entering bool) {
 	case ok:
 		d.raw("</a>")
 	case !entering && target != "" && target != d.words(n):
-		d.raw(" (", code(target), ")")
+		d.raw(" (", Code(target), ")")
 	}
 }
 
@@ -205,7 +205,7 @@ func (d *document) picture(n ast.Node) {
 	if address, ok := webAddress(target); ok {
 		d.raw(`<a href="`, address, `" rel="noopener noreferrer nofollow">`, escape(name), "</a>")
 	} else {
-		d.raw(escape(name), " (", code(short(target)), ")")
+		d.raw(escape(name), " (", Code(short(target)), ")")
 	}
 }
 

@@ -59,7 +59,7 @@ func kindOf(p *content.Part) string {
 func (w *writer) pre(s string) {
 	if s != "" {
 		// The first line end after the tag is none.
-		w.raw("<pre tabindex=\"0\">\n", code(s), "</pre>\n")
+		w.raw("<pre tabindex=\"0\">\n", Code(s), "</pre>\n")
 	}
 }
 
@@ -67,14 +67,14 @@ func (w *writer) pre(s string) {
 func (w *writer) call(p *content.Part) {
 	arguments := gjson.GetBytes(p.Meta, "arguments")
 	text := arguments.String()
-	w.raw(`<details class="call"><summary>Calls <code>`, code(short(gjson.GetBytes(p.Meta, "name").String())), "</code> <bdi>", escape(gist(text)), "</bdi></summary>\n")
+	w.raw(`<details class="call"><summary>Calls <code>`, Code(short(gjson.GetBytes(p.Meta, "name").String())), "</code> <bdi>", escape(gist(text)), "</bdi></summary>\n")
 	if p.Text != "" {
 		w.pre(p.Text)
 	}
 	if object := gjson.Parse(text); gjson.Valid(text) && object.IsObject() {
 		w.raw("<dl>")
 		object.ForEach(func(name, value gjson.Result) bool {
-			w.raw("<dt>", code(name.String()), "</dt><dd>\n")
+			w.raw("<dt>", Code(name.String()), "</dt><dd>\n")
 			w.pre(value.String())
 			w.raw("</dd>\n")
 			return true
@@ -117,7 +117,7 @@ func (w *writer) result(p *content.Part) {
 	}
 	w.raw(`<details class="`, class, `"><summary>`, word)
 	if name := gjson.GetBytes(p.Meta, "name").String(); name != "" {
-		w.raw(" of <code>", code(short(name)), "</code>")
+		w.raw(" of <code>", Code(short(name)), "</code>")
 	}
 	w.raw(" <bdi>", escape(short(p.Text)), "</bdi></summary>\n")
 	w.pre(p.Text)

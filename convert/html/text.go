@@ -11,8 +11,10 @@ import (
 // escape returns s as text of the page, or the value of an attribute in double quotes.
 func escape(s string) string { return html.EscapeString(clean(s)) }
 
-// code returns s as code, with bidirectional control characters escaped.
-func code(s string) string {
+// Code returns the HTML of a text that is shown character by character, such as source code:
+// control characters that turn the direction of text are spelled out, because they can make
+// code look like other code.
+func Code(s string) string {
 	s = escape(s)
 	if !strings.ContainsFunc(s, turns) {
 		return s

@@ -24,6 +24,7 @@ type comparison struct {
 	Common *comparedMessage // the last common message, nil if there is none
 	Shared int              // how many messages they have in common
 	Rows   []comparedRow
+	Files  string // the address of how their files differ, "" if one has no state
 }
 
 // A comparedPath is one side of a comparison.

@@ -78,6 +78,14 @@ type diffLine struct {
 	Text string
 }
 
+// Shown is the lines, with a visible mark of a line end that is not only a line feed.
+func (l diffLine) Shown() string {
+	if l.Kind == "added" || l.Kind == "deleted" {
+		return strings.ReplaceAll(l.Text, "\r\n", "␍\n")
+	}
+	return l.Text
+}
+
 // showDifference shows what changed between two states.
 func showDifference(c *request) (view, error) {
 	ctx := c.r.Context()

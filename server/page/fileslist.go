@@ -150,6 +150,12 @@ func showStates(c *request) (view, error) {
 	return view{Template: "states", Title: "Files" + cmp.Or(" of "+p.Title, ""), Data: p}, nil
 }
 
+// hasFiles reports whether there is a state at a REF or before it.
+func (c *request) hasFiles(ref string) bool {
+	marks, err := c.workspace.FileMarks(c.r.Context(), ref)
+	return err == nil && len(marks) > 0
+}
+
 // statesAround returns the states of a conversation, and those that the messages of a path of it
 // have from where they were copied.
 func (c *request) statesAround(ctx context.Context, session, leaf string) ([]files.State, error) {

@@ -217,9 +217,9 @@ func (c *request) shownFile(e *files.Entry) *shownFile {
 	if c.r.FormValue("all") != "" {
 		limit = maxAllText
 	}
-	f.Text, f.Language = string(e.Content), languageOf(e.Path)
-	if shown := wholeLines(e.Content, limit); len(shown) < len(e.Content) {
-		f.Text = string(shown)
+	shown := wholeLines(e.Content, limit)
+	f.Text, f.Language = string(shown), languageOf(e.Path)
+	if len(shown) < len(e.Content) {
 		f.Cut = bytesText(int64(len(e.Content)-len(shown))) + " more"
 		if limit < maxAllText {
 			f.More = stateAddress(e.State.ID, e.Path) + "?all=1"

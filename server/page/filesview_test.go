@@ -144,6 +144,8 @@ func TestStateView(t *testing.T) {
 	p.write("drawing.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>")
 	p.write("latin", "na\xdf\x00")
 	p.write("empty", "")
+	p.write("evil\u202egnp.exe", "MZ")
+	p.write("turned.go", "if admin \u202e{ // x\n")
 	p.write("long.txt", strings.Repeat("0123456789\n", 60_000))
 	p.write(".env", "SECRET=1")
 	for i := range maxEntries + 3 {
@@ -154,7 +156,7 @@ func TestStateView(t *testing.T) {
 	}
 	_, id := p.say("Look")
 	top := draw(t, p.w, "/files/"+id)
-	top.contains(".env", "a secret, by its name")
+	top.contains("evilU+202Egnp.exe", ".env", "a secret, by its name")
 	for _, name := range names {
 		dir, _, _ := strings.Cut(name, "/")
 		top.leads((&url.URL{Path: "/files/" + id + "/" + dir}).String())
@@ -163,6 +165,7 @@ func TestStateView(t *testing.T) {
 	}
 	draw(t, p.w, "/files/"+id+"/none").contains("The folder is empty.")
 	draw(t, p.w, "/files/"+id+"/empty").contains("The file is empty.", "0 bytes")
+	draw(t, p.w, "/files/"+id+"/turned.go").contains("if admin U+202E{ // x")
 	draw(t, p.w, "/files/"+id+"/latin").contains("A binary file is not shown.", "4 bytes")
 	if d := draw(t, p.w, "/files/"+id+"/image.png"); len(d.with("src", "/files/raw/"+id+"/image.png")) != 1 {
 		t.Errorf("the image is not shown: %s", d.text)
@@ -235,10 +238,12 @@ func TestDifference(t *testing.T) {
 	draw(t, p.w, "/files/diff?to="+second).contains("106 files")
 	draw(t, p.w, "/files/diff?to="+first).contains("It is the first state of this folder.")
 	p.write("salt", "2 %\n")
-	draw(t, p.w, "/files/diff?from="+second).contains("1 file: 1 added", "the files now")
+	p.write("flour", "<b>wheat</b>\r\nwater\n")
+	draw(t, p.w, "/files/diff?from="+second).contains("2 files: 1 added, 1 changed", "the files now", "-<b>wheat</b> +<b>wheat</b>␍ water")
 	draw(t, p.w, "/files/diff?from=Bread@"+message+"~0&to=now").contains("107 files")
 	inexact := draw(t, p.w, "/files/diff?from=Bread~1&to=now")
 	inexact.contains("Bread~1 has no state of its own")
+	draw(t, p.w, "/compare?a=Bread@"+message+"&b=Bread").leads("/files/diff?from=Bread%40" + message + "&to=Bread")
 	other := t.TempDir()
 	answer(t, p.w, between+"&dir="+url.QueryEscape(other), http.StatusConflict, nil)
 	answer(t, p.w, between+"&path=../x", http.StatusBadRequest, nil)

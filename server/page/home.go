@@ -199,6 +199,9 @@ func showComparison(c *request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	if c.hasFiles(a) && c.hasFiles(b) {
+		shown.Files = differenceAddress(a, b)
+	}
 	return view{Template: "compare", Title: "Compare " + shown.A.Title, Data: shown}, nil
 }
 

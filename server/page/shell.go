@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/bough-dev/bough/convert/html"
 	"github.com/bough-dev/bough/server/internal/exchange"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -31,7 +32,9 @@ var templates struct {
 }
 
 // funcs are the functions that templates call.
-func funcs() template.FuncMap { return template.FuncMap{} }
+func funcs() template.FuncMap {
+	return template.FuncMap{"code": func(text string) template.HTML { return template.HTML(html.Code(text)) }}
+}
 
 // execute executes the template of a name, without its extension.
 func execute(name string, data any) ([]byte, error) {
@@ -115,11 +118,11 @@ func (p *Page) shell(c *request, v view, main []byte) ([]byte, error) {
 	if err != nil {
 		tree = p.explained(c.r, err) // the view itself may have all that it needs
 	}
-	html, err := execute(tree.Template, tree.Data)
+	side, err := execute(tree.Template, tree.Data)
 	if err != nil {
 		return nil, err
 	}
-	s.Tree = template.HTML(html)
+	s.Tree = template.HTML(side)
 	return execute("shell", s)
 }
 

@@ -265,18 +265,40 @@ var defects = []defect{
 		}
 		s.write("conversations/.b.json"+durable.TempSuffix, "{")
 	}, "left_over once"},
+	{"a line of states that is none", func(s *space) {
+		s.snap()
+		s.write("states/states.jsonl", "{}\n"+s.read("states/states.jsonl"))
+	}, "damaged_state fixed"},
+	{"a link that is none", func(s *space) {
+		s.snap()
+		s.write("states/links.jsonl", "\x00\n")
+	}, "damaged_state fixed"},
+	{"deleted contents that are unknown", func(s *space) {
+		s.snap()
+		s.write("states/forgotten.jsonl", "{}\n{}\n")
+	}, "damaged_state fixed"},
+	{"folders that are none", func(s *space) {
+		s.snap()
+		s.write("states/folders.json", "[")
+	}, "damaged_state"},
 	{"a torn pack of states", func(s *space) {
-		dir := s.t.TempDir()
-		err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("Flour"), 0o600)
-		if err == nil {
-			_, err = s.Folder(dir).Snap(s.t.Context(), "", files.SnapOptions{})
-		}
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		s.snap()
 		data := s.read("states/000001.zst")
 		s.write("states/000001.zst", data[:len(data)-4])
 	}, "damaged_state, damaged_state"}, // the pack, and the state
+}
+
+// snap takes a state of a folder.
+func (s *space) snap() {
+	s.t.Helper()
+	dir := s.t.TempDir()
+	err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("Flour"), 0o600)
+	if err == nil {
+		_, err = s.Folder(dir).Snap(s.t.Context(), "", files.SnapOptions{})
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // tear truncates a session file at an offset; a negative offset counts from the end.

@@ -75,7 +75,7 @@ func (s *Store) Draft(ctx context.Context, r Request) (_ *Draft, err error) {
 		return nil, err
 	}
 	d.forgotten = s.forgottenCount()
-	d.t.Scan.Refused = s.isForgotten
+	d.t.Scan.Refused = s.isRefused
 	found, err := scan.Look(ctx, r.Dir, d.t.cache, d.t.Scan)
 	if err != nil {
 		return nil, err
@@ -87,13 +87,9 @@ func (s *Store) Draft(ctx context.Context, r Request) (_ *Draft, err error) {
 	return d, nil
 }
 
-// refresh forgets the packs, which other processes may have changed, and reads the IDs of
-// forgotten objects.
-func (s *Store) refresh() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return cmp.Or(s.closePacks(), s.loadForgotten())
-}
+// refresh forgets the packs, which other processes may have changed, and determines which
+// objects must not be stored.
+func (s *Store) refresh() error { return cmp.Or(s.Close(), s.loadRefused()) }
 
 func (s *Store) forgottenCount() int {
 	s.mu.Lock()

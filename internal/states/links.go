@@ -1,7 +1,6 @@
 package states
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -36,12 +35,14 @@ func (s *Store) Link(l Link) error {
 // Links returns the links, newest first. If lines are damaged, it returns the others, and the
 // *[RecordError] of the first one.
 func (s *Store) Links() ([]*Link, error) {
-	list, err := readLines[Link](s.root, linksFile, func(l *Link) error {
-		if (l.SessionID == "" || l.MessageID == "") && l.PromptID == "" || l.Folder == "" || l.State == "" {
-			return errors.New("incomplete record")
-		}
-		return nil
-	})
+	list, err := readLines(s.root, linksFile, (*Link).check)
 	slices.Reverse(list)
 	return list, err
+}
+
+func (l *Link) check() error {
+	if (l.SessionID == "" || l.MessageID == "") && l.PromptID == "" || l.Folder == "" || l.State == "" {
+		return errIncomplete
+	}
+	return nil
 }

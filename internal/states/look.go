@@ -13,13 +13,10 @@ import (
 // objects that the store does not have to w, as a pack, and nothing to the store.
 func (s *Store) Look(ctx context.Context, r Request, w io.Writer) (*State, []scan.Left, error) {
 	t := &taking{Store: s, Request: r, state: r.State}
-	s.mu.Lock()
-	err := s.loadForgotten()
-	s.mu.Unlock()
-	if err = cmp.Or(err, t.openCache()); err != nil {
+	if err := cmp.Or(s.loadRefused(), t.openCache()); err != nil {
 		return nil, nil, err
 	}
-	t.Scan.Refused = s.isForgotten
+	t.Scan.Refused = s.isRefused
 	found, err := scan.Look(ctx, r.Dir, t.cache, t.Scan)
 	if err != nil {
 		return nil, nil, err

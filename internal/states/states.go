@@ -29,7 +29,8 @@
 //   - Forget: the IDs are appended and fsynced, and then Tidy removes the objects. Forgotten
 //     content is never stored again.
 //
-// A torn last line of a .jsonl file is no line.
+// A torn last line of a .jsonl file is no line. A damaged line is ignored by readers and by
+// Take; as long as states.jsonl has one, no object is removed. [Store.Repair] removes it.
 //
 // The caller ensures that one process at a time writes, except that a [Draft] may be made
 // meanwhile, one of each folder. Readers take no lock: they list the packs again if one that
@@ -37,7 +38,6 @@
 package states
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -129,6 +129,8 @@ type Store struct {
 	names     []string // of the packs
 	index     *pack.Index
 	forgotten map[pack.ID]bool
+	unknown   int              // number of damaged lines of forgotten.jsonl that name no object
+	absent    map[pack.ID]bool // see loadRefused
 }
 
 // Open returns the states of the workspace in root. Caches are below cacheDir.
@@ -152,28 +154,10 @@ func (s *Store) closePacks() error {
 	return errors.Join(errs...)
 }
 
-// A RecordError reports a line of states.jsonl or forgotten.jsonl that is damaged.
-type RecordError struct {
-	File    string
-	Offset  int64
-	Problem error
-}
-
-func (e *RecordError) Error() string {
-	return fmt.Sprintf("%s is damaged at offset %d: %v", e.File, e.Offset, e.Problem)
-}
-
-func (e *RecordError) Unwrap() error { return e.Problem }
-
 // States returns all states, oldest first. If lines are damaged, it returns the others, and
 // the *[RecordError] of the first one.
 func (s *Store) States() ([]*State, error) {
-	return readLines[State](s.root, recordsFile, func(st *State) error {
-		if st.ID == "" || st.Folder == "" || st.Tree == (pack.ID{}) || st.Coverage == (pack.ID{}) {
-			return errors.New("incomplete record")
-		}
-		return nil
-	})
+	return readLines(s.root, recordsFile, (*State).check)
 }
 
 // State returns the state with an id. The error is [fs.ErrNotExist] if there is none.
@@ -188,60 +172,9 @@ func (s *Store) State(id string) (*State, error) {
 	return nil, err
 }
 
-// readLines decodes the lines of a file that exists or not. A torn last line is ignored.
-func readLines[T any](root *os.Root, name string, valid func(*T) error) (list []*T, err error) {
-	data, failed := durable.ReadFile(root, name)
-	if errors.Is(failed, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if failed != nil {
-		return nil, failed
-	}
-	for at := 0; at < len(data); {
-		n := bytes.IndexByte(data[at:], '\n')
-		if n < 0 {
-			break
-		}
-		v := new(T)
-		problem := json.Unmarshal(data[at:at+n], v)
-		if problem == nil {
-			problem = valid(v)
-		}
-		switch {
-		case problem == nil:
-			list = append(list, v)
-		case err == nil:
-			err = &RecordError{name, int64(at), problem}
-		}
-		at += n + 1
-	}
-	return list, err
-}
-
-// line returns v as a line of a .jsonl file.
-func line(v any) ([]byte, error) {
-	data, err := json.Marshal(v)
-	return append(data, '\n'), err
-}
-
-// ErrForgotten is the error for an object that was deleted permanently.
-var ErrForgotten = errors.New("its content was deleted permanently")
-
-// loadForgotten reads the IDs of forgotten objects.
-func (s *Store) loadForgotten() error {
-	type forgotten struct{ Object pack.ID }
-	list, err := readLines[forgotten](s.root, forgottenFile, func(f *forgotten) error {
-		if f.Object == (pack.ID{}) {
-			return errors.New("incomplete record")
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	s.forgotten = make(map[pack.ID]bool, len(list))
-	for _, f := range list {
-		s.forgotten[f.Object] = true
+func (st *State) check() error {
+	if st.ID == "" || st.Folder == "" || st.Tree == (pack.ID{}) || st.Coverage == (pack.ID{}) {
+		return errIncomplete
 	}
 	return nil
 }

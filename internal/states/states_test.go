@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -313,11 +314,93 @@ func TestTornRecord(t *testing.T) {
 	if damage, ok := errors.AsType[*states.RecordError](err); !ok || damage.Offset != int64(len(data)) || len(list) != 2 || *list[1] != *one {
 		t.Errorf("states %v: %v", list, err)
 	}
-	if _, err := s.try(); err == nil {
-		t.Error("a state is taken beside a damaged record")
-	}
 	if problems, err := s.Verify(); err != nil || len(problems) != 1 {
 		t.Errorf("Verify: %v, %v", problems, err)
+	}
+	if err := s.Tidy(t.Context()); err == nil {
+		t.Error("objects are removed although what a record needs is unknown")
+	}
+	three := s.take()
+	if err := s.Remove(three.ID); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Concat(data, []byte("{}\n"), data)
+	if got, err := os.ReadFile(records); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("after Remove the records are %q, want %q: %v", got, want, err)
+	}
+	s.repair("states.jsonl", states.Repaired{Lines: 1})
+	if got, err := os.ReadFile(records); err != nil || !bytes.Equal(got, slices.Concat(data, data)) {
+		t.Errorf("after Repair the records are %q: %v", got, err)
+	}
+	s.healthy()
+}
+
+// repair repairs a file, of which a copy is kept.
+func (s *space) repair(name string, want states.Repaired) {
+	s.Helper()
+	kept := 0
+	got, err := s.Repair(path.Join(states.Dir, name), func() error { kept++; return nil })
+	if err != nil || *got != want || kept != 1 {
+		s.Errorf("Repair(%s): %+v, %d copies, %v; want %+v", name, got, kept, err, want)
+	}
+}
+
+// TestDamagedForgotten: forgotten content is not stored again, even if the line that names it is
+// damaged, and a repair loses it only if a missing content can be another one.
+func TestDamagedForgotten(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		damage    func(line []byte) []byte
+		forgotten int // number of objects that are missing
+		want      states.Repaired
+		stored    bool
+	}{
+		{"the ID is whole", func(line []byte) []byte { return line[1:] }, 1, states.Repaired{Lines: 1}, false},
+		{"the ID is whole, and another object is missing", func(line []byte) []byte { return line[1:] }, 2, states.Repaired{Lines: 1}, false},
+		{"zeros", func(line []byte) []byte { return make([]byte, len(line)) }, 1, states.Repaired{Lines: 1}, false},
+		{"zeros, and another object is missing", func(line []byte) []byte { return make([]byte, len(line)) }, 2, states.Repaired{Lines: 1, Unknown: 1}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSpace(t)
+			s.write("other", "another secret")
+			s.write("key", "secret")
+			s.take()
+			for _, name := range []string{"key", "other"}[:c.forgotten] {
+				if _, err := s.Forget(t.Context(), "folder", name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			name := filepath.Join(s.workspace, states.Dir, "forgotten.jsonl")
+			data, err := os.ReadFile(name)
+			if err == nil {
+				line, _, _ := bytes.Cut(data, []byte("\n"))
+				err = os.WriteFile(name, append(c.damage(line), '\n'), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.reopen()
+			if problems, err := s.Verify(); err != nil || len(problems) == 0 {
+				t.Errorf("Verify: %v, %v", problems, err)
+			}
+			s.stores("again", false)
+			s.repair("forgotten.jsonl", c.want)
+			s.reopen()
+			s.stores("once more", c.stored)
+			if problems, err := s.Verify(); err != nil || c.forgotten == 1 && len(problems) > 0 {
+				t.Errorf("after Repair: %v, %v", problems, err)
+			}
+		})
+	}
+}
+
+// stores checks whether a state holds a new file with the forgotten content.
+func (s *space) stores(name string, want bool) {
+	s.Helper()
+	s.write(name, "secret")
+	st := s.take()
+	if _, err := s.Find(st, name); (err == nil) != want {
+		s.Errorf("the state holds %s: %v, want %v", name, err == nil, want)
 	}
 }
 

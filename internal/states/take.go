@@ -27,6 +27,7 @@ type Request struct {
 	// Accept is called when everything that the state needs is durable, before the state
 	// exists. After an error there is no state. If nil, every state is accepted.
 	Accept func(*State) error
+	Damage  func(error)   // if not nil, it is called with damage that does not prevent the state
 }
 
 // errNothing ends the writing of a pack without objects.
@@ -125,12 +126,6 @@ func (t *taking) knows(id pack.ID) bool {
 	return ok
 }
 
-func (s *Store) isForgotten(id pack.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.forgotten[id]
-}
-
 // prepare makes the folder, and removes what an interrupted change left.
 func (s *Store) prepare() error {
 	if err := durable.MakeDir(s.root, Dir); err != nil {
@@ -149,9 +144,7 @@ func (s *Store) prepare() error {
 	if err := durable.Remove(s.root, temps...); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.loadForgotten()
+	return s.loadRefused()
 }
 
 // nextPack returns the name of a new pack.
@@ -175,8 +168,14 @@ func (t *taking) cacheName() string { return path.Join(t.cacheDir, t.state.Folde
 // then its objects do. openCache refuses an id that is in use.
 func (t *taking) openCache() error {
 	list, err := t.States()
-	if err != nil {
+	if _, ok := errors.AsType[*RecordError](err); err != nil && !ok {
 		return err
+	}
+	if t.unknown > 0 {
+		err = cmp.Or(err, errors.New(forgottenFile+" is damaged: which content was deleted permanently is not completely known"))
+	}
+	if err != nil && t.Damage != nil {
+		t.Damage(err)
 	}
 	byID := make(map[string]*State, len(list))
 	for _, st := range list {

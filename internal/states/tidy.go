@@ -16,9 +16,10 @@ import (
 	"github.com/bough-dev/bough/internal/pack"
 )
 
-// Remove removes the states with these ids. Their objects stay until [Store.Tidy].
+// Remove removes the states with these ids. Their objects stay until [Store.Tidy], and damaged
+// lines stay.
 func (s *Store) Remove(ids ...string) error {
-	data, err := s.recordLines()
+	data, err := wholeLines(s.root, recordsFile)
 	if err != nil {
 		return err
 	}
@@ -26,10 +27,7 @@ func (s *Store) Remove(ids ...string) error {
 	removed := false
 	for record := range bytes.Lines(data) {
 		var st State
-		if err := json.Unmarshal(record, &st); err != nil {
-			return err
-		}
-		if slices.Contains(ids, st.ID) {
+		if err := json.Unmarshal(record, &st); err == nil && slices.Contains(ids, st.ID) {
 			removed = true
 		} else {
 			kept = append(kept, record)
@@ -39,18 +37,6 @@ func (s *Store) Remove(ids ...string) error {
 		_, err = durable.Replace(s.root, recordsFile, durable.Bytes(kept...))
 	}
 	return err
-}
-
-// recordLines returns the whole lines of states.jsonl, all of which are valid.
-func (s *Store) recordLines() ([]byte, error) {
-	if _, err := s.States(); err != nil {
-		return nil, err
-	}
-	data, err := durable.ReadFile(s.root, recordsFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return data[:bytes.LastIndexByte(data, '\n')+1], err
 }
 
 // Forget deletes the content of the files that states of a folder have at a path, in every
@@ -86,7 +72,7 @@ func (s *Store) Forget(ctx context.Context, folder, name string) (ids []pack.ID,
 		if s.isForgotten(e.ID) {
 			continue
 		}
-		record, err := line(map[string]pack.ID{"object": e.ID})
+		record, err := line(forgotten{e.ID})
 		if err != nil {
 			return nil, err
 		}
@@ -257,6 +243,7 @@ type marking struct {
 	live      map[pack.ID]bool
 	trees     map[pack.ID]bool // those that were read
 	coverages map[pack.ID]bool
+	absent    map[pack.ID]bool // if not nil, contents that are missing are collected
 }
 
 // mark marks all objects that the states need. The caller holds s.mu.
@@ -275,7 +262,7 @@ func (s *Store) mark() (*marking, error) {
 }
 
 func (s *Store) marking() *marking {
-	return &marking{s, map[pack.ID]bool{}, map[pack.ID]bool{}, map[pack.ID]bool{}}
+	return &marking{Store: s, live: map[pack.ID]bool{}, trees: map[pack.ID]bool{}, coverages: map[pack.ID]bool{}}
 }
 
 func (m *marking) state(st *State) error {
@@ -291,6 +278,10 @@ func (m *marking) keeps(id pack.ID) bool { return m.live[id] && !m.forgotten[id]
 // has returns an error if the store neither has an object nor forgot it.
 func (m *marking) has(id pack.ID) error {
 	if _, ok := m.index.Size(id); ok || m.forgotten[id] {
+		return nil
+	}
+	if m.absent != nil {
+		m.absent[id] = true
 		return nil
 	}
 	return fmt.Errorf("object %v: %w", id, fs.ErrNotExist)
@@ -371,6 +362,9 @@ func (s *Store) Verify() (problems []error, err error) {
 		}
 	}
 	if _, err := s.Folders(); err != nil {
+		problems = append(problems, err)
+	}
+	if _, err := readLines(s.root, forgottenFile, (*forgotten).check); err != nil {
 		problems = append(problems, err)
 	}
 	list, err := s.States()

@@ -200,6 +200,11 @@ func (r *reading) of(l *store.Line, node int, scope []string, f *Folder) (*state
 			return st, nil
 		}
 	}
+	for _, st := range slices.Backward(r.list) { // the line of the link may be lost
+		if st.MessageID == l.ID(node) && slices.Contains(scope, st.SessionID) && (f == nil || f.ID == st.Folder) {
+			return st, nil
+		}
+	}
 	return nil, nil
 }
 

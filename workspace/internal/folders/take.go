@@ -249,6 +249,7 @@ func (f *Folder) request(w *store.Store, state states.State, o files.SnapOptions
 	}
 	return states.Request{
 		State: state, Dir: f.Path, Secrets: o.Secrets, Sources: rules.Outside,
+		Damage: func(err error) { w.Opts.Note(err.Error() + "; 'bough doctor --fix' repairs it") },
 		Scan: scan.Options{
 			Rules:    rules.Rules(),
 			Progress: func(done, total int64) { w.Opts.Progress("reading "+f.Path, done, total) },
@@ -274,7 +275,7 @@ func Coverage(ctx context.Context, w *store.Store, dir string) (*files.Coverage,
 		}
 		c := &files.Coverage{Folder: f.Path, Files: now.Files, Bytes: now.Bytes, Left: leftOf(left)}
 		list, err := s.States()
-		if err != nil {
+		if _, ok := errors.AsType[*states.RecordError](err); err != nil && !ok {
 			return nil, err
 		}
 		c.Store.States = len(list)

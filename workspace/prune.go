@@ -10,7 +10,9 @@ import (
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/eraser"
+	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
@@ -35,9 +37,11 @@ type PruneDecision struct {
 	Reason    string    `json:"reason"` // in words
 }
 
-// A PruneResult lists all automatic checkpoints, oldest first.
+// A PruneResult lists all automatic checkpoints, oldest first, and the states of folders that
+// are removed.
 type PruneResult struct {
 	Checkpoints []PruneDecision `json:"checkpoints"`
+	States      []files.Pruned  `json:"states"` // those that are removed
 }
 
 // prunedMark is the suffix of a folder that a prune made in the trash, and
@@ -50,7 +54,9 @@ const (
 // Prune moves the automatic checkpoints that [Options.Retention] does not keep
 // to the trash, and deletes those that earlier prunes moved there at least a
 // week ago. It keeps named checkpoints, those that others depend on, and
-// Penguin's.
+// Penguin's. With the checkpoints that it deletes go the automatic states of folders that were
+// taken at the same messages, and the oldest ones if all states together are larger than
+// [Options.FilesLimit]; undo does not bring states back.
 func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*PruneResult, error) {
 	return prune(ctx, w.store, o, packedTo{auto: o.After != ""})
 }
@@ -58,10 +64,20 @@ func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*PruneResult, er
 func prune(ctx context.Context, w *store.Store, o PruneOptions, after packedTo) (*PruneResult, error) {
 	decide := func(v *store.View) (*PruneResult, error) {
 		list, err := judge(v, w.Opts.Retention, needed)
-		return &PruneResult{list}, err
+		return &PruneResult{Checkpoints: list, States: []files.Pruned{}}, err
 	}
 	if o.DryRun {
-		return store.Read(ctx, w, decide)
+		return store.Read(ctx, w, func(v *store.View) (*PruneResult, error) {
+			p, err := decide(v)
+			if err != nil {
+				return p, err
+			}
+			pruning, err := planStates(v)
+			if err == nil {
+				p.States = pruning.Removed
+			}
+			return p, err
+		})
 	}
 	return store.Update(ctx, w, operation.Operation{Verb: "prune", Auto: after.auto}, func(tx *store.Tx) (*PruneResult, error) {
 		p, err := decide(tx.View)
@@ -77,12 +93,28 @@ func prune(ctx context.Context, w *store.Store, o PruneOptions, after packedTo) 
 				return p, err
 			}
 		}
+		pruning, err := planStates(tx.View)
+		if err != nil {
+			return p, err
+		}
 		purged, err := eraser.Purge(tx, isPurgeable(tx.View))
+		if err == nil {
+			p.States, err = pruning.Removed, pruning.Apply(tx.View)
+		}
 		if err == nil && (!after.auto || purged > 0 || !after.raw && (after.untidy || usesRawPack(tx, string(o.After)))) {
 			err = tx.TidyPacks()
 		}
 		return p, err
 	})
+}
+
+// planStates decides which states of folders a prune removes.
+func planStates(v *store.View) (*folders.Pruning, error) {
+	removed, err := eraser.Purgeable(v, isPurgeable(v))
+	if err != nil {
+		return nil, err
+	}
+	return folders.PlanPrune(v, removed)
 }
 
 // usesRawPack reports whether a packed checkpoint uses a pack with messages that are not

@@ -17,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/importer"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
@@ -63,7 +64,7 @@ func (w *Workspace) Usage(ctx context.Context, limit int) (*usage.Report, error)
 		if err := v.Whole(); err != nil {
 			return nil, err
 		}
-		u := &usage.Report{Path: w.store.Dir}
+		u := &usage.Report{Path: w.store.Dir, StatesLimit: folders.Limit(w.store)}
 		kinds := map[usage.Kind]*usage.Files{}
 		sizes := map[string]int64{}
 		for _, kind := range usageKinds {

@@ -136,6 +136,10 @@ type Options struct {
 	// does [checkpoint.PackAll] in Penguin's dialect; see [Workspace.CheckPacking].
 	Packing checkpoint.Packing
 
+	// FilesLimit is the maximum size of the states of folders in bytes: the oldest automatic ones
+	// are removed when a new one exceeds it. Zero means 2 GiB; a negative value means no limit.
+	FilesLimit int64
+
 	// UserConfig is the path of the user's settings, which the workspace's
 	// config.json overrides. Empty means none.
 	UserConfig string

@@ -43,7 +43,11 @@ func (p *program) usage(u *usage.Report) {
 	const width = len("999 kB")
 	for _, k := range u.Kinds {
 		if k.Files > 0 {
-			fmt.Fprintf(p.stdout, "%*s  %s (%s)\n", width, size(k.Bytes), strings.ReplaceAll(string(k.Kind), "_", " "), count(k.Files, "file"))
+			files := count(k.Files, "file")
+			if k.Kind == usage.UsageStates && u.StatesLimit > 0 {
+				files += ", at most " + size(u.StatesLimit)
+			}
+			fmt.Fprintf(p.stdout, "%*s  %s (%s)\n", width, size(k.Bytes), strings.ReplaceAll(string(k.Kind), "_", " "), files)
 		}
 	}
 	fmt.Fprintf(p.stdout, "%*s  %s\n", width, size(u.Bytes), p.paint.bold("total"))

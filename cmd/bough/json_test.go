@@ -615,6 +615,14 @@ func (s *jsonStory) files() {
 	s.do("branch", "Bread", filepath.Join(s.t.TempDir(), "branch"), "--files", "--dir", dir)
 	s.do("files", "forget", "flour.txt", "--dir", dir, "--yes")
 	s.do("files", "export", first, filepath.Join(s.t.TempDir(), "out"))
+	records, err := os.ReadFile(filepath.Join(s.dir, "states", "states.jsonl"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.write("states/states.jsonl", strings.ReplaceAll(string(records), `"manual"`, `"prompt"`)) // as a hook takes them
+	s.do("config", "KEY", "|", "config", "files.limit", "1")
+	s.do("prune", "--dry-run")
+	s.do("config", "KEY", "|", "config", "files.limit", "--unset")
 }
 
 func (s *jsonStory) write(path, text string) {

@@ -45,8 +45,9 @@ func (p *program) options(dir string) (*workspace.Options, error) {
 	var wait, keepAll, maxAge config.Time
 	var keep checkpoint.Retention
 	var pack checkpoint.Packing
+	var filesLimit int64
 	err = errors.Join(
-		l.Decode("wait", &wait), l.Decode("pack", &pack),
+		l.Decode("wait", &wait), l.Decode("pack", &pack), l.Decode("files.limit", &filesLimit),
 		l.Decode("retention.keep_all", &keepAll), l.Decode("retention.every", &keep.EveryNth),
 		l.Decode("retention.max_age", &maxAge), l.Decode("retention.limit", &keep.Limit))
 	if err != nil {
@@ -66,6 +67,7 @@ func (p *program) options(dir string) (*workspace.Options, error) {
 		Wait:       cmp.Or(p.wait, -1), // the library takes zero for its default
 		Retention:  keep,
 		Packing:    pack,
+		FilesLimit: filesLimit,
 		UserConfig: l.User.Path,
 		Existing:   true,
 	}, nil

@@ -17,7 +17,11 @@ func (p *program) pruneVerb() verb {
 		long: `By default, keeps all automatic checkpoints of the last day, one of every ten older ones, none older
 than 30 days, and at most 1,000. Checkpoints with a name or a bookmark are always kept. Removed
 checkpoints stay in the trash for a week. A file of packed messages of which the remaining ones need
-less than half is rewritten. Prints for each checkpoint whether it is kept, and why.`,
+less than half is rewritten. Prints for each checkpoint whether it is kept, and why.
+
+With checkpoints that are deleted from the trash go the automatic states of folders at the same
+messages. If all states take more than the setting files.limit, the oldest automatic ones go too,
+but none of the last week that undo needs. Undo does not bring states back.`,
 		example: `bough prune --dry-run`,
 		flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "only print what would be removed"},
@@ -87,6 +91,14 @@ func (p *program) pruning(pruning *workspace.PruneResult, dry bool) {
 			removed++
 		}
 		fmt.Fprintf(p.stdout, "%s  %s  %-14s  %s\n", verdict, clean(c.ID), age(c.CreatedAt), line(c.Reason))
+	}
+	for _, st := range pruning.States {
+		fmt.Fprintf(p.stdout, "%s  %s  %-14s  %s\n", p.paint.yellow("drop"), clean(st.ID), age(st.Time), line("state of "+st.Dir+": "+st.Reason))
+	}
+	if n := len(pruning.States); n > 0 && dry {
+		fmt.Fprintf(p.stderr, "Dry run: would delete %s of folders\n", count(n, "state"))
+	} else if n > 0 {
+		fmt.Fprintf(p.stderr, "Deleted %s of folders\n", count(n, "state"))
 	}
 	switch {
 	case len(pruning.Checkpoints) == 0:

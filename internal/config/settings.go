@@ -48,6 +48,7 @@ func Settings() []Setting {
 		{"retention.every", Number, `10`, false, "keep one of this many older automatic checkpoints"},
 		{"retention.max_age", Duration, `"720h"`, false, "remove automatic checkpoints above this age; \"forever\" keeps them"},
 		{"retention.limit", Limit, `1000`, false, "maximum number of automatic checkpoints; -1 for no limit"},
+		{"files.limit", Limit, `2147483648`, false, "maximum size of the states of folders in bytes; -1 for no limit"},
 		{"agents.max_calls", Number, `128`, false, "maximum number of tool calls in a reply; more fail the turn"},
 		{"explore.enabled", Flag, `true`, false, "whether strategies may be explored"},
 		{"explore.max_depth", Number, `3`, false, "maximum depth of branches"},

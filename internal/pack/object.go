@@ -239,6 +239,22 @@ func (x *Index) Uses(live func(id ID) bool) []Use {
 	return list
 }
 
+// Stored returns a function that estimates how many bytes of its pack an object takes, 0 for
+// an object that the index does not have.
+func (x *Index) Stored() func(id ID) int64 {
+	ratio := make([]float64, len(x.packs))
+	for i, use := range x.Uses(func(ID) bool { return false }) {
+		ratio[i] = float64(x.packs[i].End()) / float64(max(use.Size, 1))
+	}
+	return func(id ID) int64 {
+		at, ok := x.places[id]
+		if !ok {
+			return 0
+		}
+		return int64(float64(at.size) * ratio[at.pack])
+	}
+}
+
 // Read calls each with the content of objects: in the order of their places, each object
 // once, in pieces of up to 1 MiB, the last of which has last set. The pieces are valid until
 // each returns. Read verifies objects before it passes their last piece, and stops with a

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -87,6 +88,21 @@ var scenes = []scene{
 			s.Fatal(err)
 		}
 	}, func(s *states.Store, _ *space) error { return s.Tidy(context.Background()) }, nil, ""},
+	{"shrink that removes a pack and rewrites another", func(s *space) {
+		for name, size := range map[string]int{"little": 1000, "large": 10_000} {
+			content := make([]byte, size)
+			rand.NewChaCha8([32]byte{byte(size % 7)}).Read(content)
+			s.write(name, string(content))
+		}
+		s.take()
+		for i := range 2 {
+			s.write("little", fmt.Sprint(i))
+			s.take()
+		}
+		if err := s.Remove("state-1", "state-2"); err != nil {
+			s.Fatal(err)
+		}
+	}, func(s *states.Store, _ *space) error { return s.Shrink(context.Background(), 11_000) }, nil, ""},
 	{"forget", func(s *space) {
 		s.write("a", "1")
 		s.write("token", "secret")

@@ -2,9 +2,14 @@ package states
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io/fs"
+	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/filetree"
 	"github.com/bough-dev/bough/internal/pack"
 )
 
@@ -134,4 +139,71 @@ func (s *Store) recoverForgotten(data []byte) (lines [][]byte, unknown int, err 
 		}
 	}
 	return lines, s.unknown - len(absent), nil
+}
+
+// Forget deletes the content of the files that states of a folder have at a path, in every
+// state and at every path, and returns the IDs of the objects. Trees and IDs stay.
+func (s *Store) Forget(ctx context.Context, folder, name string) (ids []pack.ID, err error) {
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	list, err := s.States()
+	if err != nil {
+		return nil, err
+	}
+	trees, err := s.trees()
+	if err != nil {
+		return nil, err
+	}
+	var lines []byte
+	for _, st := range list {
+		if st.Folder != folder {
+			continue
+		}
+		e, err := s.Find(st, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.Type != filetree.File || trees[e.ID] || slices.Contains(ids, e.ID) {
+			continue // the empty file is also the empty tree
+		}
+		ids = append(ids, e.ID)
+		if s.isForgotten(e.ID) {
+			continue
+		}
+		record, err := line(forgotten{e.ID})
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, record...)
+	}
+	if len(lines) > 0 {
+		if _, err := durable.Append(s.root, forgottenFile, lines); err != nil {
+			return nil, err
+		}
+		if err := s.dropCaches(); err != nil {
+			return nil, err
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return ids, s.Tidy(ctx)
+}
+
+// trees returns the trees of all states.
+func (s *Store) trees() (map[pack.ID]bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	m, err := s.mark()
+	if err != nil {
+		return nil, err
+	}
+	return m.trees, nil
 }

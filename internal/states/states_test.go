@@ -13,9 +13,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/filetree"
 	"github.com/bough-dev/bough/internal/pack"
 	"github.com/bough-dev/bough/internal/scan"
@@ -452,6 +454,59 @@ func TestTidy(t *testing.T) {
 	if size, err := s.Size(); err != nil || size > 4096 {
 		t.Errorf("one state takes %d bytes: %v", size, err)
 	}
+}
+
+// TestShrink: a pack of which little is not needed is rewritten only if all packs are larger than
+// the limit, and without room for a new pack, nothing that is needed is removed.
+func TestShrink(t *testing.T) {
+	s := newSpace(t)
+	now := map[string]string{}
+	for i, size := range []int{1000, 10_000} {
+		content := make([]byte, size)
+		rand.NewChaCha8([32]byte{byte(i)}).Read(content)
+		now[fmt.Sprint(i)] = string(content)
+		s.write(fmt.Sprint(i), string(content))
+	}
+	s.take()
+	s.write("0", "x")
+	s.take()
+	now["0"] = "y"
+	s.write("0", "y")
+	last := s.take()
+	if err := s.Remove("state-1", "state-2"); err != nil {
+		t.Fatal(err)
+	}
+	size := func() int64 {
+		n, err := s.Size()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if costs, err := s.Costs([]*states.State{last, last}); err != nil || costs[0] < 9_500 || costs[0] > 11_000 || costs[1] != 0 {
+		t.Errorf("costs %v, %v", costs, err)
+	}
+	restore := durable.Interpose(func(_ *os.Root, st durable.Step) error {
+		if st.Do == durable.Write {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	err := s.Shrink(t.Context(), 11_000)
+	restore()
+	if got := s.packs(); !errors.Is(err, syscall.ENOSPC) || len(got) != 2 {
+		t.Errorf("on a full disk: %v, packs %v", err, got)
+	}
+	s.check(last, now)
+	before := size()
+	if err := s.Tidy(t.Context()); err != nil || size() != before {
+		t.Errorf("Tidy rewrites: %d bytes, %d before; %v", size(), before, err)
+	}
+	if err := s.Shrink(t.Context(), 11_000); err != nil || size() > 11_000 {
+		t.Errorf("Shrink leaves %d bytes: %v", size(), err)
+	}
+	s.check(last, now)
+	s.healthy()
 }
 
 // TestTidyKeepsTheEmptyObject: a pack of which only an empty file is needed is kept, or that

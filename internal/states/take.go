@@ -27,7 +27,7 @@ type Request struct {
 	// Accept is called when everything that the state needs is durable, before the state
 	// exists. After an error there is no state. If nil, every state is accepted.
 	Accept func(*State) error
-	Damage  func(error)   // if not nil, it is called with damage that does not prevent the state
+	Damage func(error) // if not nil, it is called with damage that does not prevent the state
 }
 
 // errNothing ends the writing of a pack without objects.

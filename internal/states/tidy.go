@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"math"
 	"path"
 	"slices"
+	"syscall"
 
 	"github.com/bough-dev/bough/internal/durable"
-	"github.com/bough-dev/bough/internal/filetree"
 	"github.com/bough-dev/bough/internal/pack"
 )
 
@@ -39,73 +38,6 @@ func (s *Store) Remove(ids ...string) error {
 	return err
 }
 
-// Forget deletes the content of the files that states of a folder have at a path, in every
-// state and at every path, and returns the IDs of the objects. Trees and IDs stay.
-func (s *Store) Forget(ctx context.Context, folder, name string) (ids []pack.ID, err error) {
-	if err := s.prepare(); err != nil {
-		return nil, err
-	}
-	list, err := s.States()
-	if err != nil {
-		return nil, err
-	}
-	trees, err := s.trees()
-	if err != nil {
-		return nil, err
-	}
-	var lines []byte
-	for _, st := range list {
-		if st.Folder != folder {
-			continue
-		}
-		e, err := s.Find(st, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if e.Type != filetree.File || trees[e.ID] || slices.Contains(ids, e.ID) {
-			continue // the empty file is also the empty tree
-		}
-		ids = append(ids, e.ID)
-		if s.isForgotten(e.ID) {
-			continue
-		}
-		record, err := line(forgotten{e.ID})
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, record...)
-	}
-	if len(lines) > 0 {
-		if _, err := durable.Append(s.root, forgottenFile, lines); err != nil {
-			return nil, err
-		}
-		if err := s.dropCaches(); err != nil {
-			return nil, err
-		}
-	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return ids, s.Tidy(ctx)
-}
-
-// trees returns the trees of all states.
-func (s *Store) trees() (map[pack.ID]bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.load(); err != nil {
-		return nil, err
-	}
-	m, err := s.mark()
-	if err != nil {
-		return nil, err
-	}
-	return m.trees, nil
-}
-
 const (
 	maxTidy   = 256 << 20 // size in bytes of the packs that are rewritten at once, without those that must be
 	smallPack = 8 << 20   // size in bytes of packs that are merged
@@ -115,8 +47,15 @@ const (
 // Tidy gives space back: it removes packs of which no state needs an object, and writes one
 // new pack for those of which states need less than half, those with forgotten objects, and
 // small ones if there are many, of up to 256 MiB together. If an object that a state needs
-// cannot be found, it changes nothing and returns the error.
-func (s *Store) Tidy(ctx context.Context) error {
+// cannot be found, it changes nothing and returns the error. It needs room for the new pack; if
+// there is none, it only removes packs, and returns the error.
+func (s *Store) Tidy(ctx context.Context) error { return s.tidy(ctx, math.MaxInt64) }
+
+// Shrink is [Store.Tidy], and also rewrites the packs with the most bytes that no state needs
+// until all packs together have at most limit bytes, if states need no more.
+func (s *Store) Shrink(ctx context.Context, limit int64) error { return s.tidy(ctx, limit) }
+
+func (s *Store) tidy(ctx context.Context, limit int64) error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
@@ -132,9 +71,11 @@ func (s *Store) Tidy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	removed, rewritten := s.plan(m)
+	removed, rewritten := s.plan(m, limit)
 	if len(rewritten) > 0 {
-		if err := s.merge(ctx, rewritten, m); err != nil {
+		if err = s.merge(ctx, rewritten, m); errors.Is(err, syscall.ENOSPC) {
+			rewritten = nil // what is removed makes room for the next time
+		} else if err != nil {
 			return err
 		}
 	}
@@ -146,19 +87,22 @@ func (s *Store) Tidy(ctx context.Context) error {
 	for _, i := range append(removed, rewritten...) {
 		gone = append(gone, path.Join(Dir, names[i]))
 	}
-	return durable.Remove(s.root, gone...)
+	return errors.Join(err, durable.Remove(s.root, gone...))
 }
 
 // plan decides which packs are removed, and which are rewritten.
-func (s *Store) plan(m *marking) (removed, rewritten []int) {
+func (s *Store) plan(m *marking, limit int64) (removed, rewritten []int) {
 	var small []int
-	var size int64
+	var size, all int64
+	waste := make([]int64, len(s.packs)) // of packs that stay
 	rewrite := func(i int) {
 		if size += s.packs[i].End(); size <= maxTidy || len(rewritten) == 0 {
 			rewritten = append(rewritten, i)
 		}
 	}
 	for i, use := range s.index.Uses(m.keeps) {
+		needed := int64(float64(s.packs[i].End()) * float64(use.Live) / float64(max(use.Size, 1)))
+		all += needed
 		switch {
 		case use.Objects == 0:
 			removed = append(removed, i)
@@ -166,10 +110,24 @@ func (s *Store) plan(m *marking) (removed, rewritten []int) {
 			rewritten = append(rewritten, i)
 		case use.Live < use.Size/2:
 			rewrite(i)
-		case s.packs[i].End() < smallPack:
-			small = append(small, i)
+		default:
+			if s.packs[i].End() < smallPack {
+				small = append(small, i)
+			}
+			waste[i] = s.packs[i].End() - needed
+			all += waste[i]
 		}
 	}
+	for all > limit && len(waste) > 0 {
+		i := slices.Index(waste, slices.Max(waste))
+		if waste[i] <= 0 {
+			break
+		}
+		rewrite(i)
+		all -= waste[i]
+		waste[i] = 0
+	}
+	small = slices.DeleteFunc(small, func(i int) bool { return slices.Contains(rewritten, i) })
 	if len(small) >= manyPacks {
 		for _, i := range small {
 			rewrite(i)
@@ -235,167 +193,4 @@ func (s *Store) verifyTemp(name string, objects int) error {
 		return fmt.Errorf("the new pack has %d objects, not %d", n, objects)
 	}
 	return nil
-}
-
-// A marking finds the objects that states need.
-type marking struct {
-	*Store
-	live      map[pack.ID]bool
-	trees     map[pack.ID]bool // those that were read
-	coverages map[pack.ID]bool
-	absent    map[pack.ID]bool // if not nil, contents that are missing are collected
-}
-
-// mark marks all objects that the states need. The caller holds s.mu.
-func (s *Store) mark() (*marking, error) {
-	list, err := s.States()
-	if err != nil {
-		return nil, err
-	}
-	m := s.marking()
-	for _, st := range list {
-		if err := m.state(st); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
-}
-
-func (s *Store) marking() *marking {
-	return &marking{Store: s, live: map[pack.ID]bool{}, trees: map[pack.ID]bool{}, coverages: map[pack.ID]bool{}}
-}
-
-func (m *marking) state(st *State) error {
-	if err := errors.Join(m.tree(st.Tree), m.coverage(st.Coverage)); err != nil {
-		return fmt.Errorf("state %s: %w", st.ID, err)
-	}
-	return nil
-}
-
-// keeps reports whether an object must be kept.
-func (m *marking) keeps(id pack.ID) bool { return m.live[id] && !m.forgotten[id] }
-
-// has returns an error if the store neither has an object nor forgot it.
-func (m *marking) has(id pack.ID) error {
-	if _, ok := m.index.Size(id); ok || m.forgotten[id] {
-		return nil
-	}
-	if m.absent != nil {
-		m.absent[id] = true
-		return nil
-	}
-	return fmt.Errorf("object %v: %w", id, fs.ErrNotExist)
-}
-
-func (m *marking) tree(id pack.ID) error {
-	if m.trees[id] {
-		return nil
-	}
-	m.trees[id], m.live[id] = true, true
-	data, err := m.index.Get(id)
-	if err != nil {
-		return err
-	}
-	t, err := filetree.Decode(data)
-	if err != nil {
-		return fmt.Errorf("tree %v: %w", id, err)
-	}
-	for _, e := range t {
-		if e.Type == filetree.Dir {
-			err = m.tree(e.ID)
-		} else if !m.live[e.ID] {
-			m.live[e.ID] = true
-			err = m.has(e.ID)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", e.Name, err)
-		}
-	}
-	return nil
-}
-
-func (m *marking) coverage(id pack.ID) error {
-	if m.coverages[id] {
-		return nil
-	}
-	m.coverages[id], m.live[id] = true, true
-	data, err := m.index.Get(id)
-	if err != nil {
-		return err
-	}
-	var c Coverage
-	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&c); err != nil {
-		return fmt.Errorf("coverage %v: %w", id, err)
-	}
-	for _, source := range c.Rules.Sources {
-		m.live[source.Object] = true
-		if err := m.has(source.Object); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// An UnfinishedError reports that a pack has content that was to be deleted permanently.
-// [Store.Tidy] removes it.
-type UnfinishedError struct{ Pack string }
-
-func (e *UnfinishedError) Error() string {
-	return path.Join(Dir, e.Pack) + " still has content that was to be deleted permanently"
-}
-
-// Verify reads everything, and returns what is damaged: a *[RecordError], a
-// *[pack.DamageError] of a pack, an *[UnfinishedError], or the error of a state that needs an
-// object that is missing.
-func (s *Store) Verify() (problems []error, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.closePacks(); err != nil {
-		return nil, err
-	}
-	if err := s.load(); err != nil {
-		return nil, err
-	}
-	for _, p := range s.packs {
-		for _, damage := range p.Verify() {
-			problems = append(problems, damage)
-		}
-	}
-	if _, err := s.Folders(); err != nil {
-		problems = append(problems, err)
-	}
-	if _, err := readLines(s.root, forgottenFile, (*forgotten).check); err != nil {
-		problems = append(problems, err)
-	}
-	list, err := s.States()
-	if err != nil {
-		problems = append(problems, err)
-	}
-	m := s.marking()
-	for _, st := range list {
-		if err := m.state(st); err != nil {
-			problems = append(problems, err)
-		}
-	}
-	for i, p := range s.packs {
-		if s.hasForgotten(p) {
-			problems = append(problems, &UnfinishedError{s.names[i]})
-		}
-	}
-	return problems, nil
-}
-
-// Size returns the size of all packs in bytes.
-func (s *Store) Size() (bytes int64, err error) {
-	names, err := s.packNames()
-	for _, name := range names {
-		info, err := s.root.Stat(path.Join(Dir, name))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return 0, err
-		}
-		if err == nil {
-			bytes += info.Size()
-		}
-	}
-	return bytes, err
 }

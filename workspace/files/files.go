@@ -193,3 +193,12 @@ type Forgotten struct {
 	Objects []string `json:"objects"` // SHA-256 of the contents
 	DryRun  bool     `json:"dry_run"`
 }
+
+// A Pruned is a state that a prune removed, or would remove.
+type Pruned struct {
+	ID     string    `json:"id"`
+	Dir    string    `json:"dir"` // path of the folder when it was last used
+	Time   time.Time `json:"time"`
+	At     string    `json:"at"`     // see [State]
+	Reason string    `json:"reason"` // in words
+}

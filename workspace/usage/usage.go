@@ -12,6 +12,7 @@ type Report struct {
 	Bytes         int64          `json:"bytes"`
 	Files         int            `json:"files"`
 	Kinds         []Files        `json:"kinds"`         // all kinds, in a fixed order
+	StatesLimit   int64          `json:"states_limit"`  // maximum size of the states of folders, 0 for no limit
 	Conversations []Conversation `json:"conversations"` // largest first
 	More          int            `json:"more"`          // number of conversations that are not listed
 }

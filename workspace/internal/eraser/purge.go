@@ -138,7 +138,7 @@ func keepNamed(v *store.View, sums map[string]bool, name string) error {
 // Purge deletes the folders of the trash that match by name and time, and returns their
 // number.
 func Purge(tx *store.Tx, match func(name string, at time.Time) bool) (n int, err error) {
-	folders, err := purgeable(tx.View, match)
+	folders, err := Purgeable(tx.View, match)
 	for _, name := range folders {
 		if err != nil {
 			break
@@ -151,12 +151,12 @@ func Purge(tx *store.Tx, match func(name string, at time.Time) bool) (n int, err
 
 // HasPurgeable reports whether [Purge] would delete anything.
 func HasPurgeable(v *store.View, match func(name string, at time.Time) bool) bool {
-	folders, err := purgeable(v, match)
+	folders, err := Purgeable(v, match)
 	return err == nil && len(folders) > 0
 }
 
-// purgeable returns the folders of the trash that match.
-func purgeable(v *store.View, match func(name string, at time.Time) bool) (folders []string, err error) {
+// Purgeable returns the names of the folders of the trash that match.
+func Purgeable(v *store.View, match func(name string, at time.Time) bool) (folders []string, err error) {
 	entries, err := durable.ReadDir(v.Root, store.TrashDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -163,9 +163,13 @@ func (f *Folder) takeLocked(ctx context.Context, w *store.Store, verb string, wa
 			return f.commit(ctx, w, s, d, want)
 		})
 		d.Discard()
-		if !errors.Is(err, states.ErrStale) {
-			return taken, explain(err)
+		if errors.Is(err, states.ErrStale) {
+			continue
 		}
+		if err == nil {
+			bound(ctx, w, root, s, verb)
+		}
+		return taken, explain(err)
 	}
 	taken, err = store.Update(ctx, w, operation.Operation{Verb: verb}, func(*store.Tx) (*Taken, error) { // other writers do not stop
 		d, err := f.draft(ctx, w, s, want)

@@ -19,6 +19,7 @@ type Options struct {
 	Existing       bool
 	Retention      checkpoint.Retention
 	Packing        checkpoint.Packing
+	FilesLimit     int64
 	UserConfig     string
 	UserState      string
 	UndoAge        time.Duration

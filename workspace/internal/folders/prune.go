@@ -1,0 +1,327 @@
+package folders
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/states"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/tidwall/gjson"
+)
+
+const (
+	defaultLimit = 2 << 30            // bytes of the packs
+	undoAge      = 7 * 24 * time.Hour // how long states that undo needs are kept
+)
+
+// A Pruning is what a prune of states removes.
+type Pruning struct {
+	Removed []files.Pruned
+
+	full bool // the packs are larger than the limit
+}
+
+// PlanPrune decides which states a prune removes. removed are the folders of the trash that it
+// deletes: states go with the automatic checkpoints in them. If the packs are larger than the
+// limit, the oldest automatic states go until nine tenths of it are left. It keeps states that
+// are not automatic, those of named checkpoints, branches and bookmarks, those that explorations
+// and operations of the last week name, and the newest of each kind of a folder. If the states are damaged, it
+// keeps all, and adds a note.
+func PlanPrune(v *store.View, removed []string) (*Pruning, error) {
+	p, err := planPrune(v, removed)
+	if e := store.Explain(err); err != nil && e.Code == fault.Damaged {
+		v.Store.Opts.Note("no state of a folder is removed: " + e.Message)
+		return &Pruning{Removed: []files.Pruned{}}, nil
+	}
+	return p, err
+}
+
+func planPrune(v *store.View, removed []string) (*Pruning, error) {
+	s := open(v.Root)
+	defer s.Close()
+	size, err := s.Size()
+	if err != nil {
+		return nil, err
+	}
+	p := &Pruning{[]files.Pruned{}, exceeds(v.Store, size)}
+	points, err := branchPoints(v, removed)
+	if err != nil || !p.full && len(points) == 0 {
+		return p, err
+	}
+	if _, err := s.States(); err != nil { // what a damaged line needs is unknown
+		return nil, explain(err)
+	}
+	return read(v, func(r *reading) (*Pruning, error) {
+		claims, err := r.claims()
+		if err != nil {
+			return nil, err
+		}
+		claims = slices.DeleteFunc(claims, func(c claim) bool {
+			if c.needed || !slices.ContainsFunc(points, func(b branchPoint) bool { return b.has(c.State) }) {
+				return false
+			}
+			p.add(r, c.State, "its automatic checkpoint was deleted")
+			return true
+		})
+		if !p.full {
+			return p, nil
+		}
+		gone, err := surplus(claims, Limit(v.Store)/10*9, r.Costs)
+		for _, st := range gone {
+			p.add(r, st, "the states take more than files.limit")
+		}
+		return p, err
+	})
+}
+
+// Limit returns the maximum size of the states of a workspace in bytes, 0 if there is no limit.
+func Limit(w *store.Store) int64 {
+	if w.Opts.FilesLimit == 0 {
+		return defaultLimit
+	}
+	return max(w.Opts.FilesLimit, 0)
+}
+
+// exceeds reports whether states of some bytes are more than the limit of a workspace.
+func exceeds(w *store.Store, size int64) bool { return Limit(w) > 0 && size > Limit(w) }
+
+func (p *Pruning) add(r *reading, st *states.State, reason string) {
+	p.Removed = append(p.Removed, files.Pruned{ID: st.ID, Dir: r.paths[st.Folder], Time: store.TimeOf(st.Time), At: string(st.At), Reason: reason})
+}
+
+// Apply removes what was planned.
+func (p *Pruning) Apply(v *store.View) error {
+	if len(p.Removed) == 0 && !p.full {
+		return nil
+	}
+	s := open(v.Root)
+	defer s.Close()
+	ids := make([]string, len(p.Removed))
+	for i, st := range p.Removed {
+		ids[i] = st.ID
+	}
+	err := s.Remove(ids...)
+	if err == nil {
+		err = s.Shrink(v.Ctx, cmp.Or(Limit(v.Store), math.MaxInt64))
+	}
+	return explain(err)
+}
+
+// bound removes states if those of the workspace take more than the limit. A problem is a note:
+// the state that was just taken exists. The caller has no lock of the workspace.
+func bound(ctx context.Context, w *store.Store, root *os.Root, s *states.Store, verb string) {
+	size, err := s.Size()
+	if err == nil && exceeds(w, size) && !isTold(w, root, size) {
+		_, err = store.Update(ctx, w, operation.Operation{Verb: verb}, func(tx *store.Tx) (store.Nothing, error) {
+			return store.Nothing{}, shrink(tx.View, s)
+		})
+	}
+	if err != nil {
+		w.Opts.Note("old states of folders were not removed: " + err.Error())
+	}
+}
+
+// shrink removes states, or tells the user that none can be removed.
+func shrink(v *store.View, s *states.Store) error {
+	p, err := PlanPrune(v, nil)
+	if err == nil {
+		err = p.Apply(v)
+	}
+	if err != nil {
+		return err
+	}
+	size, err := s.Size()
+	if err != nil || !exceeds(v.Store, size) {
+		return err
+	}
+	v.Store.Opts.Note(fmt.Sprintf("the states of folders take %d bytes, and files.limit is %d; no more can be removed: the others are not automatic, or are those of named checkpoints, branches and bookmarks, or undo needs them for a week", size, Limit(v.Store)))
+	return durable.Cache(v.Root, session.CacheDir, toldFile, []byte(strconv.FormatInt(size, 10)))
+}
+
+// toldFile has the size that the user was told about because no state could be removed.
+const toldFile = session.CacheDir + "/" + states.Dir + "/told"
+
+// isTold reports whether the user knows that states of this size are more than the limit:
+// after a note, the next one comes when they have grown by a quarter.
+func isTold(w *store.Store, root *os.Root, size int64) bool {
+	f, err := durable.OpenCache(root, toldFile, 32)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return false
+	}
+	told, err := strconv.ParseInt(string(data), 10, 64)
+	return err == nil && exceeds(w, told) && size < told+told/4
+}
+
+// claims returns all states, oldest first, and which of them are needed.
+func (r *reading) claims() ([]claim, error) {
+	needed, err := r.needed()
+	if err != nil {
+		return nil, err
+	}
+	type kind struct {
+		folder string
+		at     states.Moment
+	}
+	newest := map[kind]bool{}
+	list := make([]claim, len(r.list))
+	for i, st := range slices.Backward(r.list) {
+		k := kind{st.Folder, st.At}
+		list[i] = claim{st, st.At == states.Manual || needed[st.ID] || !newest[k]}
+		newest[k] = true
+	}
+	return list, nil
+}
+
+// needed returns a set with the ids of the states at named checkpoints, at branches and at
+// bookmarks, and of those that explorations and operations of the last week name.
+func (r *reading) needed() (map[string]bool, error) {
+	ids := map[string]bool{}
+	if err := r.named(ids); err != nil {
+		return nil, err
+	}
+	name := func(text []byte) {
+		for word := range bytes.SplitSeq(text, []byte(`"`)) {
+			ids[string(word)] = true
+		}
+	}
+	explorations, err := durable.ReadDir(r.view.Root, store.ExplorationsDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range explorations {
+		if text, err := durable.ReadFile(r.view.Root, path.Join(store.ExplorationsDir, e.Name())); err == nil {
+			name(text)
+		}
+	}
+	log, err := operation.Open(r.view.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	var failed error
+	week := r.view.Store.Opts.Now().Add(-undoAge)
+	for op := range r.view.Operations(log, &failed) {
+		if at := store.TimeOf(op.Time); !at.IsZero() && at.Before(week) {
+			break
+		}
+		name(op.Encode())
+	}
+	return ids, failed
+}
+
+// named adds the states at named checkpoints, branches and bookmarks.
+func (r *reading) named(ids map[string]bool) error {
+	places := map[*store.Place]string{}
+	for _, e := range r.view.Index.Entries() {
+		if e.Kind() != session.Branch && (e.Kind() != session.Checkpoint || e.Auto) {
+			continue
+		}
+		p, err := r.view.PlaceAt(e.ID, e.BranchPoint, true)
+		if err != nil {
+			continue // it cannot be restored either
+		}
+		places[p] = e.ID
+	}
+	bookmarks, _, err := r.view.Bookmarks()
+	if err != nil {
+		return err
+	}
+	for _, b := range bookmarks.Bookmarks {
+		if p, err := r.view.PlaceAt(b.Session, b.Message, true); err == nil {
+			places[p] = b.Label
+		}
+	}
+	for folder := range r.paths {
+		for p, name := range places {
+			if st, _, err := r.at(p, name, &Folder{ID: folder}); err == nil {
+				ids[st.ID] = true
+			}
+		}
+	}
+	return nil
+}
+
+// A branchPoint is where an automatic checkpoint was taken.
+type branchPoint struct {
+	message  string
+	sessions []string
+}
+
+// has reports whether an automatic state was taken for the message of the checkpoint.
+func (b branchPoint) has(st *states.State) bool {
+	automatic := st.At == states.Prompt || st.At == states.End || st.At == states.Checkpoint
+	return automatic && st.MessageID == b.message && slices.Contains(b.sessions, st.SessionID)
+}
+
+// branchPoints returns those of the automatic checkpoints in folders of the trash, unless
+// another session begins at the same message.
+func branchPoints(v *store.View, removed []string) (list []branchPoint, err error) {
+	taken := map[string]bool{}
+	for _, e := range v.Index.Entries() {
+		taken[e.BranchPoint] = true
+	}
+	for _, dir := range removed {
+		top := path.Join(store.TrashDir, dir)
+		err := fs.WalkDir(v.Root.FS(), top, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || store.SessionOf(strings.TrimPrefix(name, top+"/")) == "" {
+				return err
+			}
+			if b, ok := branchPointIn(v, name); ok && !taken[b.message] {
+				list = append(list, b)
+			}
+			return v.Ctx.Err()
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// branchPointIn reads the beginning of a session file or of a recipe.
+func branchPointIn(v *store.View, name string) (b branchPoint, ok bool) {
+	f, err := durable.OpenRegular(v.Root, name)
+	if err != nil {
+		return b, false
+	}
+	defer f.Close()
+	const enough = 64 << 10
+	begin, err := io.ReadAll(io.LimitReader(f, enough))
+	if err != nil {
+		return b, false
+	}
+	for _, at := range []string{"metadata", "session.metadata"} {
+		m := gjson.GetBytes(begin, at)
+		if b.message = m.Get("branch_point").Str; b.message == "" {
+			continue
+		}
+		b.sessions = append(b.sessions, m.Get("branched_from").Str)
+		for _, id := range m.Get("lineage").Array() {
+			b.sessions = append(b.sessions, id.Str)
+		}
+		return b, true
+	}
+	return b, false
+}

@@ -21,6 +21,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/tidwall/gjson"
@@ -299,6 +300,9 @@ func (s *jsonStory) values() {
 		"bough watch --import": followedImport{"import_failed", at, imports.Transcript{
 			Session: "s", Replaced: 1, Detail: "d", Problems: []string{"p"}, Notes: []string{"n"},
 		}},
+		"bough files":          files.Coverage{Left: []files.Left{{RawPath: []byte("\xff")}}},
+		"bough files diff":     files.Diff{Changes: []files.Change{{RawPath: []byte("\xff")}}},
+		"bough files show":     files.Entry{State: files.State{ID: "s", Time: at}, Entries: []files.Name{{RawName: []byte("\xff")}}},
 		"bough open":           openedPage{Workspace: "w", URL: "u", ByIP: "i", Expires: at},
 		"bough daemon status":  daemonStatus{PID: new(1), Since: &at, Log: new("l"), Service: new("s")},
 		"bough daemon install": serviceDone{Commands: [][]string{{"c"}}, Problems: []string{"p"}},

@@ -138,14 +138,6 @@ const (
 	Unsettled      Reason = "unsettled"
 )
 
-// A Left is a path that a state does not hold.
-type Left struct {
-	Path  string `json:"path"` // names with slashes between them
-	Why   Reason `json:"why"`
-	Files int    `json:"files"` // number of files, 0 if unknown
-	Bytes int64  `json:"bytes"` // their size, 0 if unknown
-}
-
 // A Result describes a state.
 type Result struct {
 	Tree  pack.ID

@@ -2,12 +2,13 @@
 // folder is a directory of the machine; a state is what it held at a moment. The package
 // itself accesses no files.
 //
-// A path in a state has slashes between its names. A name that is not valid UTF-8 has
-// U+FFFD in the JSON.
+// A path in a state has slashes between its names. In JSON a path that is not valid UTF-8 has
+// U+FFFD, and its bytes are in a member beside it.
 package files
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -44,10 +45,19 @@ type Git struct {
 
 // A Left is a path that a state does not hold, and why.
 type Left struct {
-	Path  string `json:"path"`
-	Why   string `json:"why"`   // large, folder_large, secret, ignored_tracked, unreadable, locked, special or unsettled
-	Files int    `json:"files"` // number of files, 0 if unknown
-	Bytes int64  `json:"bytes"` // their size, 0 if unknown
+	Path    string `json:"path"`
+	RawPath []byte `json:"path_bytes,omitempty"` // see [Raw]
+	Why     string `json:"why"`                  // large, folder_large, secret, ignored_tracked, unreadable, locked, special or unsettled
+	Files   int    `json:"files"`                // number of files, 0 if unknown
+	Bytes   int64  `json:"bytes"`                // their size, 0 if unknown
+}
+
+// Raw returns the bytes of a path that is not valid UTF-8, else nil. JSON has them in base64.
+func Raw(path string) []byte {
+	if utf8.ValidString(path) {
+		return nil
+	}
+	return []byte(path)
 }
 
 // A List lists states, oldest first.
@@ -114,11 +124,12 @@ type Diff struct {
 // A Change is the difference of two states at a path. Of a directory that is added, deleted
 // or no longer one, everything in it is a change too.
 type Change struct {
-	Path  string   `json:"path"`
-	Kind  string   `json:"change"` // added, changed, deleted, mode or type
-	From  *Version `json:"from"`   // nil if there was nothing
-	To    *Version `json:"to"`     // nil if there is nothing
-	Patch string   `json:"patch,omitempty"`
+	Path    string   `json:"path"`
+	RawPath []byte   `json:"path_bytes,omitempty"` // see [Raw]
+	Kind    string   `json:"change"`               // added, changed, deleted, mode or type
+	From    *Version `json:"from"`                 // nil if there was nothing
+	To      *Version `json:"to"`                   // nil if there is nothing
+	Patch   string   `json:"patch,omitempty"`
 	// Unshown says why there is no patch of a file that differs: binary, large or forgotten.
 	Unshown string `json:"unshown,omitempty"`
 }
@@ -143,7 +154,8 @@ type Entry struct {
 
 // A Name is what a folder in a state holds under a name.
 type Name struct {
-	Name string `json:"name"`
+	Name    string `json:"name"`
+	RawName []byte `json:"name_bytes,omitempty"` // see [Raw]
 	Version
 }
 

@@ -41,7 +41,8 @@ type Restore struct {
 
 // A Kept is a path that differs from the state and stays as it is.
 type Kept struct {
-	Path string `json:"path"`
+	Path    string `json:"path"`
+	RawPath []byte `json:"path_bytes,omitempty"` // see [Raw]
 	// Why is yours, conflict, ignored, forgotten, not_empty, blocked, changed, locked, denied or
 	// damaged, or a reason of [Left].
 	Why string `json:"why"`
@@ -53,10 +54,11 @@ type Kept struct {
 // A Conflict is a path that the conversation changed, and the user or another conversation
 // too. A version is nil if there is nothing.
 type Conflict struct {
-	Path   string   `json:"path"`
-	Base   *Version `json:"base"`   // as the conversation left it
-	Yours  *Version `json:"yours"`  // in the folder
-	Theirs *Version `json:"theirs"` // in the state
+	Path    string   `json:"path"`
+	RawPath []byte   `json:"path_bytes,omitempty"` // see [Raw]
+	Base    *Version `json:"base"`                 // as the conversation left it
+	Yours   *Version `json:"yours"`                // in the folder
+	Theirs  *Version `json:"theirs"`               // in the state
 }
 
 // A ConflictError reports that files were not brought back because of conflicts.

@@ -95,7 +95,7 @@ func compare(a, b *side, o files.DiffOptions) (*files.Diff, error) {
 		if !within(c.Path, o.Paths) {
 			continue
 		}
-		change := files.Change{Path: c.Path, Kind: string(c.Kind), From: versionAt(c.From), To: versionAt(c.To)}
+		change := files.Change{Path: c.Path, RawPath: files.Raw(c.Path), Kind: string(c.Kind), From: versionAt(c.From), To: versionAt(c.To)}
 		if o.Patch && c.From.ID != c.To.ID && c.From.Type != filetree.Dir && c.To.Type != filetree.Dir {
 			if change.Patch, change.Unshown, err = patch(c, get); err != nil {
 				return nil, err

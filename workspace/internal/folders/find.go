@@ -278,7 +278,7 @@ func (r *reading) entry(st *states.State, d *files.State, at string) (*files.Ent
 			return nil, err
 		}
 		for _, e := range t {
-			out.Entries = append(out.Entries, files.Name{Name: e.Name, Version: versionOf(e)})
+			out.Entries = append(out.Entries, files.Name{Name: e.Name, RawName: files.Raw(e.Name), Version: versionOf(e)})
 		}
 	}
 	return out, nil

@@ -322,7 +322,7 @@ func recorded(st *states.State, dir string) *files.State {
 func leftOf(list []scan.Left) []files.Left {
 	left := make([]files.Left, len(list))
 	for i, l := range list {
-		left[i] = files.Left{Path: l.Path, Why: string(l.Why), Files: l.Files, Bytes: l.Bytes}
+		left[i] = files.Left{Path: l.Path, RawPath: files.Raw(l.Path), Why: string(l.Why), Files: l.Files, Bytes: l.Bytes}
 	}
 	return left
 }

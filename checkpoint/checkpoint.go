@@ -28,6 +28,7 @@ type Spec struct {
 	Title   string
 	Kind    session.Kind // session.Checkpoint or session.Branch
 	Auto    bool         // an automatic checkpoint
+	Task    []byte       // the JSON of metadata.bough.task of a checkpoint, nil for none
 	Now     string       // in the format of Dialect
 	Dialect session.Dialect
 	Source  string   // the session whose file holds the last message
@@ -113,6 +114,7 @@ func mark(first *session.Outline, spec Spec, messages int) []byte {
 	for _, key := range []string{"user", "configs", "untracked", "sources"} {
 		set(key, first.Own(key))
 	}
+	set("task", spec.Task)
 	// Last, so that no other value can be mistaken for the placeholder.
 	if spec.Kind == session.Checkpoint {
 		set("sealed", rawjson.Value(struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
@@ -38,8 +39,9 @@ type Snapshot struct {
 	Bytes  int64  `json:"bytes"`            // size of the file, of a packed checkpoint that of its plain file
 	Stored int64  `json:"stored,omitempty"` // bytes that a new packed checkpoint takes on the disk
 	checkpoint.Adjustment
-	Files  *files.State    `json:"files,omitempty"`  // set if files were kept too
-	Folder *files.Checkout `json:"folder,omitempty"` // of a branch with files
+	Files  *files.State      `json:"files,omitempty"`  // set if files were kept too
+	Folder *files.Checkout   `json:"folder,omitempty"` // of a branch with files
+	Task   *agents.TaskPoint `json:"task,omitempty"`   // what was being done, if the checkpoint was to store it
 
 	// PruneDue reports whether a prune after this automatic checkpoint has something to do
 	// that is worth its time, if that was not done.

@@ -6,7 +6,9 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
@@ -24,6 +26,8 @@ type SnapshotOptions struct {
 	// Packed packs the checkpoint, whatever [Options.Packing] is. In Penguin's dialect
 	// a note says that Penguin does not see it. Branch ignores Packed.
 	Packed bool
+	// Task stores in a checkpoint what was being done: see [agents.TaskPoint]. Branch ignores Task.
+	Task bool
 	// KeepOld keeps Checkpoint from pruning after an automatic checkpoint.
 	// [Snapshot.PruneDue] says then whether the caller should call [Workspace.Prune], with
 	// [PruneOptions.After].
@@ -250,7 +254,20 @@ type packedTo struct {
 // takeCheckpoint stages a checkpoint of the path to p.
 func takeCheckpoint(tx *store.Tx, p *store.Place, o SnapshotOptions) (made *Snapshot, to packedTo, err error) {
 	to.auto = o.Auto
-	d, err := tx.View.Document(p, checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto})
+	spec := checkpoint.Spec{Kind: session.Checkpoint, Title: o.Name, Auto: o.Auto}
+	var at *agents.TaskPoint
+	if o.Task {
+		if at, err = taskPoint(tx.View, p); err != nil {
+			return nil, to, err
+		}
+		spec.Task = rawjson.Value(at, 3)
+	}
+	defer func() {
+		if made != nil {
+			made.Task = at
+		}
+	}()
+	d, err := tx.View.Document(p, spec)
 	if err != nil {
 		return nil, to, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/files"
@@ -300,6 +301,13 @@ func (s *jsonStory) values() {
 		"bough watch --import": followedImport{"import_failed", at, imports.Transcript{
 			Session: "s", Replaced: 1, Detail: "d", Problems: []string{"p"}, Notes: []string{"n"},
 		}},
+		"bough checkpoint": workspace.Snapshot{
+			Entry: workspace.Entry{ID: "s", CreatedAt: at, LastActive: at},
+			Task: &agents.TaskPoint{
+				Tasks: []agents.TaskAt{{ID: "t", Data: []byte("{}"), Messages: []string{"m"}}},
+				Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting}},
+			},
+		},
 		"bough files":          files.Coverage{Left: []files.Left{{RawPath: []byte("\xff")}}},
 		"bough files diff":     files.Diff{Changes: []files.Change{{RawPath: []byte("\xff")}}},
 		"bough files show":     files.Entry{State: files.State{ID: "s", Time: at}, Entries: []files.Name{{RawName: []byte("\xff")}}},
@@ -382,7 +390,7 @@ func (s *jsonStory) conversations() {
 	s.do("branches", "Bread")
 	s.do("tree", "--messages", "|", "tree", "Bread", "--messages")
 	s.do("tree", "--svg", "|", "tree", "Bread", "--svg")
-	s.do("checkpoint", "Bread", "--name", "Before")
+	s.do("checkpoint", "Bread", "--name", "Before", "--task")
 	s.do("append", "Before", "after the checkpoint")
 	s.do("checkpoint", "Bread", "--name", "Packed", "--packed")
 	s.do("unpack", "Packed")

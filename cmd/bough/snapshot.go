@@ -31,7 +31,7 @@ func snapshotFlags() []cli.Flag {
 
 func snapshotOptions(c *cli.Context) workspace.SnapshotOptions {
 	return workspace.SnapshotOptions{
-		Name: c.String("name"), Packed: c.Bool("packed"), CutOptions: cutOptions(c),
+		Name: c.String("name"), Packed: c.Bool("packed"), Task: c.Bool("task"), CutOptions: cutOptions(c),
 		Files: c.Bool("files"), Dir: c.String("dir"), Into: c.Args().Get(1),
 	}
 }
@@ -42,10 +42,11 @@ func (p *program) checkpointVerb() verb {
 		aliases: []string{"save"},
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "packed", DisableDefaultText: true, Usage: "store messages once for all packed checkpoints; see 'bough help pack'"},
+			&cli.BoolFlag{Name: "task", DisableDefaultText: true, Usage: "store the turn, its tasks and the queue of the agent too"},
 			filesFlag("take a state of the folder too"),
 			dirFlag(),
 		},
-		args:  "[REF] [--name N] [--files] [--dir D] [--packed] [--strict] [--partial]",
+		args:  "[REF] [--name N] [--files] [--dir D] [--task] [--packed] [--strict] [--partial]",
 		max:   1,
 		short: "freeze a conversation, up to any message",
 		long: `Creates a read-only copy of the path to REF, that message included, in one self-contained file or,
@@ -55,9 +56,14 @@ checkpoint's id.
 
 With --files, the files of a folder go with it: if REF is the newest message of its conversation, a
 state of the folder is taken; else the state that was taken for REF, or before it, belongs to the
-checkpoint already, and without one the command fails. 'bough help files' says what a state holds.`,
+checkpoint already, and without one the command fails. 'bough help files' says what a state holds.
+
+With --task it stores what was being done, too: the message of the user that began the turn, the
+tasks that were found on the path, and the messages in the queue of the agent. 'bough show --json'
+has them, as metadata.bough.task. Nothing puts them back.`,
 		example: `bough checkpoint "Plan the trip" --name "Before the budget"
 bough checkpoint --files --name "Tests pass"
+bough checkpoint --task --name "Half done"
 bough checkpoint "Plan the trip@msg_2b0c3457"`,
 	}, "Saved", (*workspace.Workspace).Checkpoint)
 }
@@ -142,6 +148,13 @@ func (p *program) snapshot(did string, s *workspace.Snapshot) error {
 	p.meter.clear()
 	fmt.Fprintf(p.stderr, "%s %q: %s, %s%s\n", did, clean(s.Title), count(s.MessageCount, "message"), size(s.Bytes), stored)
 	p.keptFiles(s)
+	if t := s.Task; t != nil {
+		turn := "no turn"
+		if t.Turn != "" {
+			turn = "in the turn that " + line(shortMessage(string(t.Turn))) + " began"
+		}
+		fmt.Fprintf(p.stderr, "Task: %s, %s, %s in the queue\n", turn, count(len(t.Tasks), "task"), count(len(t.Queue), "message"))
+	}
 	fmt.Fprintln(p.stdout, clean(s.ID))
 	return nil
 }

@@ -119,6 +119,7 @@ type branchIn struct {
 type checkpointIn struct {
 	branchIn
 	Packed bool `json:"packed,omitempty" jsonschema:"store messages once for all packed checkpoints"`
+	Task   bool `json:"task,omitempty" jsonschema:"store the turn, its tasks and the queue of the agent too"`
 }
 
 type rewindIn struct {
@@ -198,7 +199,7 @@ func conversationVerbs() []*Verb {
 			}),
 		verb("checkpoint", Changes, "Create a checkpoint", "Makes a read-only copy of the path to a message, which later changes do not affect.",
 			func(ctx context.Context, w *workspace.Workspace, in checkpointIn) (*workspace.Snapshot, error) {
-				return w.Checkpoint(ctx, in.orHead(), workspace.SnapshotOptions{Name: in.Name, Packed: in.Packed, CutOptions: in.cut.options()})
+				return w.Checkpoint(ctx, in.orHead(), workspace.SnapshotOptions{Name: in.Name, Packed: in.Packed, Task: in.Task, CutOptions: in.cut.options()})
 			}),
 		verb("branch", Changes, "Branch", "Copies the path to a message to a new session and moves the head there.",
 			func(ctx context.Context, w *workspace.Workspace, in branchIn) (*workspace.Snapshot, error) {

@@ -15,7 +15,8 @@ const maxExported = 25
 
 // exported lists the packages that export more.
 var exported = map[string]int{
-	"workspace": 50, // the front door
+	"workspace":       50, // the front door
+	"workspace/files": 30, // the results of many verbs
 }
 
 // TestExported holds the number of exported names of the public packages, and that none of

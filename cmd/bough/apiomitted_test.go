@@ -46,7 +46,7 @@ func omittedFlags() map[string]map[string]string {
 		for _, name := range []string{"tools", "allow", "allow-command", "max-turns", "max-calls", "steer-policy", "no-checkpoint"} {
 			flags[name] = tools
 		}
-		flags["timeout"] = waits
+		flags["timeout"], flags["files"] = waits, opens
 		return flags
 	}
 	restores := func() map[string]string {
@@ -64,6 +64,7 @@ func omittedFlags() map[string]map[string]string {
 		"log":              {"all": text},
 		"config":           {"user": person},
 		"export":           {"output": opens, "force": opens, "open": opens},
+		"append":           {"files": opens},
 		"checkpoint":       {"files": opens, "dir": opens},
 		"branch":           {"files": opens, "dir": opens},
 		"tree":             {"svg": draws, "output": opens, "force": opens},

@@ -253,7 +253,7 @@ func (f *Folder) request(w *store.Store, state states.State, o files.SnapOptions
 	}
 	return states.Request{
 		State: state, Dir: f.Path, Secrets: o.Secrets, Sources: rules.Outside,
-		Damage: func(err error) { w.Opts.Note(err.Error() + "; 'bough doctor --fix' repairs it") },
+		Damage: func(err error) { w.Opts.Note(err.Error() + "; the other states are used") },
 		Scan: scan.Options{
 			Rules:    rules.Rules(),
 			Progress: func(done, total int64) { w.Opts.Progress("reading "+f.Path, done, total) },

@@ -81,7 +81,7 @@ func wishOf(o files.SnapOptions) (Wish, error) {
 	if o.Late {
 		want.Late = func() bool { return true }
 	}
-	return want, lookup.Word("moment", want.At, states.Prompt, states.End, states.Manual)
+	return want, lookup.Word("moment", want.At, states.Prompt, states.End, states.Checkpoint, states.Manual)
 }
 
 // messageAt returns the message at ref, or at the head if ref is empty.

@@ -123,7 +123,9 @@ func (p *program) restoreBoth(c *cli.Context, restore func(files.RestoreOptions)
 	if !p.json {
 		p.restored(pos.Files, o.DryRun)
 	}
-	if err := p.position(pos); err != nil {
+	if o.DryRun && !p.json {
+		fmt.Fprintf(p.stderr, "Dry run: would move the head to %s\n", place(string(pos.Head.Session), string(pos.Head.Message)))
+	} else if err := p.position(pos); err != nil {
 		return err
 	}
 	if len(pos.Files.Conflicts) > 0 {

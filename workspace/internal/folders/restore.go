@@ -47,7 +47,7 @@ func Restore(ctx context.Context, w *store.Store, dir, ref string, head Head, op
 		g, err := r.goalOf(st, exact, p)
 		return g, p, cut, err
 	}
-	f, err := restored(ctx, w, dir, ref, head)
+	f, err := restoredFolder(ctx, w, dir, ref, head)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func Restore(ctx context.Context, w *store.Store, dir, ref string, head Head, op
 	return pos, h.Conclude(err)
 }
 
-// restored returns the folder of a restore.
-func restored(ctx context.Context, w *store.Store, dir, ref string, head Head) (*Folder, error) {
+// restoredFolder returns the folder of a restore.
+func restoredFolder(ctx context.Context, w *store.Store, dir, ref string, head Head) (*Folder, error) {
 	f, err := only(ctx, w, dir)
 	if err != nil {
 		return nil, err

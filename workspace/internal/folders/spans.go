@@ -24,7 +24,8 @@ const ownConversation = "own"
 // What a conversation changed is between the prompt and the end of a turn. Where a
 // conversation has no such states, it is between one of its states and the next. What changed
 // from an end to the next prompt is the user's. A restore ends a turn, and what it changed
-// itself counts as changed by the conversation. For other conversations only turns count.
+// itself counts as changed by the conversation, unless the next restore gave back exactly what
+// was before. For other conversations only turns count.
 func timelineOf(list []*states.State, target *states.State, conversation func(*states.State) string) timeline {
 	t := timeline{last: target}
 	complete := map[string]bool{} // states before a restore that has a state after it
@@ -32,6 +33,7 @@ func timelineOf(list []*states.State, target *states.State, conversation func(*s
 		complete[st.Since] = true
 	}
 	walks := map[string]*walk{}
+	var restores []restored // the last spans, if they are of restores
 	after := false
 	for _, st := range list {
 		name := conversation(st)
@@ -52,13 +54,19 @@ func timelineOf(list []*states.State, target *states.State, conversation func(*s
 		case st.ID == target.ID:
 			after = true
 		case !after:
+		case name == ownConversation && before:
+		case name == ownConversation && st.Since != "":
+			made := restored{restore.Span{From: w.from.Tree, To: st.Tree}, t.last}
+			if n := len(restores) - 1; n >= 0 && restores[n].undoneBy(made.Span) {
+				t.own, t.last, restores = t.own[:len(t.own)-1], restores[n].last, restores[:n]
+			} else {
+				t.own, t.last, restores = append(t.own, made.Span), st, append(restores, made)
+			}
 		case name == ownConversation:
 			if kind != users {
 				t.own = append(t.own, restore.Span{From: w.from.Tree, To: st.Tree})
 			}
-			if !before {
-				t.last = st
-			}
+			t.last, restores = st, nil
 		case kind == turn:
 			t.other = append(t.other, restore.Span{From: w.from.Tree, To: st.Tree})
 		}
@@ -69,7 +77,16 @@ func timelineOf(list []*states.State, target *states.State, conversation func(*s
 	return t
 }
 
-// Present completes t with what the folder has now. What an open turn changed cannot be
+// A restored is the span of a restore.
+type restored struct {
+	restore.Span
+	last *states.State // of the conversation before it
+}
+
+// undoneBy reports whether the span of the next restore gave back exactly what was before.
+func (r restored) undoneBy(s restore.Span) bool { return r.From == s.To && r.To == s.From }
+
+// present completes t with what the folder has now. What an open turn changed cannot be
 // distinguished from what the user did, so it is both.
 func (t *timeline) present(tree pack.ID) {
 	if t.open {

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -286,19 +287,44 @@ var defects = []defect{
 		data := s.read("states/000001.zst")
 		s.write("states/000001.zst", data[:len(data)-4])
 	}, "damaged_state, damaged_state"}, // the pack, and the state
+	{"an interrupted restore", func(s *space) { interruptedRestore(s) }, "unfinished_restore fixed"},
+	{"a damaged journal of a restore", func(s *space) {
+		journal, _ := interruptedRestore(s)
+		s.write(journal, s.read(journal)+"?")
+	}, "unfinished_restore fixed"},
+	{"an interrupted restore of a folder that is gone", func(s *space) {
+		_, dir := interruptedRestore(s)
+		if err := os.RemoveAll(dir); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "unfinished_restore"},
 }
 
-// snap takes a state of a folder.
-func (s *space) snap() {
+// interruptedRestore leaves the journal of a restore that was killed when its files were
+// complete, before it was logged.
+func interruptedRestore(s *space) (journal, dir string) {
+	st := s.snap()
+	var known struct{ Folders []struct{ ID string } }
+	if err := json.Unmarshal([]byte(s.read("states/folders.json")), &known); err != nil {
+		s.t.Fatal(err)
+	}
+	journal = "states/restore-" + known.Folders[0].ID + ".journal"
+	s.write(journal, fmt.Sprintf(`{"stage":".restore-x.bough-tmp","staged":true,"operations":0,"note":{"verb":"restore files","before":%q,"to":%[1]q}}`+"\n", st.ID))
+	return journal, st.Dir
+}
+
+// snap takes a state of a new folder with a file.
+func (s *space) snap() *files.State {
 	s.t.Helper()
 	dir := s.t.TempDir()
-	err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("Flour"), 0o600)
-	if err == nil {
-		_, err = s.Folder(dir).Snap(s.t.Context(), "", files.SnapOptions{})
+	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("Flour"), 0o600); err != nil {
+		s.t.Fatal(err)
 	}
+	st, err := s.Folder(dir).Snap(s.t.Context(), "", files.SnapOptions{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return st
 }
 
 // tear truncates a session file at an offset; a negative offset counts from the end.
@@ -539,8 +565,10 @@ func (s *space) nothingLost(before map[string]string) {
 	s.t.Helper()
 	now := s.files()
 	for name, data := range before {
-		kept := now[name] == data || strings.HasSuffix(name, durable.TempSuffix) ||
-			name == operation.Path && strings.HasPrefix(now[name], data) // it only grows
+		grows := name == operation.Path || name == "states/states.jsonl"
+		completed := strings.HasSuffix(name, ".journal") && strings.HasSuffix(data, "\n")
+		kept := now[name] == data || strings.HasSuffix(name, durable.TempSuffix) || strings.HasSuffix(name, "/lock.holder") || completed ||
+			grows && strings.HasPrefix(now[name], data)
 		for other, content := range now {
 			kept = kept || content == data && strings.HasPrefix(other, ".bough/trash/") && strings.HasSuffix(other, "/"+name)
 		}

@@ -81,7 +81,12 @@ type examiner func(v *store.View, tx *store.Tx) (examination, error)
 // repairs the rest.
 func fix(ctx context.Context, w *store.Store, examine examiner) (*doctor.Report, error) {
 	op := operation.Operation{Verb: "doctor --fix"}
+	completed, err := completeRestores(ctx, w)
+	if err != nil {
+		return &doctor.Report{Problems: completed}, err
+	}
 	mended, err := store.Locked(ctx, w, op, store.Mode{Every: true}, func(tx *store.Tx) ([]doctor.Problem, error) { return mendSessions(tx) })
+	mended = append(completed, mended...)
 	if err != nil {
 		return &doctor.Report{Problems: mended}, err
 	}
@@ -131,5 +136,5 @@ func examineAtRest(ctx context.Context, w *store.Store, examine examiner) (e exa
 
 // passes reports whether a write in progress may cause p.
 func passes(p doctor.Problem) bool {
-	return slices.Contains([]string{doctor.LeftOver, doctor.StaleIndex, doctor.OneSidedLink, doctor.LostHead, doctor.LostBookmark, doctor.LostTree, doctor.LostAgentHead, doctor.PendingForget, doctor.DamagedPack, doctor.UnusedPack}, p.Kind)
+	return slices.Contains([]string{doctor.LeftOver, doctor.StaleIndex, doctor.OneSidedLink, doctor.LostHead, doctor.LostBookmark, doctor.LostTree, doctor.LostAgentHead, doctor.PendingForget, doctor.DamagedPack, doctor.UnusedPack, doctor.UnfinishedRestore}, p.Kind)
 }

@@ -57,7 +57,7 @@ func (d *checkup) note(kind, path, detail string) {
 }
 
 func (d *checkup) run() error {
-	for _, look := range []func() error{d.forgetting, d.folders, d.packs, d.states, d.files, d.conflictCopies, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile, d.hooks, d.specialFiles} {
+	for _, look := range []func() error{d.forgetting, d.folders, d.packs, d.states, d.restores, d.files, d.conflictCopies, d.attachments, d.lines, d.dialects, d.headPlace, d.bookmarkPlaces, d.agents, d.explorations, d.links, d.logFile, d.hooks, d.specialFiles} {
 		if err := look(); err != nil {
 			return err
 		}

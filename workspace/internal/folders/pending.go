@@ -138,8 +138,16 @@ func damagedJournal(err error) error {
 	return &fault.Error{Code: fault.Damaged, Message: err.Error(), Hint: "a restore was interrupted, and its journal is damaged", Next: fault.Do(fault.Examine), Err: err}
 }
 
-// Unfinished returns the registered folders that have an interrupted restore.
-func Unfinished(root *os.Root) (list []states.Folder, err error) {
+// An Unfinished is an interrupted restore.
+type Unfinished struct {
+	ID, Dir string // of the folder
+	Journal string // its path in the workspace
+	Damage  error  // of the journal, nil if it can be read
+}
+
+// ListUnfinished returns the interrupted restores of a workspace, or those that are in
+// progress.
+func ListUnfinished(root *os.Root) (list []Unfinished, err error) {
 	s := open(root)
 	defer s.Close()
 	known, err := s.Folders()
@@ -147,13 +155,44 @@ func Unfinished(root *os.Root) (list []states.Folder, err error) {
 		return nil, err
 	}
 	for _, k := range known {
-		is, err := restore.JournalOf(root, k.ID).Pending()
+		j := restore.JournalOf(root, k.ID)
+		is, err := j.Pending()
 		if err != nil {
 			return nil, err
 		}
 		if is {
-			list = append(list, k)
+			_, damage := j.Note()
+			list = append(list, Unfinished{k.ID, k.Path, j.Name, damage})
 		}
 	}
 	return list, nil
+}
+
+// Complete completes the interrupted restores of a workspace, as far as their folders are
+// there and their journals are not damaged, and returns those that it completed.
+func Complete(ctx context.Context, w *store.Store, verb string) (done []Unfinished, err error) {
+	root, err := w.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	list, err := ListUnfinished(root)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range list {
+		if _, err := os.Stat(u.Dir); err != nil || u.Damage != nil {
+			continue
+		}
+		h, err := Hold(ctx, w, u.ID, verb)
+		if store.IsNotFound(err) { // another folder took its place
+			continue
+		}
+		if err != nil {
+			return done, err
+		}
+		h.Release()
+		done = append(done, u)
+	}
+	return done, nil
 }

@@ -1,0 +1,56 @@
+package checkup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/states"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/internal/folders"
+	"github.com/bough-dev/bough/workspace/internal/store"
+)
+
+// completeRestores completes interrupted restores of folders. Their locks must be acquired
+// before that of the workspace.
+func completeRestores(ctx context.Context, w *store.Store) (problems []doctor.Problem, err error) {
+	done, err := folders.Complete(ctx, w, "doctor --fix")
+	for _, u := range done {
+		problems = append(problems, doctor.Problem{Kind: doctor.UnfinishedRestore, Path: u.Journal, Detail: "a restore of " + u.Dir + " was interrupted", Fixed: true})
+	}
+	if _, damaged := errors.AsType[*states.RecordError](err); damaged {
+		err = nil // reported as damage of the states
+	}
+	return problems, err
+}
+
+// restores reports interrupted restores of folders.
+func (d *checkup) restores() error {
+	list, err := folders.ListUnfinished(d.v.Root)
+	if _, damaged := errors.AsType[*states.RecordError](err); damaged {
+		return nil
+	}
+	for _, u := range list {
+		detail, fixed := "a restore of "+u.Dir+" was interrupted", false
+		switch _, missing := os.Stat(u.Dir); {
+		case u.Damage != nil:
+			detail += "; the journal is damaged: " + u.Damage.Error()
+			if stages, _ := filepath.Glob(filepath.Join(u.Dir, ".restore-*"+durable.TempSuffix)); len(stages) > 0 {
+				detail += "; what it moved is in " + stages[0]
+			}
+			if d.repairs() {
+				if err := d.tx.Discard(u.Journal); err != nil {
+					return err
+				}
+				fixed = true
+			}
+		case missing != nil:
+			detail += fmt.Sprintf(", and the folder is not there: %v", missing)
+		}
+		d.found(doctor.UnfinishedRestore, u.Journal, detail, fixed)
+	}
+	return err
+}

@@ -21,6 +21,10 @@ func (l *listing) list(d *dir) error {
 		d.absent = true
 		return err
 	}
+	if l.keep(d) {
+		d.parent.release()
+		return nil
+	}
 	err := l.enter(d)
 	if err == nil {
 		return nil
@@ -159,7 +163,7 @@ func (c *comparison) directory(name string) {
 	sub := &dir{parent: c.dir, name: name, path: path.Join(c.path, name), depth: c.depth + 1}
 	e, after, ok := c.find(name)
 	if ok && e.stat.kind() == typeDir {
-		sub.before, sub.was = e.stat.mode, e.flag
+		sub.before, sub.was, sub.known = e.stat.mode, e.flag, true
 		sub.old, sub.cached = c.cache.record(e.record)
 		c.seen, c.at = c.seen+1, after
 	} else {

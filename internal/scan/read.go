@@ -29,7 +29,10 @@ type reading struct {
 // collect lists what must be read, and what was left out.
 func (d *dir) collect(s *Scan) {
 	s.left = append(s.left, d.left...)
-	if d.absent {
+	if d.kept {
+		s.kept[d.path] = true
+	}
+	if d.absent || d.kept {
 		return
 	}
 	var r reading

@@ -64,6 +64,12 @@ type Options struct {
 	Files       int                   // maximum number of files of a folder, 2 million by default
 	Now         func() time.Time
 
+	// Changed, if not nil, are the directories, by their paths, in which something may have
+	// changed since the scan of the cache; "" is the folder itself. The other ones, which are
+	// not read, are as they were. Before is what that scan left out.
+	Changed []string
+	Before  []Left
+
 	// Progress is called while files are read, with their size so far and in total, and not
 	// concurrently. If nil, it is not called.
 	Progress func(done, total int64)
@@ -164,7 +170,8 @@ type Scan struct {
 	cache *Cache
 	root  *dir
 	left  []Left
-	todo  []reading // what must be read
+	kept  map[string]bool // directories that were not read, as Options.Changed allows
+	todo  []reading       // what must be read
 }
 
 // Look lists the folder dir. The cache may be nil.
@@ -175,6 +182,7 @@ func Look(ctx context.Context, dir string, cache *Cache, opts Options) (*Scan, e
 		return nil, err
 	}
 	s.root.collect(s)
+	s.keepLeft()
 	return s, nil
 }
 

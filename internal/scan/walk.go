@@ -28,11 +28,13 @@ type dir struct {
 	cached bool   // there is old
 	before uint32 // mode in the cache
 	was    flag   // in the cache
+	known  bool   // the cache has its name
 
 	same    bool    // it is as the cache has it
 	entries []entry // what it holds, in the order of the listing; nil if same
 	subs    []*dir  // in that order
 	absent  bool    // it is no part of the state
+	kept    bool    // it was not read, because nothing changed in it
 	left    []Left
 
 	handle *folder
@@ -70,6 +72,7 @@ type walk struct {
 	*Scan
 	ctx     context.Context
 	sources map[string]bool
+	changed map[string]bool // directories that must be read, nil for all
 	over    atomic.Bool // there are more files than the limit
 
 	mu    sync.Mutex
@@ -89,6 +92,7 @@ func (s *Scan) walk(ctx context.Context) error {
 	for _, name := range s.opts.Rules.Sources() {
 		w.sources[name] = true
 	}
+	w.changed = s.changed()
 	s.root = &dir{handle: handle}
 	if s.cache != nil {
 		s.root.old, s.root.cached = s.cache.record(s.cache.root)

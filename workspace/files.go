@@ -5,6 +5,8 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/states"
+	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
@@ -38,6 +40,70 @@ func (f Folder) Coverage(ctx context.Context) (_ *files.Coverage, err error) {
 func (f Folder) Snap(ctx context.Context, ref string, o files.SnapOptions) (_ *files.State, err error) {
 	defer func() { err = store.Explained(err) }()
 	return folders.Snap(ctx, f.w.store, f.dir, ref, o)
+}
+
+// A FolderWatch configures [Folder.Watch].
+type FolderWatch struct {
+	// Events are those of [Workspace.Events]. A state is taken for each new message of the user,
+	// and at the end of each turn of an agent; other states belong to the message of the newest
+	// event. If nil, they belong to no message.
+	Events <-chan events.Event
+	// Taken is called with each state. If nil, it is not called.
+	Taken func(*files.State)
+}
+
+// Watch takes a state of the folder now, and then whenever something in it changed and settled,
+// until ctx ends; the error of ctx is not returned. If nothing changed since the last state, none
+// is taken. Watch waits while another process has the lock of the folder or of the workspace.
+func (f Folder) Watch(ctx context.Context, o FolderWatch) (err error) {
+	defer func() { err = store.Explained(err) }()
+	if o.Taken == nil {
+		o.Taken = func(*files.State) {}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	wishes := make(chan folders.Wish)
+	go queueWishes(ctx, o.Events, wishes)
+	return folders.Watch(ctx, f.w.store, f.dir, wishes, o.Taken)
+}
+
+// queueWishes sends the wishes for events, and receives more of them meanwhile.
+func queueWishes(ctx context.Context, in <-chan events.Event, out chan<- folders.Wish) {
+	var queue []folders.Wish
+	for {
+		to, next := out, folders.Wish{}
+		if len(queue) == 0 {
+			to = nil
+		} else {
+			next = queue[0]
+		}
+		select {
+		case e, open := <-in:
+			if !open {
+				in = nil
+			} else if want, ok := wishFor(e); ok {
+				queue = append(queue, want)
+			}
+		case to <- next:
+			queue = queue[1:]
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// wishFor returns the state that is taken for an event, or only its message.
+func wishFor(e events.Event) (want folders.Wish, ok bool) {
+	want = folders.Wish{Session: string(e.Session), Message: string(e.Message)}
+	switch {
+	case e.Type == events.MessageAdded && e.Behind == 0 && e.Role == "user" && e.Tool == "":
+		want.At = states.Prompt
+	case e.Type == events.ChatComplete:
+		want.At = states.End
+	case e.Type != events.MessageAdded:
+		return want, false
+	}
+	return want, want.Message != ""
 }
 
 // Diff returns the difference of two states. If from is empty, it is the state at the head, or

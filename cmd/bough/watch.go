@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent/turn"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/urfave/cli/v2"
 )
@@ -20,7 +22,7 @@ import (
 func (p *program) watchVerb() verb {
 	return verb{
 		name:  "watch",
-		args:  "[--from N] [--import [--from TOOL…]] [--checkpoint]",
+		args:  "[--from N] [--import [--from TOOL…]] [--checkpoint] [--files DIR]",
 		short: "print changes to the workspace as they happen",
 		long: `Prints a line for every change to the workspace, also by other programs, until it is interrupted;
 with --json each line is a document. The number is that of the operation in 'bough log'. With
@@ -34,14 +36,19 @@ whose folder does not exist yet, except for opencode: bough would have to run it
 database, and runs no program that was not named. --from opencode asks it for the sessions of the
 current project when its database changes. Undo passes over these imports.
 
+--files takes a state of the folder DIR (see 'bough files') at once, and then a moment after something
+in it changed, and when a user's message arrives. States belong to the newest message that arrived.
+
 Tools: ` + strings.Join(formatNames("from"), ", "),
 		example: `bough watch --checkpoint
 bough watch --import
-bough watch --import --from claude-code --from codex`,
+bough watch --import --from claude-code --from codex
+bough watch --import --files ~/src/trip`,
 		flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "from", DefaultText: "now", Usage: "begin after operation `N`; with --import, import only from the tool of that name, repeatable"},
 			&cli.BoolFlag{Name: "import", DisableDefaultText: true, Usage: "import the conversations of other assistants as they grow"},
 			&cli.BoolFlag{Name: "checkpoint", DisableDefaultText: true, Usage: "make an automatic checkpoint of every user's message"},
+			&cli.StringFlag{Name: "files", Usage: "take states of the folder `DIR` as its files change"},
 		}, retentionFlags()...),
 		changes: true,
 		action:  p.watchAction,
@@ -53,9 +60,12 @@ func (p *program) watchAction(c *cli.Context, w *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
+	if c.IsSet("files") && c.String("files") == "" {
+		return usageError("--files takes a folder")
+	}
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
-	follows := func() error { return nil }
+	follows, states := func() error { return nil }, func() error { return nil }
 	if c.Bool("import") {
 		sources, err := p.followSources(tools)
 		if err != nil {
@@ -70,10 +80,45 @@ func (p *program) watchAction(c *cli.Context, w *workspace.Workspace) error {
 		p.meter.end() // it is for one goroutine
 		follows = p.follow(ctx, stop, w, sources)
 	}
+	var seen chan events.Event
+	if c.IsSet("files") {
+		if err := w.Make(ctx); err != nil {
+			return err
+		}
+		p.meter.end()
+		seen = make(chan events.Event)
+		states = p.followFiles(ctx, stop, w.Folder(c.String("files")), seen)
+	}
 	fmt.Fprintf(p.stderr, "Watching %s; interrupt to end.\n", clean(w.Dir()))
-	err = p.watchEvents(ctx, w, from, c.Bool("checkpoint"))
+	err = p.watchEvents(ctx, w, from, c.Bool("checkpoint"), seen)
 	stop()
-	return cmp.Or(follows(), err)
+	return cmp.Or(states(), follows(), err)
+}
+
+// A stateTaken is the document of 'bough watch --files' for a state.
+type stateTaken struct {
+	Type  string      `json:"type"` // state_taken
+	Time  time.Time   `json:"time"`
+	State files.State `json:"state"`
+}
+
+// followFiles takes states of a folder in the background, as follow imports.
+func (p *program) followFiles(ctx context.Context, stop func(), folder workspace.Folder, seen <-chan events.Event) func() error {
+	done := make(chan error, 1)
+	go func() {
+		defer stop()
+		done <- folder.Watch(ctx, workspace.FolderWatch{Events: seen, Taken: func(st *files.State) {
+			p.noting.Lock()
+			defer p.noting.Unlock()
+			if p.json {
+				p.printJSON(stateTaken{"state_taken", st.Time, *st})
+			} else {
+				fmt.Fprintf(p.stdout, "-  %s  %-18s  %s  %s  %s new  %s\n", clock(st.Time), "state_taken", lookup.Short(st.ID), clean(st.At), size(st.NewBytes), line(st.Dir))
+			}
+			p.stdout.Flush()
+		}})
+	}()
+	return func() error { return <-done }
 }
 
 // watchFrom parses the values of --from: the number of an operation, -1 for the last
@@ -133,8 +178,8 @@ func (p *program) followed(r imports.Transcript) {
 }
 
 // watchEvents prints the events after an operation and, if checkpoints is set, makes a
-// checkpoint of users' messages.
-func (p *program) watchEvents(ctx context.Context, w *workspace.Workspace, from operation.Seq, checkpoints bool) error {
+// checkpoint of users' messages. If seen is not nil, it receives the events.
+func (p *program) watchEvents(ctx context.Context, w *workspace.Workspace, from operation.Seq, checkpoints bool, seen chan<- events.Event) error {
 	newest := map[session.ID]events.Event{} // users' messages that have no checkpoint yet
 	for e, err := range w.Events(ctx, from) {
 		if err != nil {
@@ -145,6 +190,12 @@ func (p *program) watchEvents(ctx context.Context, w *workspace.Workspace, from 
 		p.noting.Unlock()
 		if err != nil {
 			return err
+		}
+		if seen != nil {
+			select {
+			case seen <- e:
+			case <-ctx.Done():
+			}
 		}
 		if checkpoints && e.Type == events.MessageAdded && e.Role == "user" {
 			newest[e.Session] = e

@@ -73,7 +73,7 @@ type walk struct {
 	ctx     context.Context
 	sources map[string]bool
 	changed map[string]bool // directories that must be read, nil for all
-	over    atomic.Bool // there are more files than the limit
+	over    atomic.Bool     // there are more files than the limit
 
 	mu    sync.Mutex
 	more  sync.Cond

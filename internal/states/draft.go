@@ -218,6 +218,12 @@ func (d *Draft) name(ctx context.Context) error {
 // Left returns what the state does not hold, sorted by path.
 func (d *Draft) Left() []scan.Left { return d.t.result.Left }
 
+// Unchanged reports whether the state is as the last one was, to which the cache belongs.
+func (d *Draft) Unchanged() bool {
+	last := d.t.last
+	return last != nil && d.State.Tree == last.Tree && d.State.Coverage == last.Coverage
+}
+
 // Discard removes the temporary file of a draft that was not committed.
 func (d *Draft) Discard() {
 	if d.pack != nil {

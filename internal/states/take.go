@@ -28,6 +28,7 @@ type Request struct {
 	// exists. After an error there is no state. If nil, every state is accepted.
 	Accept func(*State) error
 	Damage func(error) // if not nil, it is called with damage that does not prevent the state
+	Memo   *Memo       // of an earlier draft of the folder, or nil
 }
 
 // errNothing ends the writing of a pack without objects.
@@ -184,6 +185,9 @@ func (t *taking) openCache() error {
 	if byID[t.state.ID] != nil {
 		return fmt.Errorf("state %s: %w", t.state.ID, fs.ErrExist)
 	}
+	if t.recall(byID) {
+		return nil
+	}
 	f, err := durable.OpenCache(t.root, t.cacheName(), maxCache)
 	if err != nil {
 		return nil
@@ -212,7 +216,7 @@ func (t *taking) openCache() error {
 
 // saveCache writes the cache of the next scan. Without it, that reads all files.
 func (t *taking) saveCache() {
-	if t.result.Cache != nil {
+	if t.result.Cache != nil && t.Scan.Changed == nil {
 		durable.Cache(t.root, t.cacheDir, t.cacheName(), []byte(t.state.ID), []byte("\n"), t.result.Cache)
 	}
 }

@@ -36,6 +36,8 @@ type Wish struct {
 	// Late reports, when the folder was read, whether what the state belongs to went on
 	// meanwhile. If nil, it did not.
 	Late func() bool
+
+	follow *following // nil if the folder is not watched
 }
 
 // A Taken is a state that was taken.
@@ -159,10 +161,15 @@ func (f *Folder) takeLocked(ctx context.Context, w *store.Store, verb string, wa
 		if err != nil {
 			return nil, explain(err)
 		}
+		if want.follow.skips(d) {
+			d.Discard()
+			return nil, nil
+		}
 		taken, err = store.Update(ctx, w, operation.Operation{Verb: verb}, func(*store.Tx) (*Taken, error) {
 			return f.commit(ctx, w, s, d, want)
 		})
 		d.Discard()
+		want.follow.took(d, err)
 		if errors.Is(err, states.ErrStale) {
 			continue
 		}
@@ -196,7 +203,13 @@ func (f *Folder) draft(ctx context.Context, w *store.Store, s *states.Store, wan
 		return nil, err
 	}
 	state.Time = stamp(w)
-	return s.Draft(ctx, f.request(w, state, files.SnapOptions{Secrets: want.Secrets}))
+	fo := want.follow
+	if fo == nil {
+		return s.Draft(ctx, f.request(w, state, files.SnapOptions{Secrets: want.Secrets}))
+	}
+	r := f.requestBy(w, fo.coverage(), state, want.Secrets)
+	r.Memo, r.Scan.Changed = fo.memo, fo.changed
+	return s.Draft(ctx, r)
 }
 
 // commit takes the state that was drafted, and links it to its message. The caller holds the
@@ -240,7 +253,11 @@ func (want Wish) link(s *states.Store, st *states.State) error {
 
 // request returns the request for a state of the folder.
 func (f *Folder) request(w *store.Store, state states.State, o files.SnapOptions) states.Request {
-	rules := coverage.Look(f.Path, coverage.Options{Env: os.Getenv, Secrets: o.Secrets})
+	return f.requestBy(w, coverage.Look(f.Path, coverage.Options{Env: os.Getenv, Secrets: o.Secrets}), state, o.Secrets)
+}
+
+// requestBy returns the request for a state by some rules.
+func (f *Folder) requestBy(w *store.Store, rules *coverage.Coverage, state states.State, secrets bool) states.Request {
 	for _, problem := range rules.Problems() {
 		w.Opts.Note(problem.Error())
 	}
@@ -252,7 +269,7 @@ func (f *Folder) request(w *store.Store, state states.State, o files.SnapOptions
 		state.Git = &states.Git{Head: head, Branch: branch}
 	}
 	return states.Request{
-		State: state, Dir: f.Path, Secrets: o.Secrets, Sources: rules.Outside,
+		State: state, Dir: f.Path, Secrets: secrets, Sources: rules.Outside,
 		Damage: func(err error) { w.Opts.Note(err.Error() + "; the other states are used") },
 		Scan: scan.Options{
 			Rules:    rules.Rules(),

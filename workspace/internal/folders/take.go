@@ -190,7 +190,7 @@ func (f *Folder) takeLocked(ctx context.Context, w *store.Store, verb string, wa
 
 // draft reads the folder.
 func (f *Folder) draft(ctx context.Context, w *store.Store, s *states.Store, want Wish) (*states.Draft, error) {
-	if f.ID == "" {
+	if f.ID == "" || want.Temporary {
 		id, err := sessionid.NewMessage(w.Opts.Random)
 		if err != nil {
 			return nil, err

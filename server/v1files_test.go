@@ -103,3 +103,72 @@ func TestV1Files(t *testing.T) {
 	r.Header.Del("Authorization")
 	s.fetchV1(r).fails(401, fault.Refused, "")
 }
+
+// TestV1Restore: a client brings files back, after a dry run, and undo reverts it. What others
+// changed is a conflict, which is listed, and no folder without states is changed.
+func TestV1Restore(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, server.Options{})
+	s.v1("new", `{"title":"Bread"}`).want(200)
+	dir, other := t.TempDir(), t.TempDir()
+	read := func() (text string) {
+		t.Helper()
+		for _, name := range []string{"flour", "salt"} {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+			text += name + " " + string(data) + ";"
+		}
+		return text
+	}
+	say := func(text string, contents map[string]string) {
+		t.Helper()
+		s.v1("append", `{"text":"`+text+`"}`).want(200)
+		writeFiles(t, dir, contents)
+		if _, err := s.w.Folder(dir).Snap(t.Context(), "", files.SnapOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("one", map[string]string{"flour": "rye"})
+	say("two", map[string]string{"flour": "wheat", "salt": "2 %"})
+	const before, after = "flour rye;salt ;", "flour wheat;salt 2 %;"
+	planned := s.v1("rewind/files", `{"ref":"Bread@first","dry_run":true}`).want(200).Get("files")
+	if planned.Get("written").Raw != `["flour"]` || planned.Get("deleted").Raw != `["salt"]` || planned.Get("before").Str != "" || read() != after {
+		t.Errorf("dry run: %s; the files are %s", planned.Raw, read())
+	}
+	done := s.v1("rewind/files", `{"ref":"Bread@first"}`).want(200)
+	if done.Get("files.before").Str == "" || done.Get("head.session_id").Str == "" || read() != before {
+		t.Errorf("%s; the files are %s", done.Raw, read())
+	}
+	s.v1("undo", `{}`).want(200)
+	if read() != after {
+		t.Errorf("after undo the files are %s", read())
+	}
+	writeFiles(t, dir, map[string]string{"flour": "spelt"})
+	if got := s.v1("rewind/both", `{"ref":"Bread@first","dry_run":true}`).want(200).Get("files.conflicts.#.path").Raw; got != `["flour"]` {
+		t.Errorf("the conflicts are %s", got)
+	}
+	refused := s.v1("rewind/both", `{"ref":"Bread@first"}`)
+	refused.fails(409, fault.Refused, "keep, take or merge")
+	if got := refused.Get("error.conflicts.#.path").Raw; got != `["flour"]` {
+		t.Errorf("the conflicts of the failure are %s", got)
+	}
+	s.v1("rewind/both", `{"ref":"Bread@first","conflicts":"keep"}`).want(200)
+	if got := s.v1("status", "").want(200).Get("head.message_id").Str; read() != "flour spelt;salt ;" || got != s.v1("show?ref=Bread@first", "").Get("messages.0.id").Str {
+		t.Errorf("the head is at %s, the files are %s", got, read())
+	}
+	for _, name := range []string{other, filepath.Dir(dir), filepath.Join(other, "none"), "/", "..", ""} {
+		in, err := json.Marshal(map[string]string{"ref": "Bread@first", "dir": name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.v1("rewind/files", string(in)); name != "" && got.status != 409 {
+			t.Errorf("%s: %s", in, got.Raw)
+		}
+	}
+	if left, err := os.ReadDir(other); err != nil || len(left) > 0 {
+		t.Errorf("another folder has %v, %v", left, err)
+	}
+	s.v1("rewind/files", `{"ref":"Bread@first","only":["../x"]}`).fails(400, fault.Usage, "is not a path in a state")
+}

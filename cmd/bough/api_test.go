@@ -484,6 +484,11 @@ func (s *twin) files() {
 	s.same("files/diff", `{"dir":`+real+`}`, "files", "diff", "--dir", dir)
 	s.same("files/diff", `{"from":"BEFORE","to":"Bread@first","paths":["sub"],"patch":true}`, "files", "diff", "BEFORE", "Bread@first", "sub", "--patch")
 	s.same("files/diff", `{"from":"BEFORE","to":"now"}`, "files", "diff", "BEFORE", "now", "--dir", dir)
+	s.same("rewind/files", `{"ref":"BEFORE","dry_run":true,"dir":`+real+`}`, "rewind", "BEFORE", "--files", "--dry-run", "--dir", dir)
+	s.same("rewind/both", `{"ref":"Bread@first","dry_run":true,"whole":true,"only":["flour"]}`, "rewind", "Bread@first", "--both", "--dry-run", "--whole", "--only", "flour", "--dir", dir)
+	s.both("checkpoint", "Bread@first", "--name", "Baked")
+	s.same("restore/files", `{"session_id":"Baked","dry_run":true,"conflicts":"keep"}`, "restore", "Baked", "--files", "--dry-run", "--keep", "--dir", dir)
+	s.same("restore/both", `{"session_id":"Baked","dry_run":true,"conflicts":"take"}`, "restore", "Baked", "--both", "--dry-run", "--take", "--dir", dir)
 	s.same("files/show", `{"state":"BEFORE"}`, "files", "show", "BEFORE")
 	s.same("files/show", `{"state":"BEFORE","path":"flour","dir":`+real+`}`, "files", "show", "BEFORE", "flour", "--dir", dir)
 }

@@ -49,16 +49,13 @@ func omittedFlags() map[string]map[string]string {
 		flags["timeout"], flags["files"] = waits, opens
 		return flags
 	}
-	restores := func() map[string]string {
-		flags := map[string]string{}
-		for _, name := range []string{"files", "both", "dir", "dry-run", "whole", "keep", "take", "merge", "only"} {
-			flags[name] = "it is for folders of the machine"
-		}
-		return flags
+	conflicts := func() map[string]string {
+		const named = "conflicts names it"
+		return map[string]string{"keep": named, "take": named, "merge": named}
 	}
 	return map[string]map[string]string{
-		"restore":          restores(),
-		"rewind":           restores(),
+		"restore":          conflicts(),
+		"rewind":           conflicts(),
 		"show":             {"no-tools": text, "no-thinking": text, "oneline": text, "full": text},
 		"search":           {"list": "per_session limits the matches of a conversation"},
 		"log":              {"all": text},

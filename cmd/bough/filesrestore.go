@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
@@ -92,15 +93,7 @@ func (p *program) restoreFiles(c *cli.Context, w *workspace.Workspace, restore f
 		return err
 	}
 	if p.json {
-		answer := struct {
-			Head     *lines.Head    `json:"head"` // null without one
-			ReadOnly bool           `json:"read_only"`
-			Files    *files.Restore `json:"files"`
-		}{Files: r}
-		if pos, err := w.Head(c.Context); err == nil && pos != nil {
-			answer.Head, answer.ReadOnly = &pos.Head, pos.ReadOnly
-		}
-		err = p.printJSON(answer)
+		err = p.printJSON(api.RestoredFilesOf(c.Context, w, r))
 	} else {
 		p.restored(r, o.DryRun)
 	}

@@ -238,7 +238,7 @@ func TestHTTPPageCurl(t *testing.T) {
 	do(t, "-w", s.dir, "files", "snap", "--dir", project)
 	cmd = exec.Command(bash, "-e", "-c", blocks[0])
 	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), s.boughEnv()...)
-	if out, err = cmd.Output(); err != nil || strings.Count(string(out), `"dir":`) < 2 {
+	if out, err = cmd.Output(); err != nil || strings.Count(string(out), `"dir":`) < 3 {
 		t.Errorf("the command lines on files print %s, %v", out, err)
 	}
 	if got, err := os.ReadFile(filepath.Join(cmd.Dir, "main.go")); err != nil || string(got) != source {

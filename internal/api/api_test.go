@@ -99,6 +99,8 @@ func TestArguments(t *testing.T) {
 		{"explore", `{"strategies":[{"name":"a"}],"prune":7}`, "prune is 7"},
 		{"explore", `{"strategies":[{"name":"a"}],"metrics":{"x":"up"}}`, "metrics is "},
 		{"explore/dry-run", `{"strategies":[{"name":"a"},{"name":"a"}]}`, "two strategies are named"},
+		{"rewind/files", `{"ref":"x","whole":true,"conflicts":"take"}`, "whole and conflicts exclude each other"},
+		{"restore/both", `{"session_id":"x","conflicts":"mine"}`, `unknown conflicts "mine"`},
 		{"import", `{}`, "one of content and from is needed"},
 		{"import", `{"content":"","from":["codex"]}`, "content and from exclude each other"},
 		{"import", `{"from":["/etc/passwd"]}`, `unknown program "/etc/passwd"`},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // aFolder is the folder whose states are meant. Clients name only folders that have states.
@@ -29,6 +30,65 @@ type filesShowIn struct {
 	aFolder
 }
 
+// restoring says how files are brought back.
+type restoring struct {
+	Dir       string   `json:"dir,omitempty" jsonschema:"the folder: the dir of a state; by default that of the state at the ref"`
+	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"return what would change, with the conflicts, and change nothing"`
+	Whole     bool     `json:"whole,omitempty" jsonschema:"make the folder exactly the state, also where others changed it"`
+	Conflicts string   `json:"conflicts,omitempty" jsonschema:"what happens to paths that the conversation and others changed: keep leaves them, take takes those of the state, merge takes back the lines of the conversation; by default they are refused"`
+	Only      []string `json:"only,omitempty" jsonschema:"only these paths of the folder and what is below them"`
+}
+
+func (r restoring) of(w *workspace.Workspace) (workspace.Folder, files.RestoreOptions, error) {
+	if r.Whole && r.Conflicts != "" {
+		return workspace.Folder{}, files.RestoreOptions{}, badArgument("whole and conflicts exclude each other")
+	}
+	return w.Confined().Folder(r.Dir), files.RestoreOptions{DryRun: r.DryRun, Whole: r.Whole, Conflicts: r.Conflicts, Only: r.Only}, nil
+}
+
+type restoreFilesIn struct {
+	aSession
+	restoring
+}
+
+type rewindFilesIn struct {
+	Ref string `json:"ref" jsonschema:"a ref or the id of a state"`
+	restoring
+}
+
+type rewindBothIn struct {
+	rewindIn
+	restoring
+}
+
+// RestoredFiles says what bringing files back did, or would do, and where the head is.
+type RestoredFiles struct {
+	Head     *lines.Head    `json:"head"` // nil without one
+	ReadOnly bool           `json:"read_only"`
+	Files    *files.Restore `json:"files"`
+}
+
+// RestoredFilesOf returns the document of files that were brought back.
+func RestoredFilesOf(ctx context.Context, w *workspace.Workspace, r *files.Restore) *RestoredFiles {
+	out := &RestoredFiles{Files: r}
+	if pos, err := w.Head(ctx); err == nil && pos != nil {
+		out.Head, out.ReadOnly = &pos.Head, pos.ReadOnly
+	}
+	return out
+}
+
+func restoreFiles(ctx context.Context, w *workspace.Workspace, ref string, in restoring) (*RestoredFiles, error) {
+	f, o, err := in.of(w)
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.RestoreFiles(ctx, ref, o)
+	if err != nil {
+		return nil, err
+	}
+	return RestoredFilesOf(ctx, w, r), nil
+}
+
 func filesVerbs() []*Verb {
 	return []*Verb{
 		verb("files/ls", Reads, "List states of files", "Lists what folders held at moments, of all conversations or of one, oldest first.",
@@ -42,6 +102,30 @@ func filesVerbs() []*Verb {
 		verb("files/show", Reads, "Show a file of a state", "Returns what a state has at a path: the content of a file, in base64, the target of a link, or the names in a folder.",
 			func(ctx context.Context, w *workspace.Workspace, in filesShowIn) (*files.Entry, error) {
 				return in.of(w).Show(ctx, in.State, cmp.Or(in.Path, "."))
+			}),
+		verb("restore/files", Destroys, "Restore the files of a checkpoint", "Brings the files of a folder back to the state at a checkpoint. The head stays. What the folder has is kept as a state first.",
+			func(ctx context.Context, w *workspace.Workspace, in restoreFilesIn) (*RestoredFiles, error) {
+				return restoreFiles(ctx, w, in.Session, in.restoring)
+			}),
+		verb("restore/both", Destroys, "Restore a checkpoint with its files", "Moves the head to the end of a checkpoint, and brings the files of a folder back to the state there.",
+			func(ctx context.Context, w *workspace.Workspace, in restoreFilesIn) (*lines.Position, error) {
+				f, o, err := in.restoring.of(w)
+				if err != nil {
+					return nil, err
+				}
+				return f.Restore(ctx, in.Session, o)
+			}),
+		verb("rewind/files", Destroys, "Restore files", "Brings the files of a folder back to the state at a message. The head stays. What the folder has is kept as a state first.",
+			func(ctx context.Context, w *workspace.Workspace, in rewindFilesIn) (*RestoredFiles, error) {
+				return restoreFiles(ctx, w, in.Ref, in.restoring)
+			}),
+		verb("rewind/both", Destroys, "Move the head and restore files", "Moves the head to any message, and brings the files of a folder back to the state there.",
+			func(ctx context.Context, w *workspace.Workspace, in rewindBothIn) (*lines.Position, error) {
+				f, o, err := in.restoring.of(w)
+				if err != nil {
+					return nil, err
+				}
+				return f.Rewind(ctx, in.Ref, in.cut.options(), o)
 			}),
 	}
 }

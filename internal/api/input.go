@@ -39,6 +39,7 @@ func withoutNull(s *jsonschema.Schema) (string, []string) {
 // choices are the values of arguments that are one of a few words.
 func choices() map[string][]any {
 	return map[string][]any{
+		"conflicts":    {"keep", "take", "merge"},
 		"dialect":      {"bough", "penguin"},
 		"evaluate":     {"best", "consensus", "synthesis"},
 		"scope":        {"message", "branch", "subtree"},

@@ -50,6 +50,7 @@ func shared() map[reflect.Type]string {
 		reflect.TypeFor[workspace.StraightRun]():   "Run",
 		reflect.TypeFor[workspace.PruneDecision](): "PruneDecision",
 		reflect.TypeFor[files.State]():             "State",
+		reflect.TypeFor[files.Restore]():           "Restore",
 	}
 }
 

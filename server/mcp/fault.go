@@ -102,6 +102,7 @@ func steps() map[fault.Action]string {
 		fault.NameSession:      "give a session_id",
 		fault.SetHead:          "rewind moves the head",
 		fault.SetHeadAnywhere:  "rewind moves the head into any session",
+		fault.SolveConflicts:   "conflicts says what happens to them: keep, take or merge",
 		fault.SpeakMeanwhile:   "steer sends a message to read now, follow_up one to read after the turn",
 		fault.UndoInSession:    "undo with in undoes changes of one session",
 	}

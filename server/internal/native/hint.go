@@ -93,6 +93,8 @@ func phrase(a fault.Action) string {
 		return "a person can run this in a shell: bough -w %s config %s VALUE"
 	case fault.SetModel:
 		return "POST /v1/agent/set sets one"
+	case fault.SolveConflicts:
+		return "conflicts says what happens to them: keep, take or merge"
 	case fault.SpeakMeanwhile:
 		return "POST /v1/steer sends a message to read now, POST /v1/follow-up one to read after the turn"
 	case fault.SwitchTree:

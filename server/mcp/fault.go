@@ -45,9 +45,13 @@ func failed(err error) *sdk.CallToolResult {
 	}
 	var clashes *files.ConflictError
 	if errors.As(err, &clashes) {
-		d.Conflicts = clashes.Conflicts
-		for _, c := range clashes.Conflicts {
+		omitted := 0
+		d.Conflicts = fitting(clashes.Conflicts, &omitted, conflictSize)
+		for _, c := range d.Conflicts {
 			text += "\n- " + oneLine(c.Path, 200)
+		}
+		if omitted > 0 {
+			text += fmt.Sprintf("\n… and %d more", omitted)
 		}
 	}
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}, Meta: sdk.Meta{errorMeta: d}}

@@ -299,6 +299,9 @@ func TestTools(t *testing.T) {
 	if got := call("show_file", args{"state": r.ids[2], "path": "flour"}); got.Get("text").String() != "rye\n" || !got.Get("earlier").Bool() {
 		t.Errorf("show_file: %s", got)
 	}
+	if got := call("restore_files", args{"ref": r.ids[1], "whole": true}); got.Get("files.written.0").String() != "flour" || got.Get("files.before").String() == "" {
+		t.Errorf("restore_files: %s", got)
+	}
 	if got := call("list_sessions", args{"kind": "branch", "since": "1d"}); got.Get("total").Int() < 1 {
 		t.Errorf("list_sessions: %s", got)
 	}
@@ -337,8 +340,8 @@ func TestTools(t *testing.T) {
 	if got := call("undo", nil); got.Get("operations.0.undoes").Int() == 0 {
 		t.Errorf("undo: %s", got)
 	}
-	if len(asked) != 3 {
-		t.Errorf("the user was asked %d times, want 3: %q", len(asked), asked)
+	if len(asked) != 4 {
+		t.Errorf("the user was asked %d times, want 4: %q", len(asked), asked)
 	}
 	for _, name := range mcp.ToolNames() {
 		if !called[name] {
@@ -378,7 +381,7 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-// TestHints: the tools that only read say so, and only undo is destructive.
+// TestHints: the tools that only read say so, and only undo and restore_files are destructive.
 func TestHints(t *testing.T) {
 	c := newRoom(t, &mcp.Options{Command: runs("true")}).connect(nil)
 	reading := []string{"agent_snapshot", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
@@ -391,7 +394,7 @@ func TestHints(t *testing.T) {
 		if a.ReadOnlyHint != slices.Contains(reading, tool.Name) {
 			t.Errorf("%s: the read-only hint is %v", tool.Name, a.ReadOnlyHint)
 		}
-		if a.DestructiveHint == nil || *a.DestructiveHint != (tool.Name == "undo") || a.OpenWorldHint == nil || *a.OpenWorldHint != (tool.Name == "explore") {
+		if a.DestructiveHint == nil || *a.DestructiveHint != (tool.Name == "undo" || tool.Name == "restore_files") || a.OpenWorldHint == nil || *a.OpenWorldHint != (tool.Name == "explore") {
 			t.Errorf("%s: the hints are %+v", tool.Name, a)
 		}
 		if tool.Title == "" || tool.Description == "" || tool.OutputSchema == nil {

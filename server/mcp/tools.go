@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/files"
 )
 
 // head is the ref that a tool uses if it gets none.
@@ -75,6 +76,13 @@ func tools() []*tool {
 			name: "show_file", title: "Read a file of a state",
 			about: "Returns what a state has at a path: the text of a file in pages, or the names in a folder. The file is as it was then, not as it is now.",
 		}, showFile),
+		define(tool{
+			name: "restore_files", title: "Restore files", effect: api.Destroys,
+			about: "Brings the files of a folder back to the state at a message, and with conversation the head too. Only what the conversation changed is taken back; what others changed stays, and what both changed is refused unless conflicts says more. The user is asked first, with what would change, and undo reverts it.",
+			enums: func() map[string][]string {
+				return map[string][]string{"conflicts": {files.Keep, files.Take, files.Merge}}
+			},
+		}, restoreFiles),
 		ofVerb("append", tool{
 			name: "append_message", title: "Add a message",
 			about: "Adds a message to a conversation: at the head, or below any message. A message to a checkpoint goes to a new branch of it.",

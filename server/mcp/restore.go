@@ -1,0 +1,180 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/api"
+	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
+)
+
+type restoreInput struct {
+	Ref          string   `json:"ref" jsonschema:"the message or checkpoint whose state is restored, or the id of a state"`
+	Conversation bool     `json:"conversation,omitempty" jsonschema:"move the head of the workspace to the message too"`
+	Dir          string   `json:"dir,omitempty" jsonschema:"the folder, the dir of a state; that of the state if it is absent"`
+	Only         []string `json:"only,omitempty" jsonschema:"only these paths of the folder and what is below them"`
+	Whole        bool     `json:"whole,omitempty" jsonschema:"make the folder exactly the state, also where others changed it"`
+	Conflicts    string   `json:"conflicts,omitempty" jsonschema:"for paths that the conversation and others changed: keep leaves them, take takes those of the state, merge takes back the lines of the conversation; they are refused if it is absent"`
+	DryRun       bool     `json:"dry_run,omitempty" jsonschema:"only report what would change, with the conflicts"`
+}
+
+// A restoredFiles says what was restored. Its lists may be the beginning of long ones.
+type restoredFiles struct {
+	api.RestoredFiles
+	Omitted int `json:"omitted,omitempty" jsonschema:"how many paths the lists leave out"`
+}
+
+// restoreFiles brings files back after the user confirmed the plan. The folder is one that has
+// states.
+func restoreFiles(ctx context.Context, c *call, in restoreInput) (*restoredFiles, error) {
+	if in.Whole && in.Conflicts != "" {
+		return nil, &fault.Error{Code: fault.Usage, Message: "whole and conflicts exclude each other"}
+	}
+	plan, err := in.restore(ctx, c, true)
+	if err != nil {
+		return nil, err
+	}
+	f := plan.Files
+	switch {
+	case in.DryRun:
+		return limited(plan), nil
+	case len(f.Conflicts) > 0:
+		return nil, &files.ConflictError{Dir: f.Dir, Conflicts: f.Conflicts}
+	case len(f.Written)+len(f.Deleted) == 0 && !in.Conversation:
+		return limited(plan), nil
+	}
+	sum := sha256.Sum256(rawjson.Compact(plan))
+	if err := c.confirm(in.question(f), fmt.Sprintf("%x", sum), in.command(f.Dir)...); err != nil {
+		return nil, err
+	}
+	done, err := in.restore(ctx, c, false)
+	if err != nil {
+		return nil, err
+	}
+	return limited(done), nil
+}
+
+// restore restores, or returns what it would do.
+func (in *restoreInput) restore(ctx context.Context, c *call, dryRun bool) (*api.RestoredFiles, error) {
+	folder := c.w.Confined().Folder(in.Dir)
+	o := files.RestoreOptions{DryRun: dryRun, Whole: in.Whole, Conflicts: in.Conflicts, Only: in.Only}
+	if in.Conversation {
+		pos, err := folder.Rewind(ctx, in.Ref, checkpoint.CutOptions{}, o)
+		if err != nil {
+			return nil, err
+		}
+		return &api.RestoredFiles{Head: &pos.Head, ReadOnly: pos.ReadOnly, Files: pos.Files}, nil
+	}
+	r, err := folder.RestoreFiles(ctx, in.Ref, o)
+	if err != nil {
+		return nil, err
+	}
+	return api.RestoredFilesOf(ctx, c.w, r), nil
+}
+
+// question asks about a plan.
+func (in *restoreInput) question(f *files.Restore) string {
+	text := fmt.Sprintf("Restore %s in %s", plural.Of(len(f.Written)+len(f.Deleted), "file"), oneLine(f.Dir, 300))
+	if in.Conversation {
+		text += ", and move the head"
+	}
+	text += "? Undo reverts it."
+	for _, part := range []struct {
+		did   string
+		paths []string
+	}{{"write", f.Written}, {"delete", f.Deleted}} {
+		const most = 8
+		for i, name := range part.paths {
+			if i == most {
+				text += fmt.Sprintf("\n%s %d more", part.did, len(part.paths)-most)
+				break
+			}
+			text += "\n" + part.did + " " + oneLine(name, 100)
+		}
+	}
+	if n := len(f.Kept); n > 0 {
+		text += fmt.Sprintf("\nkeep %s that differ from the state", plural.Of(n, "path"))
+	}
+	return text
+}
+
+// command returns what a person types for the same.
+func (in *restoreInput) command(dir string) []string {
+	words := []string{"rewind", in.Ref, "--files", "--dir", dir}
+	if in.Conversation {
+		words[2] = "--both"
+	}
+	if in.Whole {
+		words = append(words, "--whole")
+	}
+	if in.Conflicts != "" {
+		words = append(words, "--"+in.Conflicts)
+	}
+	for _, name := range in.Only {
+		words = append(words, "--only", name)
+	}
+	return words
+}
+
+// limited returns a result whose lists are not longer than an answer may be.
+func limited(r *api.RestoredFiles) *restoredFiles {
+	own := *r.Files
+	out := &restoredFiles{api.RestoredFiles{Head: r.Head, ReadOnly: r.ReadOnly, Files: &own}, 0}
+	own.Written = fitting(own.Written, &out.Omitted, func(name string) int { return len(name) })
+	own.Deleted = fitting(own.Deleted, &out.Omitted, func(name string) int { return len(name) })
+	own.Kept = fitting(own.Kept, &out.Omitted, func(k files.Kept) int { return len(k.Path) + len(k.As) + 50 })
+	own.Conflicts = fitting(own.Conflicts, &out.Omitted, conflictSize)
+	return out
+}
+
+// conflictSize returns about how long the JSON of a conflict is.
+func conflictSize(c files.Conflict) int { return len(c.Path) + 600 }
+
+// fitting returns the beginning of a list that fits into a quarter of an answer, and adds
+// to omitted how many elements it leaves out.
+func fitting[T any](list []T, omitted *int, size func(T) int) []T {
+	total := 0
+	for i, e := range list {
+		if total += size(e) + 4; total > maxAnswer/4 {
+			*omitted += len(list) - i
+			return slices.Clip(list[:i])
+		}
+	}
+	return list
+}
+
+func (r *restoredFiles) text() string {
+	var b strings.Builder
+	f := r.Files
+	state := "restored"
+	if f.Before == "" && len(f.Written)+len(f.Deleted) > 0 {
+		state = "would be restored"
+	}
+	fmt.Fprintf(&b, "%s %s to the state %s\n", oneLine(f.Dir, maxName), state, f.To)
+	if !f.Exact {
+		b.WriteString("This state is of an earlier message: the message has none of its own.\n")
+	}
+	for _, name := range f.Written {
+		fmt.Fprintf(&b, "written %s\n", oneLine(name, maxName))
+	}
+	for _, name := range f.Deleted {
+		fmt.Fprintf(&b, "deleted %s\n", oneLine(name, maxName))
+	}
+	for _, k := range f.Kept {
+		fmt.Fprintf(&b, "kept %s (%s)\n", oneLine(k.Path, maxName), k.Why)
+	}
+	for _, k := range f.Conflicts {
+		fmt.Fprintf(&b, "conflict %s\n", oneLine(k.Path, maxName))
+	}
+	if r.Omitted > 0 {
+		fmt.Fprintf(&b, "and %s\n", plural.Of(r.Omitted, "more path"))
+	}
+	return b.String()
+}

@@ -40,6 +40,8 @@ func actions() map[string]action {
 		"branch":           {to: toSession},
 		"restore":          {to: toHead},
 		"rewind":           {to: toHead},
+		"rewind/files":     {to: toRestored, ops: []string{"restore files"}},
+		"rewind/both":      {to: toHead, ops: []string{"rewind"}},
 		"rename":           {},
 		"rm":               {},
 		"bookmark":         {},

@@ -35,6 +35,14 @@ func (f *folder) write(name, text string) {
 	}
 }
 
+// has fails the test unless a file has a text.
+func (f *folder) has(name, text string) {
+	f.s.t.Helper()
+	if data, err := os.ReadFile(filepath.Join(f.dir, name)); err != nil || string(data) != text {
+		f.s.t.Errorf("%s is %q, %v, want %q", name, data, err, text)
+	}
+}
+
 // snap takes a state for a message, and returns its id.
 func (f *folder) snap(ref string) string {
 	f.s.t.Helper()
@@ -62,7 +70,8 @@ func (f *folder) baked(messages []string) (first, second string) {
 func (c *chromium) files(t *testing.T) {
 	s := c.newSite(t)
 	session, m := trip(s)
-	first, second := s.folder().baked(m)
+	f := s.folder()
+	first, second := f.baked(m)
 	s.serve()
 	b := c.tab(t)
 	b.enter(s)
@@ -106,6 +115,24 @@ func (c *chromium) files(t *testing.T) {
 	if raw := b.eval(fmt.Sprintf(`fetch("/files/raw/%s/data.bin").then((r) => r.headers.get("content-security-policy") + "|" + r.headers.get("content-disposition"))`, second)).Str; raw != "default-src 'none'; sandbox|attachment; filename=data.bin" {
 		t.Errorf("a file is sent as %s", raw)
 	}
+
+	t.Log("restore, and undo it")
+	plane, train := "Lisbon\nby plane\nin May\n", "Lisbon\nby train\n"
+	b.visit("/c/" + session)
+	b.eval(fmt.Sprintf(`document.querySelector('[data-message="%s"] details.more').open = true`, m[0]))
+	b.click(fmt.Sprintf(`[data-message="%s"] [data-act="restore-files"]`, m[0]))
+	b.at("/files/restore")
+	b.wait(`document.querySelector(".planned").innerText.includes("notes.txt changed since")`)
+	b.eval(`document.querySelector('select[name="way"]').value = "take"`)
+	b.click(`form[action="/files/restore"].between button`)
+	b.wait(`location.search.includes("way=take") && document.querySelector('[data-act="restore-files"] .primary')`)
+	b.click(`[data-act="restore-files"] .primary`)
+	b.at("/files/diff")
+	b.said("Restored files of")
+	f.has("notes.txt", train)
+	b.click(`#status button`)
+	b.said("Undid")
+	f.has("notes.txt", plane)
 	b.clean()
 	if title := b.eval("document.title").Str; title == "owned" {
 		t.Error("a script of a file ran")

@@ -32,6 +32,7 @@ type conversation struct {
 	Picture  string
 	Compare  string
 	Files    string // the address of the states of files, "" if the path has none
+	Restore  string // of a checkpoint that has states, the address of the plan to restore it with its files
 	Delete   deletion
 	Composer composer
 }
@@ -122,6 +123,9 @@ func (f *found) conversation(q pathQuery, related relations) *conversation {
 	c.Here = location{Checkpoint: c.ReadOnly, Session: f.session, Leaf: f.leaf}.String()
 	if len(f.files) > 0 {
 		c.Files = statesAddress(f.session, f.leaf)
+		if c.ReadOnly {
+			c.Restore = restoreAddress(f.session) + "&what=both"
+		}
 	}
 	c.Chunks = f.chunks(c.Loaded, related)
 	_, head := f.marks()

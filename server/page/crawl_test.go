@@ -1,14 +1,18 @@
 package page_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/server/page"
+	"github.com/bough-dev/bough/workspace/files"
 	"golang.org/x/net/html"
 )
 
@@ -81,6 +85,15 @@ func (v *visitor) furnish() {
 		}
 		if a := v.post("/do/"+verb, fields); a.StatusCode != http.StatusSeeOther {
 			v.t.Fatalf("%s: status %d: %s", form, a.StatusCode, body(v.t, a))
+		}
+	}
+	dir := v.t.TempDir()
+	for i, ref := range []string{"Bread@first", "Bread", "Before"} {
+		if err := os.WriteFile(filepath.Join(dir, "flour"), fmt.Append(nil, i), 0o600); err != nil {
+			v.t.Fatal(err)
+		}
+		if _, err := v.w.Folder(dir).Snap(v.t.Context(), ref, files.SnapOptions{}); err != nil {
+			v.t.Fatal(err)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type folderState struct {
 	Message string // the address of its message, "" if it belongs to none
 	Changes string // the address of what changed since the state before it
 	Since   string // the address of what changed since then
+	Restore string // the address of the plan to restore it
 }
 
 // momentText returns why a state was taken.
@@ -48,7 +49,7 @@ func newFolderState(st *files.State, now time.Time) folderState {
 	s := folderState{
 		ID: st.ID, Href: stateAddress(st.ID, ""), Dir: st.Dir, Folder: filepath.Base(st.Dir), Moment: momentText(st.At),
 		Time: momentOf(st.Time, now), About: count(st.Files, "file") + ", " + bytesText(st.Bytes),
-		Changes: differenceAddress("", st.ID), Since: differenceAddress(st.ID, files.Now),
+		Changes: differenceAddress("", st.ID), Since: differenceAddress(st.ID, files.Now), Restore: restoreAddress(st.ID),
 	}
 	if st.Message != "" {
 		s.Message = messageAddress(string(st.Session), string(st.Message))

@@ -26,13 +26,14 @@ type pathQuery struct {
 // A found is a path that was read.
 type found struct {
 	*placement
-	tree  *workspace.MessageTree
-	shown *workspace.Conversation
-	leaf  string
-	first map[string]int          // the index of the first message with an id
-	files map[string][]files.Mark // by message
-	notes []string
-	now   time.Time
+	tree   *workspace.MessageTree
+	shown  *workspace.Conversation
+	leaf   string
+	first  map[string]int          // the index of the first message with an id
+	files  map[string][]files.Mark // by message
+	marked int                     // the index of the first message with a state, or the number of messages
+	notes  []string
+	now    time.Time
 }
 
 // anchor returns the anchor of a message of the path. Two files may have different messages
@@ -87,9 +88,12 @@ func find(ctx context.Context, w *workspace.Workspace, q pathQuery, now time.Tim
 	if err != nil {
 		f.notes = append(f.notes, "The states of files cannot be read: "+workspace.Explain(err).Message)
 	}
-	f.files = map[string][]files.Mark{}
+	f.files, f.marked = map[string][]files.Mark{}, len(f.shown.Messages)
 	for _, m := range marks {
 		f.files[string(m.Message)] = append(f.files[string(m.Message)], m)
+		if i, known := f.first[string(m.Message)]; known {
+			f.marked = min(f.marked, i)
+		}
 	}
 	return f, nil
 }
@@ -165,6 +169,9 @@ func (f *found) messages(s span, related relations) []message {
 		m.Head = m.ID == head
 		m.Labels = labels[m.ID]
 		m.Copies = related.copies[m.ID]
+		if i >= f.marked {
+			m.Restore = restoreAddress(m.Ref)
+		}
 		for _, mark := range f.files[m.ID] {
 			if !slices.ContainsFunc(m.Files, func(s folderState) bool { return s.Dir == mark.State.Dir }) {
 				m.Files = append(m.Files, newFolderState(&mark.State, f.now))

@@ -37,6 +37,7 @@ type message struct {
 	Head    bool
 	Labels  []bookmark.Bookmark
 	Files   []folderState  // the states that belong to it
+	Restore string         // the address of the plan to restore files, "" if no state is there or before
 	Copies  []snapshotLink // the branches and checkpoints that end with it
 	Origin  *snapshotLink  // of the last copied message of a snapshot: what it was copied from
 	Link    string

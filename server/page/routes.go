@@ -36,6 +36,7 @@ func views() []route {
 		{"/files/{state}/{path...}", showState},
 		{"/files/raw/{state}/{path...}", showRaw},
 		{"/files/diff", showDifference},
+		{"/files/restore", showRestore},
 		{"/search", showSearch},
 		{"/log", showLog},
 		{"/trash", showTrash},

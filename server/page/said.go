@@ -186,9 +186,11 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 	case "prune":
 		return "Moved old automatic checkpoints to the trash"
 	case "restore":
-		return "Restored " + in
+		return "Restored " + in + withFiles(op)
+	case "restore files":
+		return "Restored files of " + named("dir")
 	case "rewind":
-		return "Continuing from here in " + in
+		return "Continuing from here in " + in + withFiles(op)
 	case "rename":
 		return "Renamed to " + named("title")
 	case "rm":
@@ -237,6 +239,14 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 		return fmt.Sprintf("Changed %s: %s", plural.Of(size, "conversation"), op.Verb)
 	}
 	return "Done: " + op.Verb
+}
+
+// withFiles says that an operation on the head restored files too, "" if it did not.
+func withFiles(op history.Operation) string {
+	if dir, _ := op.Args["dir"].(string); dir != "" {
+		return ", with the files"
+	}
+	return ""
 }
 
 // quoted returns the beginning of a name in quotation marks.

@@ -1,0 +1,220 @@
+package page
+
+import (
+	"cmp"
+	"net/url"
+	"path/filepath"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/api"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
+)
+
+// wholeFolder is the way to restore that makes the folder exactly the state. The others are
+// those of [files.RestoreOptions].
+const wholeFolder = "whole"
+
+// maxPlanned is how many paths of each kind a plan lists.
+const maxPlanned = 500
+
+// A restorePage is the plan of a restore, with the form that makes it.
+type restorePage struct {
+	Ref      string
+	Title    string
+	Target   folderState
+	Earlier  bool
+	Dir      string
+	Both     bool // the head moves too
+	Message  bool // Ref is a message, so that the head can move there
+	Way      string
+	Ways     []restoreWay
+	Summary  string
+	Refused  bool // because of conflicts
+	Nothing  bool // no file and not the head
+	Lists    []plannedList
+	Action   string
+	Back     string
+	Compare  string // the address of how the folder differs from the state now
+	Conflict string // of the form: the value of conflicts
+	Whole    bool
+}
+
+// A restoreWay is a choice for paths that others changed too.
+type restoreWay struct {
+	Value, Text string
+	Current     bool
+}
+
+// A plannedList is what a plan does with some paths.
+type plannedList struct {
+	Title string
+	Paths []plannedPath
+	More  string
+}
+
+// A plannedPath is a path in a plan.
+type plannedPath struct{ Path, Href, Why string }
+
+// restoreAddress returns the address of the plan for a REF or a state.
+func restoreAddress(ref string) string { return "/files/restore?" + url.Values{"ref": {ref}}.Encode() }
+
+// showRestore shows what a restore would do, and the form that does it.
+func showRestore(c *request) (view, error) {
+	q := c.r.URL.Query()
+	p := &restorePage{Ref: q.Get("ref"), Way: q.Get("way"), Dir: q.Get("dir"), Both: q.Get("what") == "both"}
+	if p.Ref == "" {
+		return view{}, &fault.Error{Code: fault.Usage, Message: "the address names no message and no state"}
+	}
+	target, err := c.workspace.Confined().Folder(p.Dir).Show(c.r.Context(), p.Ref, ".")
+	if err != nil {
+		return view{}, err
+	}
+	p.Target, p.Earlier, p.Dir = c.folderState(&target.State), !target.State.Exact, target.State.Dir
+	p.Target.Words = c.wordsAt(&target.State)
+	if p.Message, err = c.headCanMove(p.Ref, target.State.ID); err != nil {
+		return view{}, err
+	}
+	p.Both = p.Both && p.Message
+	planned, err := p.plan(c)
+	if err != nil {
+		return view{}, err
+	}
+	p.of(planned)
+	p.Title = "Restore " + filepath.Base(p.Dir)
+	p.Back, p.Compare = c.r.URL.RequestURI(), differenceAddress(p.Target.ID, files.Now)
+	return view{Template: "restore", Title: p.Title, Data: p}, nil
+}
+
+// headCanMove reports whether a REF is a message, to which the head of the workspace can
+// move. That of an agent is moved on its page.
+func (c *request) headCanMove(ref, state string) (bool, error) {
+	if ref == state {
+		return false, nil
+	}
+	shown, err := c.workspace.Show(c.r.Context(), ref, partial())
+	if err != nil {
+		return false, nil // the start of the id of a state
+	}
+	tree, err := c.workspace.MessageTree(c.r.Context(), shown.Entry.ID, partial())
+	if err != nil {
+		return false, err
+	}
+	related, err := c.related(tree.Session)
+	return related.agent == "", err
+}
+
+// plan returns what the restore would do.
+func (p *restorePage) plan(c *request) (*files.Restore, error) {
+	o := files.RestoreOptions{DryRun: true, Whole: p.Way == wholeFolder}
+	if !o.Whole {
+		o.Conflicts = p.Way
+	}
+	p.Conflict, p.Whole = o.Conflicts, o.Whole
+	folder := c.workspace.Confined().Folder(p.Dir)
+	if !p.Both {
+		return folder.RestoreFiles(c.r.Context(), p.Ref, o)
+	}
+	pos, err := folder.Rewind(c.r.Context(), p.Ref, checkpoint.CutOptions{}, o)
+	if err != nil {
+		return nil, err
+	}
+	return pos.Files, nil
+}
+
+// of sets what follows from a plan.
+func (p *restorePage) of(r *files.Restore) {
+	p.Action = "/do/rewind/files"
+	if p.Both {
+		p.Action = "/do/rewind/both"
+	}
+	for _, way := range []restoreWay{
+		{Value: files.Refuse, Text: "restore nothing"},
+		{Value: files.Keep, Text: "keep them as they are"},
+		{Value: files.Take, Text: "take those of the state"},
+		{Value: files.Merge, Text: "take back the lines of the conversation"},
+		{Value: wholeFolder, Text: "make the whole folder exactly the state"},
+	} {
+		way.Current = way.Value == p.Way
+		p.Ways = append(p.Ways, way)
+	}
+	changes := len(r.Written) + len(r.Deleted)
+	p.Refused = len(r.Conflicts) > 0
+	p.Nothing = changes == 0 && !p.Both
+	switch {
+	case p.Refused:
+		p.Summary = count(len(r.Conflicts), "conflict")
+	case changes == 0:
+		p.Summary = "The files stay as they are"
+	default:
+		p.Summary = count(changes, "file") + " would change"
+	}
+	state := func(name string) string { return stateAddress(p.Target.ID, name) }
+	p.list("Conflicts: the conversation changed these files, and others did too", len(r.Conflicts), func(i int) plannedPath {
+		k := r.Conflicts[i]
+		return plannedPath{k.Path, differenceAddress(p.Target.ID, files.Now) + "&" + url.Values{"path": {k.Path}}.Encode(), conflictText(k)}
+	})
+	p.list("To be written, as the state has them", len(r.Written), func(i int) plannedPath { return plannedPath{Path: r.Written[i], Href: state(r.Written[i])} })
+	p.list("To be deleted, because the state does not have them", len(r.Deleted), func(i int) plannedPath { return plannedPath{Path: r.Deleted[i]} })
+	p.list("Kept, although they differ from the state", len(r.Kept), func(i int) plannedPath {
+		return plannedPath{Path: r.Kept[i].Path, Why: keptText(r.Kept[i].Why)}
+	})
+}
+
+// list adds a list of n paths, unless it is empty.
+func (p *restorePage) list(title string, n int, at func(i int) plannedPath) {
+	if n == 0 {
+		return
+	}
+	l := plannedList{Title: title}
+	for i := range min(n, maxPlanned) {
+		l.Paths = append(l.Paths, at(i))
+	}
+	if n > maxPlanned {
+		l.More = count(n-maxPlanned, "more path")
+	}
+	p.Lists = append(p.Lists, l)
+}
+
+// conflictText says what happened to a path of a conflict, and what the state has.
+func conflictText(k files.Conflict) string {
+	text := "changed since"
+	switch {
+	case k.Yours == nil:
+		text = "deleted since"
+	case k.Base == nil:
+		text = "added since"
+	}
+	if k.Theirs == nil {
+		return text + "; the state does not have it"
+	}
+	return text + "; the state has another version"
+}
+
+// keptText says why a path stays as it is.
+func keptText(why string) string {
+	switch why {
+	case "yours":
+		return "others changed it, and the conversation did not"
+	case files.Keep, "conflict":
+		return "others changed it too"
+	case "ignored":
+		return "it is ignored"
+	case "forgotten":
+		return "its content was deleted permanently"
+	case "not_empty":
+		return "something in it stays"
+	case "blocked":
+		return "a path above it is not a folder"
+	}
+	return cmp.Or(leftText(why), why)
+}
+
+// toRestored returns the path of what a restore of files changed.
+func toRestored(result any, _ url.Values) string {
+	r, ok := result.(*api.RestoredFiles)
+	if !ok || r.Files.Before == "" {
+		return ""
+	}
+	return differenceAddress(r.Files.Before, files.Now)
+}

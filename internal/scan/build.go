@@ -11,7 +11,10 @@ import (
 // build makes the trees, and the next cache.
 func (s *storing) build() (*Result, error) {
 	b := &building{storing: s}
-	b.cache.out = []byte(cacheMagic)
+	if s.cache != nil {
+		b.cache.out = make([]byte, 0, len(s.cache.data)+len(s.cache.data)/64+4096)
+	}
+	b.cache.out = append(b.cache.out, cacheMagic...)
 	root, at, err := b.tree(s.root)
 	if err != nil {
 		return nil, err

@@ -311,6 +311,7 @@ func (s *jsonStory) values() {
 		"bough files":          files.Coverage{Left: []files.Left{{RawPath: []byte("\xff")}}},
 		"bough files diff":     files.Diff{Changes: []files.Change{{RawPath: []byte("\xff")}}},
 		"bough files show":     files.Entry{State: files.State{ID: "s", Time: at}, Entries: []files.Name{{RawName: []byte("\xff")}}},
+		"bough watch --files":  stateTaken{"state_taken", at, files.State{ID: "i", Time: at, Session: "s", Message: "m", Git: &files.Git{}, Left: []files.Left{}}},
 		"bough open":           openedPage{Workspace: "w", URL: "u", ByIP: "i", Expires: at},
 		"bough daemon status":  daemonStatus{PID: new(1), Since: &at, Log: new("l"), Service: new("s")},
 		"bough daemon install": serviceDone{Commands: [][]string{{"c"}}, Problems: []string{"p"}},

@@ -76,6 +76,67 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestWatchFiles: 'bough watch --files' prints a line for each state of the folder, which belongs to
+// the message that arrived before it, and does not begin in a folder that cannot have states.
+func TestWatchFiles(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no interrupt")
+	}
+	home := t.TempDir()
+	dir, garden := filepath.Join(home, "ws"), filepath.Join(home, "garden")
+	bread := do(t, "-w", dir, "new", "--title", "Bread")
+	if err := os.Mkdir(garden, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]int{filepath.Join(home, "none"): 3, string(filepath.Separator): 4, "": 2} {
+		var out bytes.Buffer
+		if code := run([]string{"-w", dir, "watch", "--files", args}, strings.NewReader(""), &out, &out); code != want {
+			t.Errorf("--files %q exits with %d: %s", args, code, out.Bytes())
+		}
+	}
+	cmd := exec.Command("bough", "-w", dir, "watch", "--files", garden, "--json")
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(home, "state"))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	lines := bufio.NewScanner(out)
+	want := func(at, message, files string) {
+		t.Helper()
+		for lines.Scan() {
+			v := gjson.GetMany(lines.Text(), "type", "state.at", "state.message_id", "state.files")
+			if v[0].Str == "state_taken" {
+				if v[1].Str != at || v[2].Str != message || v[3].Raw != files {
+					t.Errorf("got %s, want %s of %q with %s files", lines.Text(), at, message, files)
+				}
+				return
+			}
+		}
+		t.Fatalf("no state comes: %v", lines.Err())
+	}
+	want("manual", "", "0")
+	_, message, _ := strings.Cut(do(t, "-w", dir, "append", bread, "How wet is too wet?"), "@")
+	want("prompt", message, "0")
+	if err := os.WriteFile(filepath.Join(garden, "bed"), []byte("tulips"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want("manual", message, "1")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+		t.Errorf("another line comes: %s", lines.Text())
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("bough watch ends with %v", err)
+	}
+}
+
 // TestWatchImport: 'bough watch --import' prints a line for each conversation that another program
 // begins or continues, and makes checkpoints of the user's messages in it.
 func TestWatchImport(t *testing.T) {

@@ -3,6 +3,7 @@ package workspace_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -173,5 +174,35 @@ func TestSnapPrompt(t *testing.T) {
 	}
 	if _, err := w.Folder(f.dir).Snap(t.Context(), "", files.SnapOptions{At: "never"}); !errors.Is(err, fault.Usage) {
 		t.Error(err)
+	}
+}
+
+// TestPacksStayFew: the packs of many small states are merged, and all states are whole.
+func TestPacksStayFew(t *testing.T) {
+	t.Parallel()
+	f := newFilesTest(t)
+	w := f.open(nil)
+	const n = 66
+	for i := range n {
+		f.write("flour", fmt.Sprint(i))
+		if _, err := w.Folder(f.dir).Snap(t.Context(), "", files.SnapOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packs, err := filepath.Glob(filepath.Join(f.ws, "states", "*.zst"))
+	if err != nil || len(packs) > 5 {
+		t.Errorf("%d packs, %v", len(packs), err)
+	}
+	list, err := w.States(t.Context(), "")
+	if err != nil || len(list.States) != n {
+		t.Fatalf("%d states, %v", len(list.States), err)
+	}
+	for i, st := range list.States {
+		if e, err := w.Folder(f.dir).Show(t.Context(), st.ID, "flour"); err != nil || string(e.Content) != fmt.Sprint(i) {
+			t.Errorf("state %d: %+v, %v", i, e, err)
+		}
+	}
+	if report, err := w.Doctor(t.Context(), doctor.Options{}); err != nil || !report.OK {
+		t.Errorf("%+v, %v", report, err)
 	}
 }

@@ -109,7 +109,7 @@ func TestWatchFolder(t *testing.T) {
 func TestWatchFolderMessages(t *testing.T) {
 	t.Parallel()
 	f := watchFolder(t)
-	f.wants("at once", func(st *files.State) bool { return st.At == "manual" && st.Message == "" })
+	f.wants("at once", func(st *files.State) bool { return st.At == "checkpoint" && st.Message == "" })
 	for _, e := range []events.Event{
 		{Type: events.SessionChanged, Session: "s"},
 		{Type: events.MessageAdded, Session: "s", Message: "m0", Role: "user", Behind: 1},
@@ -123,7 +123,7 @@ func TestWatchFolderMessages(t *testing.T) {
 	f.wants("an end", func(st *files.State) bool { return st.At == "end" && st.Message == "m2" })
 	f.events <- events.Event{Type: events.MessageAdded, Session: "s", Message: "m3", Role: "assistant"}
 	f.write("flour", "spelt")
-	f.wants("a change", func(st *files.State) bool { return st.At == "manual" && st.Message == "m3" })
+	f.wants("a change", func(st *files.State) bool { return st.At == "checkpoint" && st.Message == "m3" })
 }
 
 // TestWatchFolderLocked: while another process has the lock, Watch waits, and misses nothing.

@@ -119,13 +119,13 @@ func TestWatchFiles(t *testing.T) {
 		}
 		t.Fatalf("no state comes: %v", lines.Err())
 	}
-	want("manual", "", "0")
+	want("checkpoint", "", "0")
 	_, message, _ := strings.Cut(do(t, "-w", dir, "append", bread, "How wet is too wet?"), "@")
 	want("prompt", message, "0")
 	if err := os.WriteFile(filepath.Join(garden, "bed"), []byte("tulips"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want("manual", message, "1")
+	want("checkpoint", message, "1")
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,24 @@ const (
 	maxTidy   = 256 << 20 // size in bytes of the packs that are rewritten at once, without those that must be
 	smallPack = 8 << 20   // size in bytes of packs that are merged
 	manyPacks = 16        // number of small packs from which they are merged
+	scattered = 64        // number of small packs from which each take becomes slow
 )
+
+// IsScattered reports whether there are so many small packs that [Store.Tidy] is due. After each
+// Tidy, also one that fails, it returns false for some time.
+func (s *Store) IsScattered() (bool, error) {
+	names, err := s.packNames()
+	if err != nil || len(names) < scattered {
+		return false, err
+	}
+	small := 0
+	for _, name := range names {
+		if info, err := s.root.Lstat(path.Join(Dir, name)); err == nil && info.Size() < smallPack {
+			small++
+		}
+	}
+	return small >= scattered && small%(scattered/4) == 0, nil
+}
 
 // Tidy gives space back: it removes packs of which no state needs an object, and writes one
 // new pack for those of which states need less than half, those with forgotten objects, and

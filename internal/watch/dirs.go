@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -137,33 +136,28 @@ func (d *dirs) collect(ctx context.Context) {
 		d.look(ctx)
 		return
 	}
+	var found []string // directories that were created or moved, or may be others than before
 	for name := range names {
 		info, err := os.Lstat(name)
 		if name == d.root {
 			d.next[""] = true
-			if err != nil {
-				d.all = true
-			}
+			d.all = d.all || err != nil
 			continue
 		}
 		if within, ok := d.within(filepath.Dir(name)); ok {
 			d.next[within] = true
 		}
-		switch {
-		case err != nil && errors.Is(err, fs.ErrNotExist):
-			d.forget(name)
-		case err == nil && info.IsDir():
-			d.renew(ctx, name)
+		if err != nil || info.IsDir() {
+			d.forget(name) // before it is watched with another name: the system knows it by its number
+		}
+		if err == nil && info.IsDir() {
+			found = append(found, name)
 		}
 	}
-}
-
-// renew watches a directory that was created or moved, and those below it. One that is watched
-// already, of which only the permissions changed for example, may be another one now.
-func (d *dirs) renew(ctx context.Context, dir string) {
-	if within, ok := d.within(dir); ok && d.enters(within) {
-		d.forget(dir)
-		d.add(ctx, dir)
+	for _, name := range found {
+		if within, ok := d.within(name); ok && d.enters(within) {
+			d.add(ctx, name)
+		}
 	}
 }
 

@@ -176,6 +176,9 @@ func (f *Folder) takeLocked(ctx context.Context, w *store.Store, verb string, wa
 		if err == nil {
 			bound(ctx, w, root, s, verb)
 		}
+		if err == nil && want.At != states.Prompt { // before a prompt there is no time for that
+			tidy(ctx, w, s, verb)
+		}
 		return taken, explain(err)
 	}
 	taken, err = store.Update(ctx, w, operation.Operation{Verb: verb}, func(*store.Tx) (*Taken, error) { // other writers do not stop
@@ -186,6 +189,20 @@ func (f *Folder) takeLocked(ctx context.Context, w *store.Store, verb string, wa
 		return f.commit(ctx, w, s, d, want)
 	})
 	return taken, explain(err)
+}
+
+// tidy merges packs if there are too many. A problem is a note. The caller has no lock of the
+// workspace.
+func tidy(ctx context.Context, w *store.Store, s *states.Store, verb string) {
+	due, err := s.IsScattered()
+	if due && err == nil {
+		_, err = store.Update(ctx, w, operation.Operation{Verb: verb}, func(*store.Tx) (store.Nothing, error) {
+			return store.Nothing{}, s.Tidy(ctx)
+		})
+	}
+	if err != nil {
+		w.Opts.Note("the packs of states were not merged: " + err.Error())
+	}
 }
 
 // draft reads the folder.

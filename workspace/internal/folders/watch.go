@@ -41,8 +41,8 @@ type following struct {
 }
 
 // Watch takes a state of the folder dir whenever something in it changed and settled, and for each
-// wish that it receives, until ctx ends. A state that is not wished for belongs to the message of
-// the last wish. A wish without At takes no state. taken is called with each state.
+// wish that it receives, until ctx ends. A state that is not wished for is one at a checkpoint, so
+// that it may be pruned, and belongs to the message of the last wish. A wish without At takes no state. taken is called with each state.
 func Watch(ctx context.Context, w *store.Store, dir string, wishes <-chan Wish, taken func(*files.State)) error {
 	f, err := Find(ctx, w, dir)
 	if err != nil {
@@ -106,7 +106,7 @@ func Watch(ctx context.Context, w *store.Store, dir string, wishes <-chan Wish, 
 // take takes a state, and returns nil if nothing changed and none was wished for.
 func (fo *following) take(ctx context.Context, w *store.Store, want, newest Wish) (*files.State, error) {
 	if fo.always = want.At != ""; !fo.always {
-		want = Wish{At: states.Manual, Session: newest.Session, Message: newest.Message}
+		want = Wish{At: states.Checkpoint, Session: newest.Session, Message: newest.Message}
 	}
 	want.Link, want.follow = true, fo
 	if fo.changed == nil || fo.isOutdated() {

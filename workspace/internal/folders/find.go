@@ -25,6 +25,8 @@ type reading struct {
 	list  []*states.State // oldest first
 	paths map[string]string
 	links []*states.Link // newest first
+
+	damagedLinks bool
 }
 
 // read calls f with the states of a workspace.
@@ -46,6 +48,7 @@ func read[T any](v *store.View, f func(*reading) (T, error)) (result T, err erro
 		r.paths[k.ID] = k.Path
 	}
 	if r.links, err = s.Links(); err != nil {
+		r.damagedLinks = true
 		v.Store.Opts.Note(err.Error())
 	}
 	result, err = f(r)
@@ -200,12 +203,18 @@ func (r *reading) of(l *store.Line, node int, scope []string, f *Folder) (*state
 			return st, nil
 		}
 	}
-	for _, st := range slices.Backward(r.list) { // the line of the link may be lost
-		if st.MessageID == l.ID(node) && slices.Contains(scope, st.SessionID) && (f == nil || f.ID == st.Folder) {
+	for _, st := range slices.Backward(r.list) {
+		if st.MessageID == l.ID(node) && slices.Contains(scope, st.SessionID) && (f == nil || f.ID == st.Folder) && r.lostLink(st) {
 			return st, nil
 		}
 	}
 	return nil, nil
+}
+
+// lostLink reports whether the line that links a state to its message may be lost: others than
+// these may have been taken for a later message, which names them.
+func (r *reading) lostLink(st *states.State) bool {
+	return r.damagedLinks || st.At == states.Manual || st.At == states.Checkpoint
 }
 
 // linked returns the state of a link, nil if it was removed or is of another folder.

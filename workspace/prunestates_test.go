@@ -13,7 +13,9 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/history"
 )
 
 // A bounded is a workspace with states of a folder, whose clock is set by the test.
@@ -54,6 +56,12 @@ func (b *bounded) snap(ref, at string) {
 	if err := os.WriteFile(filepath.Join(b.dir, "data"), content, 0o600); err != nil {
 		b.t.Fatal(err)
 	}
+	b.snapAt(ref, at)
+}
+
+// snapAt is snap without new content.
+func (b *bounded) snapAt(ref, at string) {
+	b.t.Helper()
 	st, err := b.Folder(b.dir).Snap(b.t.Context(), ref, files.SnapOptions{})
 	if err != nil {
 		b.t.Fatal(err)
@@ -229,5 +237,58 @@ func TestStatesGoWithCheckpoints(t *testing.T) {
 			}
 			healthy(t, b.space)
 		})
+	}
+}
+
+// TestUndoOfPrunedRestore: for a week, a restore can be undone although the states take more than
+// the limit; then undo refuses, says why, and changes nothing.
+func TestUndoOfPrunedRestore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		later time.Duration
+		code  fault.Code
+	}{{6 * 24 * time.Hour, ""}, {8 * 24 * time.Hour, fault.Refused}} {
+		b := newBounded(t, checkpoint.Retention{})
+		id := b.new("Bread")
+		one := b.append(workspace.Append{Session: id, Text: "one"}).Message
+		b.snap(id+"@"+one, "manual")
+		two := b.append(workspace.Append{Session: id, Text: "two"}).Message
+		b.snap(id+"@"+two, "prompt")
+		data := filepath.Join(b.dir, "data")
+		was, err := os.ReadFile(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := b.Folder(b.dir).RestoreFiles(t.Context(), id+"@"+one, files.RestoreOptions{Whole: true})
+		if err != nil || r.Before == "" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		restored, err := os.ReadFile(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.now = b.now.Add(c.later)
+		b.snap(id+"@"+two, "prompt") // newer states of each kind
+		if err := os.WriteFile(data, restored, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			b.snapAt(id+"@"+two, "restore")
+		}
+		b.open(b.Dir(), 1)
+		if _, err := b.Prune(t.Context(), workspace.PruneOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.Undo(t.Context(), history.UndoOptions{})
+		want := was
+		if c.code != "" {
+			want = restored
+		}
+		if got, _ := os.ReadFile(data); string(got) != string(want) {
+			t.Errorf("after %v, undo leaves another content", c.later)
+		}
+		if e := workspace.Explain(err); c.code == "" && err != nil || c.code != "" && (e == nil || e.Code != c.code || !strings.Contains(e.Message, "state")) {
+			t.Errorf("after %v: undo: %v", c.later, err)
+		}
 	}
 }

@@ -152,7 +152,7 @@ func TestFilesLimit(t *testing.T) {
 	for range 3 {
 		b.snap(id, "manual")
 	}
-	if got := b.left(); got != "0 1 2 3 4 7 9 10 11 12" {
+	if got := b.left(); got != "0 1 2 3 4 7 8 9 10 11 12" { // 8 is the end of the turn of 7
 		t.Errorf("a limit of one byte leaves %s", got)
 	}
 	if len(b.notes) != 1 || !strings.Contains(b.notes[0], "no more can be removed") {
@@ -290,5 +290,68 @@ func TestUndoOfPrunedRestore(t *testing.T) {
 		if e := workspace.Explain(err); c.code == "" && err != nil || c.code != "" && (e == nil || e.Code != c.code || !strings.Contains(e.Message, "state")) {
 			t.Errorf("after %v: undo: %v", c.later, err)
 		}
+	}
+}
+
+// TestPruneTemporaryFolders: the states of folders that were to be removed go after a day.
+func TestPruneTemporaryFolders(t *testing.T) {
+	t.Parallel()
+	b := newBounded(t, checkpoint.Retention{})
+	b.new("Bread")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{"prompt", "end"} {
+		if _, err := b.Folder(dir).Snap(t.Context(), "", files.SnapOptions{At: at, Temporary: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.snap("", "prompt")
+	b.open(b.Dir(), 1)
+	for _, c := range []struct {
+		later time.Duration
+		want  int
+	}{{23 * time.Hour, 0}, {2 * time.Hour, 2}} {
+		b.now = b.now.Add(c.later)
+		p, err := b.Prune(t.Context(), workspace.PruneOptions{})
+		if err != nil || len(p.States) != c.want {
+			t.Errorf("after %v more %+v go, %v", c.later, p, err)
+		}
+	}
+	if got := b.left(); got != "0" {
+		t.Errorf("the states %s are left", got)
+	}
+}
+
+// TestTurnsGoWithCheckpoints: with the automatic checkpoint before a turn go the states before and
+// after the turn, both or, if one is needed, none.
+func TestTurnsGoWithCheckpoints(t *testing.T) {
+	t.Parallel()
+	b := newBounded(t, checkpoint.Retention{Limit: 1, EveryNth: 1 << 30})
+	id := b.new("Bread")
+	for i := range 4 {
+		b.now = b.now.Add(time.Hour)
+		if i > 0 {
+			if _, err := b.Checkpoint(t.Context(), id, workspace.SnapshotOptions{Auto: true, KeepOld: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked := b.append(workspace.Append{Session: id, Text: fmt.Sprint(i)}).Message
+		b.snap(id+"@"+asked, "prompt")
+		answered := b.append(workspace.Append{Session: id, Text: fmt.Sprint(i), Role: "assistant"}).Message
+		b.snap(id+"@"+answered, "end")
+		if i == 2 {
+			b.bookmark(id+"@"+answered, "here")
+		}
+	}
+	for range 2 {
+		b.now = b.now.Add(8 * 24 * time.Hour)
+		if _, err := b.Prune(t.Context(), workspace.PruneOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := b.left(); got != "0 1 4 5 6 7" {
+		t.Errorf("the states are %s", got)
 	}
 }

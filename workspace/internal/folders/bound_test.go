@@ -66,7 +66,7 @@ func TestSurplus(t *testing.T) {
 		objects := map[string]string{}
 		for i, word := range strings.Fields(c.states) {
 			st := &states.State{ID: fmt.Sprint(i)}
-			claims = append(claims, claim{st, strings.HasPrefix(word, "!")})
+			claims = append(claims, claim{st, strings.HasPrefix(word, "!"), i})
 			objects[st.ID] = strings.Trim(word, "!")
 		}
 		got, err := surplus(claims, c.limit, costsOf(objects))
@@ -90,7 +90,7 @@ func FuzzSurplus(f *testing.F) {
 		objects := map[string]string{}
 		for i, b := range data {
 			st := &states.State{ID: fmt.Sprint(i)}
-			claims = append(claims, claim{st, b&0x80 != 0})
+			claims = append(claims, claim{st, b&0x80 != 0, i})
 			for bit, o := range "abcdEFG" {
 				if b&(1<<bit) != 0 {
 					objects[st.ID] += string(o)
@@ -128,4 +128,47 @@ func FuzzSurplus(f *testing.F) {
 			t.Errorf("the state %s would fit", gone[len(gone)-1])
 		}
 	})
+}
+
+// TestTogether: a turn is one group, also beside those of other conversations and folders, and so
+// is a restore; a restore ends an open turn.
+func TestTogether(t *testing.T) {
+	for _, c := range []struct{ list, want string }{
+		{"p1 e1 p1 e1", "0 0 2 2"},
+		{"p1 p2 e1 e2", "0 1 0 1"},
+		{"p1 p1 e1", "0 1 1"},
+		{"e1 m1 p1 m1 e1", "0 1 2 3 2"},
+		{"p1 r1 a1 p1 e1", "0 0 0 3 3"},
+		{"e1 r1 a1", "0 1 1"},
+	} {
+		var list []*states.State
+		for i, word := range strings.Fields(c.list) {
+			st := &states.State{ID: fmt.Sprint(i), Folder: "f", SessionID: word[1:]}
+			switch word[0] {
+			case 'p':
+				st.At = states.Prompt
+			case 'e':
+				st.At = states.End
+			case 'm':
+				st.At = states.Manual
+			case 'r':
+				st.At = states.Restore
+			case 'a':
+				st.At, st.Since = states.Restore, fmt.Sprint(i-1)
+			}
+			list = append(list, st)
+		}
+		groups := together(list, func(st *states.State) string { return st.SessionID })
+		first := map[int]int{}
+		var got []string
+		for i, g := range groups {
+			if _, ok := first[g]; !ok {
+				first[g] = i
+			}
+			got = append(got, fmt.Sprint(first[g]))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %s, want %s", c.list, strings.Join(got, " "), c.want)
+		}
+	}
 }

@@ -24,7 +24,9 @@ type reading struct {
 	view  *store.View
 	list  []*states.State // oldest first
 	paths map[string]string
-	links []*states.Link // newest first
+	// temporary has the folders that were to be removed.
+	temporary map[string]bool
+	links     []*states.Link // newest first
 
 	damagedLinks bool
 }
@@ -33,7 +35,7 @@ type reading struct {
 func read[T any](v *store.View, f func(*reading) (T, error)) (result T, err error) {
 	s := open(v.Root)
 	defer s.Close()
-	r := &reading{Store: s, view: v, paths: map[string]string{}}
+	r := &reading{Store: s, view: v, paths: map[string]string{}, temporary: map[string]bool{}}
 	if r.list, err = s.States(); err != nil {
 		if _, ok := errors.AsType[*states.RecordError](err); !ok {
 			return result, err
@@ -46,6 +48,7 @@ func read[T any](v *store.View, f func(*reading) (T, error)) (result T, err erro
 	}
 	for _, k := range known {
 		r.paths[k.ID] = k.Path
+		r.temporary[k.ID] = k.Identity == states.Identity{}
 	}
 	if r.links, err = s.Links(); err != nil {
 		r.damagedLinks = true

@@ -29,6 +29,7 @@ import (
 const (
 	defaultLimit = 2 << 30            // bytes of the packs
 	undoAge      = 7 * 24 * time.Hour // how long states that undo needs are kept
+	newAge       = 24 * time.Hour     // how long states of temporary folders are kept
 )
 
 // A Pruning is what a prune of states removes.
@@ -42,7 +43,8 @@ type Pruning struct {
 // deletes: states go with the automatic checkpoints in them. If the packs are larger than the
 // limit, the oldest automatic states go until nine tenths of it are left. It keeps states that
 // are not automatic, those of named checkpoints, branches and bookmarks, those that explorations
-// and operations of the last week name, and the newest of each kind of a folder. If the states are damaged, it
+// and operations of the last week name, and the newest of each kind of a folder; of temporary
+// folders those of the last day. If the states are damaged, it
 // keeps all, and adds a note.
 func PlanPrune(v *store.View, removed []string) (*Pruning, error) {
 	p, err := planPrune(v, removed)
@@ -69,25 +71,32 @@ func planPrune(v *store.View, removed []string) (*Pruning, error) {
 		return nil, explain(err)
 	}
 	return read(v, func(r *reading) (*Pruning, error) {
+		parents := r.parents(points)
 		claims, err := r.claims()
 		if err != nil {
 			return nil, err
 		}
-		claims = slices.DeleteFunc(claims, func(c claim) bool {
-			if c.needed || !slices.ContainsFunc(points, func(b branchPoint) bool { return b.has(c.State) }) {
-				return false
+		var gone []*states.State
+		for _, c := range claims {
+			if !c.needed && slices.ContainsFunc(points, func(b branchPoint) bool { return b.has(c.State, parents) }) {
+				gone = append(gone, c.State)
 			}
-			p.add(r, c.State, "its automatic checkpoint was deleted")
-			return true
-		})
+		}
+		gone = complete(gone, claims)
+		for _, st := range gone {
+			p.add(r, st, "its automatic checkpoint was deleted")
+		}
 		if !p.full {
 			return p, nil
 		}
-		gone, err := surplus(claims, Limit(v.Store)/10*9, r.Costs)
-		for _, st := range gone {
+		claims = slices.DeleteFunc(claims, func(c claim) bool { return slices.Contains(gone, c.State) })
+		if gone, err = surplus(claims, Limit(v.Store)/10*9, r.Costs); err != nil {
+			return nil, err
+		}
+		for _, st := range complete(gone, claims) {
 			p.add(r, st, "the states take more than files.limit")
 		}
-		return p, err
+		return p, nil
 	})
 }
 
@@ -188,10 +197,57 @@ func (r *reading) claims() ([]claim, error) {
 	list := make([]claim, len(r.list))
 	for i, st := range slices.Backward(r.list) {
 		k := kind{st.Folder, st.At}
-		list[i] = claim{st, st.At == states.Manual || needed[st.ID] || !newest[k]}
+		current := !newest[k]
+		if r.temporary[st.Folder] {
+			current = r.view.Store.Opts.Now().Sub(store.TimeOf(st.Time)) < newAge
+		}
+		list[i] = claim{st, st.At == states.Manual || needed[st.ID] || current, 0}
 		newest[k] = true
 	}
+	keep := map[int]bool{}
+	for i, group := range together(r.list, r.turn()) {
+		list[i].group = group
+		keep[group] = keep[group] || list[i].needed
+	}
+	for i := range list {
+		list[i].needed = keep[list[i].group]
+	}
 	return list, nil
+}
+
+// turn returns a function that returns the prompt of a state, else its session.
+func (r *reading) turn() func(*states.State) string {
+	prompts := map[string]string{}
+	for _, l := range r.links {
+		if l.PromptID != "" {
+			prompts[l.State] = l.PromptID
+		}
+	}
+	return func(st *states.State) string { return cmp.Or(prompts[st.ID], st.SessionID) }
+}
+
+// parents returns the parents of the messages of the conversations of checkpoints, and sets the
+// messages of states that were taken for their prompts.
+func (r *reading) parents(points []branchPoint) map[string]string {
+	list := map[string]string{}
+	seen := map[string]bool{}
+	for _, b := range points {
+		for _, id := range b.sessions {
+			l, err := r.view.Line(id, true)
+			if seen[id] || err != nil || r.addMessages(id) != nil {
+				continue // the conversation is gone, or damaged
+			}
+			for _, part := range l.Parts {
+				seen[part.ID] = true
+			}
+			for node := range l.Len() {
+				if parent := l.Parent(node); parent >= 0 {
+					list[l.ID(node)] = l.ID(parent)
+				}
+			}
+		}
+	}
+	return list
 }
 
 // needed returns a set with the ids of the states at named checkpoints, at branches and at
@@ -269,10 +325,16 @@ type branchPoint struct {
 	sessions []string
 }
 
-// has reports whether an automatic state was taken for the message of the checkpoint.
-func (b branchPoint) has(st *states.State) bool {
-	automatic := st.At == states.Prompt || st.At == states.End || st.At == states.Checkpoint
-	return automatic && st.MessageID == b.message && slices.Contains(b.sessions, st.SessionID)
+// has reports whether an automatic state belongs to the checkpoint: it was taken for its message
+// or, before a turn, for the one after it.
+func (b branchPoint) has(st *states.State, parents map[string]string) bool {
+	switch {
+	case !slices.Contains(b.sessions, st.SessionID):
+		return false
+	case st.At == states.Prompt && parents[st.MessageID] == b.message:
+		return true
+	}
+	return st.MessageID == b.message && (st.At == states.Prompt || st.At == states.Checkpoint)
 }
 
 // branchPoints returns those of the automatic checkpoints in folders of the trash, unless

@@ -145,11 +145,7 @@ func (f Folder) Export(ctx context.Context, state, dir string, o files.ExportOpt
 func (f Folder) RestoreFiles(ctx context.Context, ref string, o files.RestoreOptions) (_ *files.Restore, err error) {
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "restore files", Args: store.Args{"ref": ref}}
-	pos, err := folders.Restore(ctx, f.w.store, f.dir, ref, nil, op, o)
-	if err != nil {
-		return nil, err
-	}
-	return pos.Files, nil
+	return filesOf(folders.Restore(ctx, f.w.store, f.dir, ref, nil, op, o))
 }
 
 // Restore moves the head to the end of a checkpoint, as [Workspace.Restore] does, and brings
@@ -188,6 +184,40 @@ func (f Folder) Rewind(ctx context.Context, ref string, c checkpoint.CutOptions,
 func (f Folder) Checkout(ctx context.Context, state, out string) (_ *files.Checkout, err error) {
 	defer func() { err = store.Explained(err) }()
 	return folders.Checkout(ctx, f.w.store, f.dir, state, out)
+}
+
+// Turn returns what the turn of the message at ref changed in the folder: the difference of
+// the state before it and the last one in it. A turn is a message of the user with what
+// follows it, up to the next message of the user.
+func (f Folder) Turn(ctx context.Context, ref string, o files.DiffOptions) (_ *files.Diff, err error) {
+	defer func() { err = store.Explained(err) }()
+	return folders.Turn(ctx, f.w.store, f.dir, ref, o)
+}
+
+// UndoTurn takes back what the turn of the message at ref changed in the folder, as
+// [Folder.RestoreFiles] does. What changed since stays; a path that the turn and a later
+// change have in common is a conflict.
+func (f Folder) UndoTurn(ctx context.Context, ref string, o files.RestoreOptions) (_ *files.Restore, err error) {
+	defer func() { err = store.Explained(err) }()
+	op := operation.Operation{Verb: "files turn", Args: store.Args{"ref": ref}}
+	return filesOf(folders.UndoTurn(ctx, f.w.store, f.dir, ref, op, o))
+}
+
+// Apply brings the files that the branch at ref changed in a folder of its own to this folder,
+// as [Folder.RestoreFiles] does: from the state at its branch point to its newest state. A path
+// that both folders changed is a conflict.
+func (f Folder) Apply(ctx context.Context, ref string, o files.RestoreOptions) (_ *files.Restore, err error) {
+	defer func() { err = store.Explained(err) }()
+	op := operation.Operation{Verb: "files apply", Args: store.Args{"ref": ref}}
+	return filesOf(folders.Apply(ctx, f.w.store, f.dir, ref, op, o))
+}
+
+// filesOf returns what happened to files.
+func filesOf(pos *lines.Position, err error) (*files.Restore, error) {
+	if err != nil {
+		return nil, err
+	}
+	return pos.Files, nil
 }
 
 // States returns the states of all folders, oldest first. If session is not empty, only those

@@ -23,11 +23,9 @@ changed. --whole makes the folder exactly that state. First a state of the folde
 taken, so 'bough undo' brings everything back. Ignored files, secrets and files that states do not
 hold are never touched. --dry-run only prints what would change.`
 
-// restoreFlags are the flags of the verbs that bring files back. Without a choice, the verb
-// does nothing else.
-func restoreFlags(choice ...cli.Flag) []cli.Flag {
-	return append(choice,
-		dirFlag(),
+// restoreFlags are the flags of the verbs that bring files back, after the first ones.
+func restoreFlags(first ...cli.Flag) []cli.Flag {
+	return append(first,
 		&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print what would change, and change nothing"},
 		&cli.BoolFlag{Name: "whole", DisableDefaultText: true, Usage: "make the folder exactly the state"},
 		&cli.BoolFlag{Name: "keep", DisableDefaultText: true, Usage: "leave conflicts as they are"},
@@ -37,11 +35,12 @@ func restoreFlags(choice ...cli.Flag) []cli.Flag {
 	)
 }
 
-// filesOrBoth are the flags that say what goes back.
+// filesOrBoth are the flags that say what goes back, and of which folder.
 func filesOrBoth() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "files", DisableDefaultText: true, Usage: "bring the files back, and leave the head"},
 		&cli.BoolFlag{Name: "both", DisableDefaultText: true, Usage: "bring the files back and move the head"},
+		dirFlag(),
 	}
 }
 
@@ -51,12 +50,10 @@ func goesBack(c *cli.Context) (head, restored bool, err error) {
 		return false, false, usageError("--files and --both exclude each other")
 	}
 	head, restored = !c.Bool("files"), c.Bool("files") || c.Bool("both")
-	for _, name := range []string{"dir", "dry-run", "whole", "keep", "take", "merge", "only"} {
-		if !restored && c.IsSet(name) {
-			return false, false, usageError("--%s needs --files or --both", name)
-		}
+	if !restored {
+		err = needs(c, "--files or --both", "dir", "dry-run", "whole", "keep", "take", "merge", "only")
 	}
-	return head, restored, nil
+	return head, restored, err
 }
 
 func restoreOptions(c *cli.Context) (o files.RestoreOptions, err error) {
@@ -150,11 +147,11 @@ func (p *program) restored(r *files.Restore, dryRun bool) {
 	case len(r.Conflicts) > 0:
 		fmt.Fprintf(p.stderr, "Dry run: would be refused because of %s in %s\n", count(len(r.Conflicts), "conflict"), where)
 	case changed == 0:
-		fmt.Fprintf(p.stderr, "Nothing to restore in %s\n", where)
+		fmt.Fprintf(p.stderr, "Nothing to change in %s\n", where)
 	case dryRun:
-		fmt.Fprintf(p.stderr, "Dry run: would restore %s in %s\n", count(changed, "path"), where)
+		fmt.Fprintf(p.stderr, "Dry run: would change %s in %s\n", count(changed, "path"), where)
 	default:
-		fmt.Fprintf(p.stderr, "Restored %s in %s; 'bough undo' reverts it\n", count(changed, "path"), where)
+		fmt.Fprintf(p.stderr, "Changed %s in %s; 'bough undo' reverts it\n", count(changed, "path"), where)
 	}
 }
 

@@ -55,7 +55,7 @@ func phrases() map[fault.Action]string {
 		fault.SetInShell:          "'bough -w %s config %s VALUE' sets it",
 		fault.SetModel:            "give one with --model, or set it with 'bough agent set'",
 		fault.SnapFolder:          "'bough files snap' takes a state",
-		fault.SolveConflicts:      "--keep leaves them as they are, --take restores them, --merge takes back only the lines of the conversation",
+		fault.SolveConflicts:      "--keep leaves these paths as they are, --take overwrites them, --merge merges their lines",
 		fault.SpeakMeanwhile:      "'bough steer %[1]s TEXT' sends a message to read now, 'bough follow-up %[1]s TEXT' one to read after the turn",
 		fault.SwitchTree:          "first switch to another tree with 'bough agent switch %s TREE'",
 		fault.UndoInSession:       "'bough undo --in SESSION' undoes changes of one session",

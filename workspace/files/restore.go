@@ -68,5 +68,5 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%s in %s changed outside of the conversation; nothing was restored", plural.Of(len(e.Conflicts), "path"), e.Dir)
+	return fmt.Sprintf("%s in %s; nothing was changed", plural.Of(len(e.Conflicts), "conflict"), e.Dir)
 }

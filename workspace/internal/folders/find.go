@@ -186,12 +186,18 @@ func none(f *Folder, where string) error {
 
 // of returns the state that belongs to a message, nil if there is none.
 func (r *reading) of(l *store.Line, node int, scope []string, f *Folder) (*states.State, error) {
+	return r.ofAny(l, node, scope, func(id string) bool { return f == nil || f.ID == id })
+}
+
+// ofAny returns the state that belongs to a message, of the folders for whose ids fits returns
+// true.
+func (r *reading) ofAny(l *store.Line, node int, scope []string, fits func(folder string) bool) (*states.State, error) {
 	m, err := r.view.Message(l, node)
 	if err != nil {
 		return nil, err
 	}
 	if own := gjson.GetBytes(m.Raw, ownPath); own.IsObject() {
-		if st := r.linked(own.Get("folder").Str, own.Get("state").Str, f); st != nil {
+		if st := r.linked(own.Get("folder").Str, own.Get("state").Str); st != nil && fits(st.Folder) {
 			return st, nil
 		}
 	}
@@ -202,12 +208,12 @@ func (r *reading) of(l *store.Line, node int, scope []string, f *Folder) (*state
 		if link.PromptID != "" && !r.begins(l, node, m.Raw, link.PromptID) {
 			continue
 		}
-		if st := r.linked(link.Folder, link.State, f); st != nil {
+		if st := r.linked(link.Folder, link.State); st != nil && fits(st.Folder) {
 			return st, nil
 		}
 	}
 	for _, st := range slices.Backward(r.list) {
-		if st.MessageID == l.ID(node) && slices.Contains(scope, st.SessionID) && (f == nil || f.ID == st.Folder) && r.lostLink(st) {
+		if st.MessageID == l.ID(node) && slices.Contains(scope, st.SessionID) && fits(st.Folder) && r.lostLink(st) {
 			return st, nil
 		}
 	}
@@ -217,13 +223,13 @@ func (r *reading) of(l *store.Line, node int, scope []string, f *Folder) (*state
 // lostLink reports whether the line that links a state to its message may be lost: others than
 // these may have been taken for a later message, which names them.
 func (r *reading) lostLink(st *states.State) bool {
-	return r.damagedLinks || st.At == states.Manual || st.At == states.Checkpoint
+	return r.damagedLinks && st.At != states.Restore || st.At == states.Manual || st.At == states.Checkpoint
 }
 
-// linked returns the state of a link, nil if it was removed or is of another folder.
-func (r *reading) linked(folder, state string, f *Folder) *states.State {
+// linked returns the state of a link, nil if it was removed.
+func (r *reading) linked(folder, state string) *states.State {
 	i := slices.IndexFunc(r.list, func(st *states.State) bool { return st.ID == state && st.Folder == folder })
-	if i < 0 || f != nil && f.ID != folder {
+	if i < 0 {
 		return nil
 	}
 	return r.list[i]

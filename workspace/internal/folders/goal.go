@@ -17,7 +17,6 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
-	"github.com/tidwall/gjson"
 )
 
 // A goal is what a restore goes to, and what was changed since.
@@ -58,7 +57,7 @@ func (r *reading) goalAt(name string, f *Folder) (*goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.ID != st.Folder {
+	if f != nil && f.ID != st.Folder {
 		return nil, &fault.Error{Code: fault.Refused, Message: "the state " + st.ID + " is of another folder, " + r.paths[st.Folder], Hint: "'files export' writes it to a new folder"}
 	}
 	p, err := r.view.Place(name, false)
@@ -111,15 +110,14 @@ func (r *reading) conversations(p *store.Place) (func(*states.State) string, err
 				sessions = append(sessions, at...)
 			}
 		}
-		for _, st := range r.list {
-			own[st.ID] = r.belongs(st, sessions)
-		}
-		for node := range p.Len() {
-			m, err := r.view.Message(p.Line, node)
-			if err != nil {
+		slices.Sort(sessions)
+		for _, id := range slices.Compact(sessions) {
+			if err := r.addMessages(id); err != nil && id == p.SessionID() {
 				return nil, err
 			}
-			own[gjson.GetBytes(m.Raw, "metadata.bough.files.state").Str] = true
+		}
+		for _, st := range r.list {
+			own[st.ID] = r.belongs(st, sessions)
 		}
 	}
 	roots := map[string]string{}

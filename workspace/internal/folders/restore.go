@@ -23,15 +23,16 @@ import (
 // for.
 type Head func(*store.View) (*store.Place, checkpoint.Adjustment, error)
 
+// A finder finds what a restore goes to, and the place of the head, which is nil if that
+// stays. If the folder is nil, it only finds the folder.
+type finder func(*reading, *Folder) (*goal, *store.Place, checkpoint.Adjustment, error)
+
 // Restore brings the files of the folder dir back to the state at a REF, or to the state with
 // an id. If dir is empty, and no folder with states contains the current directory, it is the
-// folder of that state. If head is not nil, the head goes to its place in the same
-// operation, after the files, and the state is that of its place. op has the verb and the arguments.
+// folder of that state. If head is not nil, the head goes to its place in the same operation,
+// after the files, and the state is that of its place. op has the verb and the arguments.
 func Restore(ctx context.Context, w *store.Store, dir, ref string, head Head, op operation.Operation, o files.RestoreOptions) (*lines.Position, error) {
-	if err := checkOptions(o); err != nil {
-		return nil, err
-	}
-	find := func(r *reading, f *Folder) (*goal, *store.Place, checkpoint.Adjustment, error) {
+	return bring(ctx, w, dir, op, o, func(r *reading, f *Folder) (*goal, *store.Place, checkpoint.Adjustment, error) {
 		if head == nil {
 			g, err := r.goalAt(ref, f)
 			return g, nil, checkpoint.Adjustment{}, err
@@ -46,8 +47,15 @@ func Restore(ctx context.Context, w *store.Store, dir, ref string, head Head, op
 		}
 		g, err := r.goalOf(st, exact, p)
 		return g, p, cut, err
+	})
+}
+
+// bring brings the files of a folder to what find finds.
+func bring(ctx context.Context, w *store.Store, dir string, op operation.Operation, o files.RestoreOptions, find finder) (*lines.Position, error) {
+	if err := checkOptions(o); err != nil {
+		return nil, err
 	}
-	f, err := restoredFolder(ctx, w, dir, ref, head)
+	f, err := restoredFolder(ctx, w, dir, find)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +91,7 @@ func Restore(ctx context.Context, w *store.Store, dir, ref string, head Head, op
 }
 
 // restoredFolder returns the folder of a restore.
-func restoredFolder(ctx context.Context, w *store.Store, dir, ref string, head Head) (*Folder, error) {
+func restoredFolder(ctx context.Context, w *store.Store, dir string, find finder) (*Folder, error) {
 	f, err := only(ctx, w, dir)
 	if err != nil {
 		return nil, err
@@ -92,19 +100,12 @@ func restoredFolder(ctx context.Context, w *store.Store, dir, ref string, head H
 		f, err = Find(ctx, w, f.Path)
 	} else if f == nil {
 		path, err := store.Read(ctx, w, func(v *store.View) (string, error) {
-			return read(v, func(r *reading) (path string, err error) {
-				var st *states.State
-				if head == nil {
-					st, _, err = r.find(ref, nil)
-				} else if p, _, failed := head(v); failed == nil {
-					st, _, err = r.at(p, ref, nil)
-				} else {
-					err = failed
-				}
+			return read(v, func(r *reading) (string, error) {
+				g, _, _, err := find(r, nil)
 				if err != nil {
 					return "", err
 				}
-				return r.paths[st.Folder], nil
+				return r.paths[g.target.Folder], nil
 			})
 		})
 		if err != nil {
@@ -121,7 +122,7 @@ func restoredFolder(ctx context.Context, w *store.Store, dir, ref string, head H
 }
 
 // preview returns what a restore would do.
-func (f *Folder) preview(ctx context.Context, w *store.Store, o files.RestoreOptions, find func(*reading, *Folder) (*goal, *store.Place, checkpoint.Adjustment, error)) (*lines.Position, error) {
+func (f *Folder) preview(ctx context.Context, w *store.Store, o files.RestoreOptions, find finder) (*lines.Position, error) {
 	return store.Read(ctx, w, func(v *store.View) (*lines.Position, error) {
 		return read(v, func(r *reading) (pos *lines.Position, err error) {
 			g, p, cut, err := find(r, f)

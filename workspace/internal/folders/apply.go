@@ -1,0 +1,90 @@
+package folders
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/restore"
+	"github.com/bough-dev/bough/internal/states"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
+)
+
+// Apply brings what the branch at a REF changed, in a folder of its own, to the folder dir.
+func Apply(ctx context.Context, w *store.Store, dir, ref string, op operation.Operation, o files.RestoreOptions) (*lines.Position, error) {
+	return bring(ctx, w, dir, op, o, func(r *reading, f *Folder) (*goal, *store.Place, checkpoint.Adjustment, error) {
+		if f == nil {
+			return nil, nil, checkpoint.Adjustment{}, &fault.Error{Code: fault.Usage, Message: "no folder to bring the files to", Hint: "name one that has states"}
+		}
+		g, err := r.branchAt(ref, f)
+		return g, nil, checkpoint.Adjustment{}, err
+	})
+}
+
+// branchAt returns the goal to bring the files of a branch to the folder f: from the state at
+// its branch point to its newest state in another folder.
+func (r *reading) branchAt(ref string, f *Folder) (*goal, error) {
+	p, err := r.view.Place(ref, false)
+	if err != nil {
+		return nil, err
+	}
+	path, scope := p.Path(p.Node), r.scope(p)
+	at := slices.Index(path, forkOf(p))
+	if at < 0 {
+		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%q is no branch", ref)}
+	}
+	// newest returns the newest state of some nodes.
+	newest := func(nodes []int, fits func(folder string) bool) (*states.State, error) {
+		for _, node := range slices.Backward(nodes) {
+			if st, err := r.ofAny(p.Line, node, scope, fits); st != nil || err != nil {
+				return st, err
+			}
+		}
+		return nil, nil
+	}
+	home := func(id string) bool { return id == f.ID }
+	away := func(id string) bool { return id != f.ID }
+	base, err := newest(path[:at+1], home)
+	if err == nil && base == nil {
+		base, err = newest(path[:at+1], away)
+	}
+	if err != nil {
+		return nil, err
+	}
+	target, err := newest(path[at:], away)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case target == nil:
+		return nil, none(nil, fmt.Sprintf(" of %q in a folder of its own", ref))
+	case base == nil:
+		return nil, none(nil, fmt.Sprintf(" at the branch point of %q or before it", ref))
+	}
+	return &goal{target, true, timeline{last: base, own: []restore.Span{{From: target.Tree, To: base.Tree}}}}, nil
+}
+
+// forkOf returns the message at which the branch at a place leaves its origin, -1 if it is no
+// branch.
+func forkOf(p *store.Place) int {
+	if p.Node < 0 {
+		return -1
+	}
+	path, children := p.Path(p.Node), p.Children()
+	for _, node := range slices.Backward(path[:len(path)-1]) {
+		if len(children[node]) > 1 {
+			return node
+		}
+	}
+	for _, node := range p.Find(p.Parts[0].Meta.BranchPoint) {
+		if slices.Contains(path, node) {
+			return node
+		}
+	}
+	return -1
+}

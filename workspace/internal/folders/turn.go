@@ -1,0 +1,136 @@
+package folders
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/states"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
+)
+
+// UndoTurn takes back what the turn of the message at a REF changed in the folder dir.
+func UndoTurn(ctx context.Context, w *store.Store, dir, ref string, op operation.Operation, o files.RestoreOptions) (*lines.Position, error) {
+	return bring(ctx, w, dir, op, o, func(r *reading, f *Folder) (*goal, *store.Place, checkpoint.Adjustment, error) {
+		g, err := r.turnAt(ref, f)
+		return g, nil, checkpoint.Adjustment{}, err
+	})
+}
+
+// Turn returns what the turn of the message at a REF changed in the folder dir.
+func Turn(ctx context.Context, w *store.Store, dir, ref string, o files.DiffOptions) (*files.Diff, error) {
+	f, err := only(ctx, w, dir)
+	if err != nil {
+		return nil, err
+	}
+	return store.Read(ctx, w, func(v *store.View) (*files.Diff, error) {
+		return read(v, func(r *reading) (*files.Diff, error) {
+			g, err := r.turnAt(ref, f)
+			if err != nil {
+				return nil, err
+			}
+			sides := [2]*side{}
+			for i, st := range []*states.State{g.target, g.last} {
+				d, err := r.describe(st, true)
+				if err != nil {
+					return nil, err
+				}
+				sides[i] = &side{st.Tree, d, r.Get}
+			}
+			return compare(sides[0], sides[1], o)
+		})
+	})
+}
+
+// turnAt returns the goal to take a turn back: from the last state of the turn to the one
+// before it. The turn is that of the message at a REF, from the message of the user to the
+// last one before the next message of the user.
+func (r *reading) turnAt(ref string, f *Folder) (*goal, error) {
+	p, err := r.view.Place(ref, false)
+	if err != nil {
+		return nil, err
+	}
+	path, first, err := r.turnOf(p)
+	if err != nil {
+		return nil, err
+	}
+	if first < 0 {
+		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%q is in no turn: there is no message of the user at it or before it", ref)}
+	}
+	scope := r.scope(p)
+	state := func(nodes []int, what string) (*states.State, error) {
+		for _, node := range slices.Backward(nodes) {
+			if st, err := r.of(p.Line, node, scope, f); st != nil || err != nil {
+				return st, err
+			}
+		}
+		return nil, none(f, fmt.Sprintf(" %s the turn at %q", what, ref))
+	}
+	target, err := state(path[max(first-1, 0):first+1], "before")
+	if err != nil {
+		return nil, err
+	}
+	last, err := state(path[first+1:], "after")
+	if err != nil {
+		return nil, err
+	}
+	if target.Folder != last.Folder {
+		return nil, none(f, fmt.Sprintf(" after the turn at %q in the folder of the one before it", ref))
+	}
+	return r.goalUntil(target, last, p)
+}
+
+// goalUntil returns the goal of a state as it was when a later one was taken.
+func (r *reading) goalUntil(target, last *states.State, p *store.Place) (*goal, error) {
+	conversation, err := r.conversations(p)
+	if err != nil {
+		return nil, err
+	}
+	var list []*states.State
+	for _, st := range r.list {
+		if st.Folder == target.Folder {
+			list = append(list, st)
+		}
+		if st.ID == last.ID {
+			break
+		}
+	}
+	if !slices.Contains(list, target) {
+		return nil, &fault.Error{Code: fault.NotFound, Message: "the state after the turn was taken before the one before it"}
+	}
+	t := timelineOf(list, target, conversation)
+	t.last, t.open = last, false
+	return &goal{target, true, t}, nil
+}
+
+// turnOf returns the path through the turn of a place, up to its end, and where in the path
+// the message of the user is, -1 if there is none.
+func (r *reading) turnOf(p *store.Place) (path []int, first int, err error) {
+	if p.Node < 0 {
+		return nil, -1, nil
+	}
+	isUser := func(node int) bool {
+		m, failed := r.view.Message(p.Line, node)
+		if failed != nil {
+			err = failed
+		}
+		return m.Role() == "user"
+	}
+	path, children := p.Path(p.Node), p.Children()
+	for first = len(path) - 1; first >= 0 && !isUser(path[first]); first-- {
+	}
+	for node := p.Node; err == nil; {
+		next := slices.IndexFunc(children[node], func(child int) bool { return !isUser(child) })
+		if next < 0 {
+			break
+		}
+		node = children[node][next]
+		path = append(path, node)
+	}
+	return path, first, err
+}

@@ -25,6 +25,7 @@ import (
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/imports"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
 )
 
@@ -295,6 +296,9 @@ func (s *jsonStory) values() {
 			Time: at, Role: "user", Kind: turn.KindUser, Mode: turn.Steer, State: "waiting", Tool: "ls", Call: "c",
 			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: turn.Failed, Error: "e",
 		},
+		"bough restore": lines.Position{Head: lines.Head{Session: "s", Message: "m"}, Files: &files.Restore{
+			Written: []string{}, Deleted: []string{}, Kept: []files.Kept{{Path: "p", Why: "changed", As: "a"}}, Conflicts: []files.Conflict{},
+		}},
 		"bough queue":  agents.Queue{Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting, Cut: true}}},
 		"bough forget": forget.Result{Session: "s", Sources: []forget.Source{{ID: "i", Last: "m"}}},
 		"bough import": imports.Report{Imported: []imports.Transcript{{Replaced: 1, Detail: "d"}}},
@@ -626,6 +630,7 @@ func (s *jsonStory) files() {
 	s.do("files", "show", "Bread", "link", "--dir", dir)
 	s.do("checkpoint", "Bread", "--files", "--dir", dir)
 	s.do("branch", "Bread", filepath.Join(s.t.TempDir(), "branch"), "--files", "--dir", dir)
+	s.restores(dir)
 	s.do("files", "forget", "flour.txt", "--dir", dir, "--yes")
 	s.do("files", "export", first, filepath.Join(s.t.TempDir(), "out"))
 	records, err := os.ReadFile(filepath.Join(s.dir, "states", "states.jsonl"))
@@ -636,6 +641,45 @@ func (s *jsonStory) files() {
 	s.do("config", "KEY", "|", "config", "files.limit", "1")
 	s.do("prune", "--dry-run")
 	s.do("config", "KEY", "|", "config", "files.limit", "--unset")
+}
+
+// restores brings files of a folder back.
+func (s *jsonStory) restores(dir string) {
+	put := func(dir, text string) {
+		if err := os.WriteFile(filepath.Join(dir, "dough\xff.txt"), []byte(text), 0o600); err != nil {
+			if err = os.WriteFile(filepath.Join(dir, "dough.txt"), []byte(text), 0o600); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}
+	s.do("new", "--title", "Turns")
+	s.do("append", "one")
+	s.do("files", "snap", "--dir", dir)
+	s.do("append", "two", "--role", "assistant")
+	put(dir, "1\n")
+	if err := os.WriteFile(filepath.Join(dir, "crumbs"), []byte{0, 1}, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.do("files", "snap", "--dir", dir)
+	s.do("checkpoint", "--name", "Turned")
+	s.do("files", "turn", "HEAD", "--patch", "--dir", dir)
+	s.do("files", "turn", "HEAD", "--undo", "--dir", dir)
+	s.do("undo")
+	put(dir, "2\n")
+	s.do("rewind", "HEAD^", "--both", "--dry-run", "--dir", dir)
+	var out bytes.Buffer
+	if code := run([]string{"-w", s.dir, "--json", "rewind", "HEAD^", "--both", "--dir", dir}, strings.NewReader(""), &out, io.Discard); code != 4 {
+		s.t.Errorf("a conflict exits with %d", code)
+	}
+	s.checkDocument("error", out.String())
+	s.do("rewind", "HEAD^", "--both", "--keep", "--dir", dir)
+	s.do("restore", "Turned", "--files", "--whole", "--dir", dir)
+	rye := filepath.Join(s.t.TempDir(), "rye")
+	s.do("branch", "Turned", rye, "--name", "Rye", "--files", "--dir", dir)
+	put(rye, "3\n")
+	s.do("append", "Rye", "three")
+	s.do("files", "snap", "Rye", "--dir", rye)
+	s.do("files", "apply", "Rye", "--into", dir)
 }
 
 func (s *jsonStory) write(path, text string) {

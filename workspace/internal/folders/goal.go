@@ -305,7 +305,7 @@ func (f *Folder) resultOf(g *goal, p *restore.Plan) *files.Restore {
 		}
 	}
 	for _, c := range p.Conflicts {
-		r.Conflicts = append(r.Conflicts, files.Conflict{Path: c.Path, Base: versionAt(c.Base), Yours: versionAt(c.Yours), Theirs: versionAt(c.Theirs)})
+		r.Conflicts = append(r.Conflicts, files.Conflict{Path: c.Path, RawPath: files.Raw(c.Path), Base: versionAt(c.Base), Yours: versionAt(c.Yours), Theirs: versionAt(c.Theirs)})
 	}
 	slices.SortFunc(r.Conflicts, func(a, b files.Conflict) int { return cmp.Compare(a.Path, b.Path) })
 	return r
@@ -314,7 +314,7 @@ func (f *Folder) resultOf(g *goal, p *restore.Plan) *files.Restore {
 func keptOf(list []restore.Kept) []files.Kept {
 	kept := make([]files.Kept, len(list))
 	for i, k := range list {
-		kept[i] = files.Kept{Path: k.Path, Why: k.Why, As: k.As}
+		kept[i] = files.Kept{Path: k.Path, RawPath: files.Raw(k.Path), Why: k.Why, As: k.As}
 	}
 	return kept
 }

@@ -97,6 +97,9 @@ func (h *Held) complete(tx *store.Tx) (noted bool, err error) {
 	s := open(tx.View.Root)
 	defer s.Close()
 	before, err := s.State(p.Before)
+	if errors.Is(err, fs.ErrNotExist) { // it was removed since
+		before, err = &states.State{}, nil
+	}
 	if err != nil {
 		return false, err
 	}

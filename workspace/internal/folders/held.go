@@ -1,0 +1,305 @@
+package folders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/pack"
+	"github.com/bough-dev/bough/internal/restore"
+	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/states"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/internal/store"
+)
+
+// A Held is a folder whose lock a process has.
+type Held struct {
+	*Folder
+	w      *store.Store
+	unlock func()
+	draft  *draft // of the state before a restore, nil if it was used
+	made   *made  // the restore that was made
+}
+
+// A draft is a state before a restore, for which the folder was read.
+type draft struct {
+	*states.Draft
+	root   *os.Root
+	store  *states.Store
+	accept func(*states.State) error // is called by the commit
+}
+
+func (d *draft) close() {
+	d.Discard()
+	d.store.Close()
+	d.root.Close()
+}
+
+// A made restore changed the files of a folder, or found nothing to change.
+type made struct {
+	result        *files.Restore
+	pending       *pending // nil if nothing changed
+	before, after string   // IDs of states, "" if they were not taken
+}
+
+// Hold locks the folder with an id, which is registered, and completes an interrupted restore
+// of it.
+func Hold(ctx context.Context, w *store.Store, id, verb string) (*Held, error) {
+	known, err := registered(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range known {
+		if k.ID == id {
+			f, err := Find(ctx, w, k.Path)
+			if err != nil {
+				return nil, err
+			}
+			if f.ID != id {
+				return nil, &fault.Error{Code: fault.NotFound, Message: "another folder is at " + k.Path}
+			}
+			h, err := hold(ctx, w, f, verb)
+			if err != nil {
+				return nil, err
+			}
+			if err := h.prepare(ctx); err != nil {
+				h.Release()
+				return nil, err
+			}
+			return h, nil
+		}
+	}
+	return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no folder with the id %q", id)}
+}
+
+func hold(ctx context.Context, w *store.Store, f *Folder, verb string) (*Held, error) {
+	unlock, err := f.lock(ctx, w, verb)
+	if err != nil {
+		return nil, err
+	}
+	h := &Held{Folder: f, w: w, unlock: unlock}
+	if err := h.settle(ctx); err != nil {
+		unlock()
+		return nil, err
+	}
+	return h, nil
+}
+
+// Release releases the lock.
+func (h *Held) Release() {
+	if h.draft != nil {
+		h.draft.close()
+	}
+	h.unlock()
+}
+
+// prepare reads the folder for the state before a restore, so that the workspace need not be
+// locked meanwhile.
+func (h *Held) prepare(ctx context.Context) error {
+	if h.ID == "" {
+		return nil
+	}
+	root, err := h.w.Open(ctx)
+	if err != nil {
+		return err
+	}
+	d := &draft{root: root, store: open(root)}
+	r, err := h.restoreRequest(states.State{})
+	if err == nil {
+		r.Accept = func(st *states.State) error { return d.accept(st) }
+		d.Draft, err = d.store.Draft(ctx, r)
+	}
+	if err != nil {
+		d.store.Close()
+		root.Close()
+		return explain(err)
+	}
+	h.draft = d
+	return nil
+}
+
+// before takes the state before a restore, of the draft if that is not stale.
+func (h *Held) before(v *store.View, s *states.Store, state states.State, accept func(*states.State) error) (*states.State, error) {
+	if d := h.draft; d != nil {
+		h.draft = nil
+		defer d.close()
+		d.accept = accept
+		d.State.SessionID, d.State.MessageID = state.SessionID, state.MessageID
+		if st, err := d.Commit(v.Ctx); !errors.Is(err, states.ErrStale) {
+			return st, err
+		}
+	}
+	return h.record(v, s, state, accept)
+}
+
+// change restores files, and makes it part of the operation of tx. If always is false and
+// nothing has to change, it is not. A caller whose commit failed may call it again: what was
+// restored stays, and only the rest is done once more.
+func (h *Held) change(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOptions, always bool) (*files.Restore, error) {
+	if h.made == nil {
+		if err := h.apply(tx, s, g, o, always); err != nil {
+			return nil, err
+		}
+	}
+	m := h.made
+	if m.before == "" {
+		return m.result, nil
+	}
+	if m.after == "" {
+		after, err := h.record(tx.View, s, states.State{Since: m.before, SessionID: g.target.SessionID, MessageID: g.target.MessageID}, nil)
+		if err != nil {
+			return nil, err
+		}
+		m.after = after.ID
+	}
+	tx.Op.Args = argsOf(tx.Op.Args, h.Path, m.before, m.result.To)
+	tx.Op.Files = &operation.Restored{Folder: h.ID, Before: m.before, After: m.after}
+	return m.result, nil
+}
+
+// argsOf returns arguments of an operation with those of a restore.
+func argsOf(args store.Args, dir, before, to string) store.Args {
+	if args == nil {
+		args = store.Args{}
+	}
+	args["dir"], args["before"], args["to"] = dir, before, to
+	return args
+}
+
+// apply takes the state before, and restores the files.
+func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOptions, always bool) error {
+	var plan *restore.Plan
+	errSame := errors.New("nothing changes")
+	accept := func(st *states.State) error {
+		c, err := s.CoverageOf(st)
+		if err != nil {
+			return err
+		}
+		if plan, err = h.plan(s, g, &scanned{st.Tree, c.Left, s.Get}, o); err != nil {
+			return err
+		}
+		if len(plan.Conflicts) > 0 {
+			return &files.ConflictError{Dir: h.Path, Conflicts: h.resultOf(g, plan).Conflicts}
+		}
+		if len(plan.Changes) == 0 && !always {
+			return errSame
+		}
+		return nil
+	}
+	before, err := h.before(tx.View, s, states.State{SessionID: g.target.SessionID, MessageID: g.target.MessageID}, accept)
+	if errors.Is(err, errSame) {
+		h.made = &made{result: h.resultOf(g, plan)}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	m := &made{result: h.resultOf(g, plan), before: before.ID}
+	m.result.Before = before.ID
+	if len(plan.Changes) == 0 {
+		m.after = before.ID
+		h.made = m
+		return nil
+	}
+	m.pending = pendingOf(tx, before.ID, g.target)
+	folder, err := os.OpenRoot(h.Path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	j := h.journal(tx.View.Root)
+	report, err := restore.Apply(tx.View.Ctx, folder, j, contents{s}, plan, m.pending.encode())
+	if err != nil {
+		return h.failed(s, j, before, err)
+	}
+	m.result = reported(m.result, report)
+	h.made = m
+	return nil
+}
+
+// failed returns the error of a restore that failed after its first state. If nothing was
+// changed, the state is removed.
+func (h *Held) failed(s *states.Store, j restore.Journal, before *states.State, err error) error {
+	if is, unknown := j.Pending(); is || unknown != nil {
+		if store.IsChanged(err) { // nothing must be tried again
+			err = errors.New(err.Error())
+		}
+		return unfinished(err)
+	}
+	if missing, ok := errors.AsType[*restore.MissingError](err); ok {
+		err = &fault.Error{Code: fault.Refused, Message: missing.Error(), Hint: "nothing was changed", Err: err}
+	}
+	return errors.Join(err, s.Remove(before.ID))
+}
+
+// journal returns the journal of restores of the folder.
+func (f *Folder) journal(workspace *os.Root) restore.Journal {
+	return restore.JournalOf(workspace, f.ID)
+}
+
+// record takes a state of a restore. It belongs to the message that the files go to, but it is
+// not linked to it.
+func (h *Held) record(v *store.View, s *states.Store, state states.State, accept func(*states.State) error) (*states.State, error) {
+	r, err := h.restoreRequest(state)
+	if err != nil {
+		return nil, err
+	}
+	r.Accept = accept
+	return s.Take(v.Ctx, r)
+}
+
+// restoreRequest returns the request for a state of a restore.
+func (h *Held) restoreRequest(state states.State) (states.Request, error) {
+	var err error
+	if state.ID, err = sessionid.NewMessage(h.w.Opts.Random); err != nil {
+		return states.Request{}, err
+	}
+	state.Folder, state.At, state.Time = h.ID, states.Restore, stamp(h.w)
+	return h.request(h.w, state, files.SnapOptions{}), nil
+}
+
+// contents are those of states, for a restore.
+type contents struct{ *states.Store }
+
+func (c contents) Size(id pack.ID) (int64, bool) { return c.SizeOf(id) }
+
+// Revert restores the files that an operation changed, as far as nothing else changed
+// them since, in the operation of tx. The caller calls [Held.Conclude] after the commit.
+func (h *Held) Revert(tx *store.Tx, of *operation.Restored) error {
+	_, err := read(tx.View, func(r *reading) (store.Nothing, error) {
+		byID := map[string]*states.State{}
+		for _, st := range r.list {
+			byID[st.ID] = st
+		}
+		before, after := byID[of.Before], byID[of.After]
+		if before == nil || after == nil {
+			return store.Nothing{}, &fault.Error{Code: fault.Refused, Message: "the states of the files before and after it were removed", Hint: "nothing was changed"}
+		}
+		g := &goal{target: before, exact: true, timeline: timeline{last: after, own: []restore.Span{{From: before.Tree, To: after.Tree}}}}
+		_, err := h.change(tx, r.Store, g, files.RestoreOptions{}, true)
+		return store.Nothing{}, err
+	})
+	return err
+}
+
+// Conclude ends a restore whose operation was committed or, because of err, was not.
+func (h *Held) Conclude(err error) error {
+	m := h.made
+	h.made = nil
+	if m == nil || m.pending == nil {
+		return err
+	}
+	if err != nil {
+		return unfinished(err)
+	}
+	root, err := os.OpenRoot(h.w.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return h.journal(root).Remove()
+}

@@ -48,42 +48,64 @@ func (x *Explorer) conclude(ctx context.Context, e *Exploration, method Method, 
 }
 
 // adopt moves the head to the outcome of e, or to the result of b if b is not
-// nil. If adding the outcome was undone, it is added again.
+// nil.
 func (x *Explorer) adopt(ctx context.Context, e *Exploration, b *Branch) error {
-	node := e.Outcome
-	if node != nil && e.Evaluation != nil {
-		if err := x.addOutcome(ctx, e, *node); err != nil {
-			return err
-		}
-	}
-	if b != nil && (e.Evaluation == nil || e.Evaluation.Selected != b.ID || node == nil) {
-		if b.Status != Completed {
-			return &fault.Error{Code: fault.Refused, Message: "the branch " + b.Strategy + " has no result: it is " + string(b.Status)}
-		}
-		id := e.messageID("branch", b.ID)
-		err := x.Workspace.AddOutcome(ctx, workspace.Outcome{
-			ID: id, Session: e.Session, Parent: e.Node, Text: b.Result, From: member,
-			Origin: map[string]any{"id": e.ID, "selected": b.ID, "from": []string{b.ID}, "confidence": b.Confidence},
-		})
-		if err != nil {
-			return err
-		}
-		node = &id
-	}
-	if node == nil {
-		return &fault.Error{Code: fault.Refused, Message: "the exploration has no outcome to adopt", Hint: "name a branch that has a result"}
-	}
-	var err error
-	if e.Agent != "" {
-		_, err = x.Workspace.Agent(e.Agent).Rewind(ctx, e.Session+"/"+*node, checkpoint.CutOptions{})
-	} else {
-		_, err = x.Workspace.Rewind(ctx, e.Session+"@"+*node, checkpoint.CutOptions{})
-	}
+	node, err := x.adoptedNode(ctx, e, b)
 	if err != nil {
 		return err
 	}
-	e.Adopted = node
+	if err := x.moveHead(ctx, e, node); err != nil {
+		return err
+	}
+	e.Adopted = &node
 	return x.Workspace.Exploration(e.ID).Write(ctx, e.Encode())
+}
+
+// adoptedNode returns the message to which the head moves if the outcome, or the result of b
+// if that is not nil, is adopted. It adds the message if it does not exist, also if adding the
+// outcome was undone.
+func (x *Explorer) adoptedNode(ctx context.Context, e *Exploration, b *Branch) (string, error) {
+	if err := e.adoptable(b); err != nil {
+		return "", err
+	}
+	if e.Outcome != nil && e.Evaluation != nil {
+		if err := x.addOutcome(ctx, e, *e.Outcome); err != nil {
+			return "", err
+		}
+	}
+	if b == nil || e.isOutcome(b) {
+		return *e.Outcome, nil
+	}
+	id := e.messageID("branch", b.ID)
+	return id, x.Workspace.AddOutcome(ctx, workspace.Outcome{
+		ID: id, Session: e.Session, Parent: e.Node, Text: b.Result, From: member,
+		Origin: map[string]any{"id": e.ID, "selected": b.ID, "from": []string{b.ID}, "confidence": b.Confidence},
+	})
+}
+
+// isOutcome reports whether the outcome is the result of a branch.
+func (e *Exploration) isOutcome(b *Branch) bool {
+	return e.Outcome != nil && e.Evaluation != nil && e.Evaluation.Selected == b.ID
+}
+
+// adoptable returns an error if there is no outcome, or no result of b if that is not nil.
+func (e *Exploration) adoptable(b *Branch) error {
+	switch {
+	case b != nil && !e.isOutcome(b) && b.Status != Completed:
+		return &fault.Error{Code: fault.Refused, Message: "the branch " + b.Strategy + " has no result: it is " + string(b.Status)}
+	case b == nil && e.Outcome == nil:
+		return &fault.Error{Code: fault.Refused, Message: "the exploration has no outcome to adopt", Hint: "name a branch that has a result"}
+	}
+	return nil
+}
+
+func (x *Explorer) moveHead(ctx context.Context, e *Exploration, node string) (err error) {
+	if e.Agent != "" {
+		_, err = x.Workspace.Agent(e.Agent).Rewind(ctx, e.Session+"/"+node, checkpoint.CutOptions{})
+	} else {
+		_, err = x.Workspace.Rewind(ctx, e.Session+"@"+node, checkpoint.CutOptions{})
+	}
+	return err
 }
 
 // addOutcome adds the outcome of e as the message with an id, unless it exists.
@@ -100,6 +122,14 @@ func (x *Explorer) addOutcome(ctx context.Context, e *Exploration, id string) er
 // a crash.
 func (e *Exploration) messageID(of ...string) string {
 	return sessionid.MessageUUID(e.ID, e.ID+" "+strings.Join(of, " "))
+}
+
+// named returns the branch that name refers to, nil if name is empty.
+func (e *Exploration) named(name string) (*Branch, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return e.find(name)
 }
 
 // find returns the branch that name refers to: its id, else its strategy, else an unambiguous

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/google/uuid"
 )
 
@@ -158,15 +159,28 @@ func (x *Explorer) Evaluate(ctx context.Context, name string, method Method) (*E
 // else an unambiguous prefix of its id of at least four characters.
 func (x *Explorer) Adopt(ctx context.Context, name, branch string) (*Exploration, error) {
 	return x.hold(ctx, name, func(e *Exploration) error {
-		if branch == "" {
-			return x.adopt(ctx, e, nil)
-		}
-		b, err := e.find(branch)
+		b, err := e.named(branch)
 		if err != nil {
 			return err
 		}
 		return x.adopt(ctx, e, b)
 	})
+}
+
+// AdoptFiles does the same as [Explorer.Adopt], and changes the files of the explored folder, or
+// of the repository that contains it, as the branch changed them; see [workspace.Folder.Adopt].
+// If branch is empty, the outcome must be the result of one branch. Without an agent, files and
+// head change in one operation. In a dry run nothing changes.
+func (x *Explorer) AdoptFiles(ctx context.Context, name, branch string, o files.RestoreOptions) (e *Exploration, r *files.Restore, err error) {
+	e, err = x.hold(ctx, name, func(e *Exploration) error {
+		b, err := e.named(branch)
+		if err != nil {
+			return err
+		}
+		r, err = x.adoptFiles(ctx, e, b, o)
+		return err
+	})
+	return e, r, err
 }
 
 // Remove moves an exploration that has ended to the trash. With branches, it

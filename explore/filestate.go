@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/internal/isolate"
+	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/lines"
 )
 
 // baseState takes the state with which the branches of e begin, of the repository that
@@ -50,4 +52,66 @@ func (r *run) keepFiles(ctx context.Context, b *Branch, folder string) error {
 		}
 		return err
 	})
+}
+
+// adoptFiles adopts the outcome of e, or the result of b if that is not nil, with the files.
+func (x *Explorer) adoptFiles(ctx context.Context, e *Exploration, b *Branch, o files.RestoreOptions) (*files.Restore, error) {
+	if err := e.adoptable(b); err != nil {
+		return nil, err
+	}
+	from := b
+	if from == nil && e.Evaluation != nil {
+		from = e.Branch(e.Evaluation.Selected)
+	}
+	switch {
+	case from == nil:
+		return nil, &fault.Error{Code: fault.Refused, Message: "the outcome is not the result of one branch, whose files could be adopted", Hint: "name a branch"}
+	case e.State == "" || from.State == "":
+		return nil, &fault.Error{Code: fault.Refused, Message: "no state of the files of the branch " + from.Strategy, Hint: "only branches of an exploration with --dir have states, from this version on"}
+	}
+	folder, err := x.explored(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	// Before the message is added, so that conflicts change nothing.
+	dry := o
+	dry.DryRun = true
+	plan, err := folder.Adopt(ctx, e.State, from.State, e.Session+"@"+e.Node, false, dry)
+	if err != nil || o.DryRun {
+		return filesOf(plan), err
+	}
+	if list := plan.Files.Conflicts; len(list) > 0 {
+		return nil, &files.ConflictError{Dir: plan.Files.Dir, Conflicts: list}
+	}
+	node, err := x.adoptedNode(ctx, e, b)
+	if err != nil {
+		return nil, err
+	}
+	pos, err := folder.Adopt(ctx, e.State, from.State, e.Session+"@"+node, e.Agent == "", o)
+	if err != nil {
+		return nil, err
+	}
+	if e.Agent != "" {
+		if err := x.moveHead(ctx, e, node); err != nil {
+			return nil, err
+		}
+	}
+	e.Adopted = &node
+	return pos.Files, x.Workspace.Exploration(e.ID).Write(ctx, e.Encode())
+}
+
+func filesOf(pos *lines.Position) *files.Restore {
+	if pos == nil {
+		return nil
+	}
+	return pos.Files
+}
+
+// explored returns the folder of the state with which e began.
+func (x *Explorer) explored(ctx context.Context, e *Exploration) (workspace.Folder, error) {
+	entry, err := x.Workspace.Folder("").Show(ctx, e.State, ".")
+	if err != nil {
+		return workspace.Folder{}, err
+	}
+	return x.Workspace.Folder(entry.State.Dir), nil
 }

@@ -170,6 +170,21 @@ func (f Folder) Rewind(ctx context.Context, ref string, c checkpoint.CutOptions,
 	return folders.Restore(ctx, f.w.store, f.dir, ref, head, op, o)
 }
 
+// Adopt changes the files of the folder as they changed from one state to another, which may be
+// of another folder, such as that of a branch. A path that changed in the folder too is a
+// conflict, as for [Folder.RestoreFiles], with from in place of what the conversation left.
+//
+// ref is the message to which these files belong then. If moves is true, the head goes to it in
+// the same operation.
+func (f Folder) Adopt(ctx context.Context, from, to, ref string, moves bool, o files.RestoreOptions) (_ *lines.Position, err error) {
+	defer func() { err = store.Explained(err) }()
+	op := operation.Operation{Verb: "explore adopt", Args: store.Args{"from": from, "ref": ref}}
+	at := func(v *store.View) (*store.Place, checkpoint.Adjustment, error) {
+		return cut(v, ref, checkpoint.CutOptions{})
+	}
+	return folders.Adopt(ctx, f.w.store, f.dir, from, to, at, moves, op, o)
+}
+
 // Checkout makes the folder out, which must be new or empty, with the files of a state, to work
 // in. The state is named as for [Folder.Diff].
 //

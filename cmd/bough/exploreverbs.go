@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/urfave/cli/v2"
 )
 
@@ -110,18 +111,34 @@ outcome is printed and added as another message below the explored one.`,
 func (p *program) exploreAdoptVerb() verb {
 	return verb{
 		name:  "adopt",
-		args:  "ID [BRANCH]",
+		args:  "ID [BRANCH] [--files] [--dry-run] [--whole] [--keep or --take or --merge] [--only PATH ...]",
 		short: "move the head to the outcome of an exploration",
 		long: `Moves the head to the outcome or, with BRANCH (a strategy or an id), to the result of that branch,
 which becomes a message below the explored one. If the explored conversation belongs to an agent,
-the head of the agent moves, otherwise that of the workspace. Prints the new head.`,
-		example: `bough explore adopt 849dde0b radix`,
+the head of the agent moves, otherwise that of the workspace. Prints the new head.
+
+With --files, what the branch changed in its folder comes into the explored one, or into the repository
+that contains it. What changed there too since the exploration began is a conflict: nothing is done,
+and the paths are listed. --keep leaves these paths as they are, --take takes those of the branch,
+--merge merges both line by line. --whole makes the folder exactly what the branch left. Commits that
+the branch made do not come. 'bough undo' reverts it.`,
+		example: `bough explore adopt 849dde0b radix
+bough explore adopt 849dde0b --files --dry-run`,
+		flags:   append([]cli.Flag{filesFlag("bring the files home too")}, planFlags()...),
 		min:     1,
 		max:     2,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if c.NArg() > 1 && c.Args().Get(1) == "" {
 				return usageError("BRANCH is empty")
+			}
+			if c.Bool("files") {
+				return p.adoptFiles(c, w)
+			}
+			for _, f := range planFlags() {
+				if c.IsSet(f.Names()[0]) {
+					return usageError("--%s needs --files", f.Names()[0])
+				}
 			}
 			e, err := p.explorerOf(w).Adopt(c.Context, c.Args().First(), c.Args().Get(1))
 			if err != nil {
@@ -134,6 +151,33 @@ the head of the agent moves, otherwise that of the workspace. Prints the new hea
 			return nil
 		},
 	}
+}
+
+// adoptFiles adopts an outcome with the files.
+func (p *program) adoptFiles(c *cli.Context, w *workspace.Workspace) error {
+	o, err := restoreOptions(c)
+	if err != nil {
+		return err
+	}
+	e, r, err := p.explorerOf(w).AdoptFiles(c.Context, c.Args().First(), c.Args().Get(1), o)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		err = p.printJSON(struct {
+			*explore.Exploration
+			Files *files.Restore `json:"files"`
+		}{e, r})
+	} else {
+		p.restored(r, o.DryRun)
+		if !o.DryRun {
+			fmt.Fprintln(p.stdout, place(e.Session, *e.Adopted))
+		}
+	}
+	if err == nil && len(r.Conflicts) > 0 {
+		return refusedFound{}
+	}
+	return err
 }
 
 func (p *program) exploreCancelVerb() verb {

@@ -23,16 +23,16 @@ changed. --whole makes the folder exactly that state. First a state of the folde
 taken, so 'bough undo' brings everything back. Ignored files, secrets and files that states do not
 hold are never touched. --dry-run only prints what would change.`
 
-// restoreFlags are the flags of the verbs that bring files back, after the first ones.
-func restoreFlags(first ...cli.Flag) []cli.Flag {
-	return append(first,
+// planFlags are the flags that say which files change.
+func planFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print what would change, and change nothing"},
 		&cli.BoolFlag{Name: "whole", DisableDefaultText: true, Usage: "make the folder exactly the state"},
 		&cli.BoolFlag{Name: "keep", DisableDefaultText: true, Usage: "leave conflicts as they are"},
 		&cli.BoolFlag{Name: "take", DisableDefaultText: true, Usage: "take the state where there are conflicts"},
 		&cli.BoolFlag{Name: "merge", DisableDefaultText: true, Usage: "merge conflicts line by line"},
 		&cli.StringSliceFlag{Name: "only", DefaultText: "all", Usage: "only this `PATH` of the folder and what is below it; repeatable"},
-	)
+	}
 }
 
 // filesOrBoth are the flags that say what goes back, and of which folder.

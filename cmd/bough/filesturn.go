@@ -23,7 +23,7 @@ makes the folder exactly the state before the turn. 'bough undo' reverts it. --d
 what would change.`,
 		example: `bough files turn HEAD
 bough files turn HEAD~3 --undo --dry-run`,
-		flags: append(restoreFlags(dirFlag()),
+		flags: append(planFlags(), dirFlag(),
 			&cli.BoolFlag{Name: "undo", DisableDefaultText: true, Usage: "take the changes back"},
 			&cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, DisableDefaultText: true, Usage: "print the lines that differ"},
 		),
@@ -69,7 +69,7 @@ merges the lines. --whole makes the folder exactly what the branch has. 'bough u
 --dry-run only prints what would change.`,
 		example: `bough files apply "With rye" --dry-run
 bough files apply "With rye" --into ~/src/trip`,
-		flags:   restoreFlags(&cli.StringFlag{Name: "into", DefaultText: "the folder with states that contains the current directory", Usage: "change the folder `D`"}),
+		flags:   append(planFlags(), &cli.StringFlag{Name: "into", DefaultText: "the folder with states that contains the current directory", Usage: "change the folder `D`"}),
 		min:     1,
 		max:     1,
 		choices: []choice{chooseSession},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
@@ -20,7 +21,7 @@ Neither the checkpoint nor any later message changes. Prints the new head.
 		example: `bough restore "Before the budget"
 bough append "Let us spend less."
 bough restore "Before the budget" --both --dry-run`,
-		flags:   restoreFlags(filesOrBoth()...),
+		flags:   append(filesOrBoth(), planFlags()...),
 		min:     1,
 		choices: []choice{chooseCheckpoint},
 		max:     1,
@@ -59,7 +60,7 @@ same conversation. Prints the new head.
 bough append "Let me ask that differently."
 bough rewind HEAD~2 --both
 bough rewind HEAD~2 --files --only src/main.go --dry-run`,
-		flags:   append(cutFlags(), restoreFlags(filesOrBoth()...)...),
+		flags:   slices.Concat(cutFlags(), filesOrBoth(), planFlags()),
 		min:     1,
 		choices: []choice{chooseMessage},
 		max:     1,

@@ -66,7 +66,18 @@ func (r *reading) branchAt(ref string, f *Folder) (*goal, error) {
 	case base == nil:
 		return nil, none(nil, fmt.Sprintf(" at the branch point of %q or before it", ref))
 	}
-	return &goal{target, true, timeline{last: base, own: []restore.Span{{From: target.Tree, To: base.Tree}}}}, nil
+	return r.between(base, target)
+}
+
+// between returns the goal to change files as they changed from one state to another, which
+// may be of another folder.
+func (r *reading) between(base, target *states.State) (*goal, error) {
+	c, err := r.CoverageOf(base)
+	if err != nil {
+		return nil, err
+	}
+	t := timeline{own: []restore.Span{{From: target.Tree, To: base.Tree}}, last: base}
+	return &goal{target: target, exact: true, timeline: t, left: c.Left}, nil
 }
 
 // forkOf returns the message at which the branch at a place leaves its origin, -1 if it is no

@@ -24,6 +24,8 @@ type goal struct {
 	target *states.State
 	exact  bool
 	timeline
+	left []scan.Left // what else says nothing about its file
+	link bool        // the files then are a state of the message of the target
 }
 
 // A scanned is what the folder has just before a restore.
@@ -96,7 +98,7 @@ func (r *reading) goalOf(st *states.State, exact bool, p *store.Place) (*goal, e
 			list = append(list, other)
 		}
 	}
-	return &goal{st, exact, timelineOf(list, st, conversation)}, nil
+	return &goal{target: st, exact: exact, timeline: timelineOf(list, st, conversation)}, nil
 }
 
 // conversations returns a function that names the conversation of a state. The one at p has
@@ -168,7 +170,7 @@ func (f *Folder) plan(s *states.Store, g *goal, now *scanned, o files.RestoreOpt
 	return restore.Make(restore.Input{
 		Read: now.read, Target: g.target.Tree, Last: t.last.Tree, Present: now.tree,
 		Own: t.own, Other: t.other,
-		Left:      slices.Concat(then.Left, now.left),
+		Left:      slices.Concat(then.Left, now.left, g.left),
 		Ignored:   rules.ignored,
 		Forgotten: s.Forgotten,
 	}, restore.Options{Policy: restore.Policy(o.Conflicts), Whole: o.Whole, Only: o.Only})

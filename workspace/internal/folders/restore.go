@@ -52,6 +52,11 @@ func bring(ctx context.Context, w *store.Store, dir string, op operation.Operati
 	if err != nil {
 		return nil, err
 	}
+	return f.restore(ctx, w, op, o, find)
+}
+
+// restore makes a restore, or returns what it would do.
+func (f *Folder) restore(ctx context.Context, w *store.Store, op operation.Operation, o files.RestoreOptions, find finder) (*lines.Position, error) {
 	if o.DryRun {
 		return f.preview(ctx, w, o, find)
 	}
@@ -88,7 +93,9 @@ func bring(ctx context.Context, w *store.Store, dir string, op operation.Operati
 			} else if g.target.SessionID != "" {
 				tx.Op.Sessions = []string{g.target.SessionID}
 			}
-			pos.Files, err = h.change(tx, r.Store, g, o, false)
+			if pos.Files, err = h.change(tx, r.Store, g, o, false); err == nil && g.link {
+				err = h.link(r.Store, g.target)
+			}
 			return pos, err
 		})
 	})

@@ -105,7 +105,7 @@ func (r *reading) goalUntil(target, last *states.State, p *store.Place) (*goal, 
 	}
 	t := timelineOf(list, target, conversation)
 	t.last, t.open = last, false
-	return &goal{target, true, t}, nil
+	return &goal{target: target, exact: true, timeline: t}, nil
 }
 
 // turnOf returns the path through the turn of a place, up to its end, and where in the path

@@ -23,10 +23,12 @@ type Folder struct {
 }
 
 // An Identity is that of a directory in its file system. It stays when the directory is
-// renamed. Some systems number devices anew when they start.
+// renamed. Some systems number devices anew when they start. A number of a file is used again
+// when that was removed, so its time of creation counts too.
 type Identity struct {
 	Device uint64 `json:"device"`
-	File   uint64 `json:"file"` // the inode, or the file ID of Windows
+	File   uint64 `json:"file"`           // the inode, or the file ID of Windows
+	Born   int64  `json:"born,omitempty"` // when it was created, in nanoseconds since 1970; 0 if unknown
 }
 
 // Folders returns the registered folders.

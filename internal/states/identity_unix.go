@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && !linux && !darwin && !freebsd && !netbsd
 
 package states
 
@@ -18,5 +18,5 @@ func identify(dir string) (Identity, error) {
 	if !ok {
 		return Identity{}, &fs.PathError{Op: "identify", Path: dir, Err: fs.ErrInvalid}
 	}
-	return Identity{uint64(st.Dev), uint64(st.Ino)}, nil
+	return Identity{Device: uint64(st.Dev), File: uint64(st.Ino)}, nil
 }

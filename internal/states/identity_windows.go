@@ -17,5 +17,6 @@ func identify(dir string) (Identity, error) {
 	if err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info); err != nil {
 		return Identity{}, &os.PathError{Op: "identify", Path: dir, Err: err}
 	}
-	return Identity{uint64(info.VolumeSerialNumber), uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow)}, nil
+	number := uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow)
+	return Identity{uint64(info.VolumeSerialNumber), number, info.CreationTime.Nanoseconds()}, nil
 }

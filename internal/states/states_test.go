@@ -693,6 +693,32 @@ func TestRegister(t *testing.T) {
 	}
 }
 
+// TestReused: a directory that has the number of one that was removed is another folder, if the
+// system says when it was created.
+func TestReused(t *testing.T) {
+	s := newSpace(t)
+	removed, err := s.Register(s.dir, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(s.workspace, states.Dir, "folders.json")
+	was, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := strings.Replace(string(was), filepath.Base(s.dir), "removed", 1)
+	if removed.Identity.Born != 0 {
+		now = strings.Replace(now, fmt.Sprintf(`"born": %d`, removed.Identity.Born), `"born": 1`, 1)
+	}
+	if err := os.WriteFile(file, []byte(now), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := s.Register(s.dir, "2")
+	if err != nil || (f.ID == "2") != (removed.Identity.Born != 0) || runtime.GOOS == "linux" && now == string(was) {
+		t.Errorf("%+v, %v; it was %s", f, err, now)
+	}
+}
+
 // TestDamagedPack: a byte that changed in a pack is found, and never read as content.
 func TestDamagedPack(t *testing.T) {
 	s := newSpace(t)

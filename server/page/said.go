@@ -224,6 +224,8 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 		return "Created a tree of agent " + agent
 	case "explore":
 		return "Changed an exploration"
+	case "explore adopt":
+		return "Adopted an outcome" + withFiles(op)
 	case "explore rm":
 		return "Moved an exploration to the trash"
 	case "steer":

@@ -115,6 +115,45 @@ func TestNestedFolders(t *testing.T) {
 	}
 }
 
+// TestSameBeginning: all branches begin with the files at the beginning, whatever happens to
+// the folder meanwhile, and no runner sees what another one does.
+func TestSameBeginning(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	l, dir := newLab(t), t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		c := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "maintenance.auto=false"}, args...)...)
+		c.Dir = dir
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
+	put := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "file"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("committed")
+	git("init", "--quiet")
+	git("add", ".")
+	git("commit", "--quiet", "-m", "one")
+	put("changed")
+	c := explore.Defaults()
+	c.MaxConcurrent = 1
+	e := l.explore(`cat > /dev/null; echo later > "$HOME_DIR/file"; echo later > "$HOME_DIR/new"; cat file; ls; git log --format=%s`, c, "a", "b", "c")
+	e.Runner.Dir, e.Runner.Bindings = dir, map[string]string{"HOME_DIR": dir}
+	l.run(e)
+	for _, b := range e.Branches {
+		if b.Status != explore.Completed || b.Result != "changedfile\none" {
+			t.Errorf("%s is %s, %q: %s", b.Strategy, b.Status, b.Result, b.Reason)
+		}
+	}
+}
+
 // bytesIn returns the content of the files in a folder, which may be missing.
 func bytesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()

@@ -46,6 +46,7 @@ type checkout struct {
 	ctx    context.Context
 	state  described
 	folder string // path of the state's folder
+	home   bool   // the folder is still there
 	from   *isolate.Source
 	clone  *isolate.Clone // nil if there can be none
 	result *files.Checkout
@@ -64,7 +65,7 @@ func (st described) checkOut(ctx context.Context, w *store.Store, out, label str
 		return nil, err
 	}
 	c := &checkout{
-		ctx: ctx, state: st, folder: st.description.Dir, from: &isolate.Source{Dir: st.description.Dir},
+		ctx: ctx, state: st, folder: st.description.Dir, home: st.home(ctx, w), from: &isolate.Source{Dir: st.description.Dir},
 		result: &files.Checkout{State: *st.description, Root: out, Dir: out, Left: []files.Left{}},
 	}
 	if err := c.begin(out); err != nil {
@@ -91,7 +92,7 @@ func (st described) checkOut(ctx context.Context, w *store.Store, out, label str
 			return nil, err
 		}
 	}
-	if info, err := os.Stat(c.folder); err == nil {
+	if info, err := os.Stat(c.folder); err == nil && c.home {
 		err = os.Chmod(c.result.Dir, info.Mode().Perm()|0o700)
 		return c.result, err
 	}
@@ -145,7 +146,7 @@ func vacate(out string) error {
 
 // begin makes the folder out, a clone if there can be one.
 func (c *checkout) begin(out string) (err error) {
-	if !exists(c.folder) {
+	if !c.home {
 		c.result.Why = c.folder + " no longer exists"
 		return c.from.Empty(c.ctx, out)
 	}
@@ -172,6 +173,10 @@ func (c *checkout) begin(out string) (err error) {
 // carry copies what the state does not hold, as it is now: files that git tracks, and those
 // that the file includeName names. It sets what is missing then.
 func (c *checkout) carry(note func(string)) error {
+	if !c.home {
+		c.result.Left = c.result.State.Left
+		return nil
+	}
 	names, err := included(c.ctx, c.folder, c.result.State.Left)
 	if err != nil {
 		return err
@@ -202,7 +207,9 @@ func (c *checkout) has(name string) bool {
 	return err == nil
 }
 
-func exists(dir string) bool {
-	_, err := os.Stat(dir)
-	return !errors.Is(err, fs.ErrNotExist)
+// home reports whether the folder of the state is still at its path. Another folder may be
+// there.
+func (st described) home(ctx context.Context, w *store.Store) bool {
+	f, err := Find(ctx, w, st.description.Dir)
+	return err == nil && f.ID == st.Folder
 }

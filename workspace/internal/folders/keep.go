@@ -30,7 +30,7 @@ func Keep(ctx context.Context, w *store.Store, verb, dir, ref string, o checkpoi
 		return nil, err
 	}
 	k, err := store.Read(ctx, w, func(v *store.View) (*keeping, error) { return keep(v, f, ref, o) })
-	if err != nil || !k.newest || f == nil && k.State != nil && !exists(k.State.Dir) {
+	if err != nil || !k.newest || f == nil && k.State != nil && !k.found.home(ctx, w) {
 		return &k.Kept, err
 	}
 	if f == nil && k.State != nil {

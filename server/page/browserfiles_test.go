@@ -125,7 +125,7 @@ func (c *chromium) files(t *testing.T) {
 	b.wait(`document.querySelector(".planned").innerText.includes("notes.txt changed since")`)
 	b.eval(`document.querySelector('select[name="way"]').value = "take"`)
 	b.click(`form[action="/files/restore"].between button`)
-	b.wait(`location.search.includes("way=take") && document.querySelector('[data-act="restore-files"] .primary')`)
+	b.wait(`location.search.includes("way=take") && document.querySelector('[data-act="restore-files"] .primary') && ` + live)
 	b.click(`[data-act="restore-files"] .primary`)
 	b.at("/files/diff")
 	b.said("Restored files of")

@@ -242,12 +242,12 @@ func (w *Workspace) States(ctx context.Context, session string) (_ *files.List, 
 	return folders.List(ctx, w.store, session)
 }
 
-// FileMarks returns the states of the messages on the path to ref, in the order of the path. Of
-// several of one message, that which a REF refers to is the first. It is quicker than [Workspace.States], because it does
-// not read what the states do not hold: [files.State.Left] is empty.
-func (w *Workspace) FileMarks(ctx context.Context, ref string) (_ []files.Mark, err error) {
+// FileMarks returns the states of the messages of a path that [Workspace.Show] returned, in its
+// order. Of several of one message, that which a REF refers to is the first. It does not read
+// what the states do not hold: [files.State.Left] is empty.
+func (w *Workspace) FileMarks(ctx context.Context, path *Conversation) (_ []files.Mark, err error) {
 	defer func() { err = store.Explained(err) }()
-	return folders.Marks(ctx, w.store, ref)
+	return folders.Marks(ctx, w.store, path.Entry.ID, path.Messages)
 }
 
 // Forget deletes the content of the files that states of the folder have at a path, in every

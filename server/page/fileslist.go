@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/spoken"
+	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
 )
 
@@ -126,7 +127,7 @@ func showStates(c *request) (view, error) {
 		for _, m := range shown.Messages {
 			said[m.ID] = spoken.Words(m)
 		}
-		if list, err = c.statesAround(ctx, session, leaf); err != nil {
+		if list, err = c.statesAround(ctx, shown); err != nil {
 			return view{}, err
 		}
 	}
@@ -153,18 +154,22 @@ func showStates(c *request) (view, error) {
 
 // hasFiles reports whether there is a state at a REF or before it.
 func (c *request) hasFiles(ref string) bool {
-	marks, err := c.workspace.FileMarks(c.r.Context(), ref)
+	shown, err := c.workspace.Show(c.r.Context(), ref, partial())
+	if err != nil {
+		return false
+	}
+	marks, err := c.workspace.FileMarks(c.r.Context(), shown)
 	return err == nil && len(marks) > 0
 }
 
 // statesAround returns the states of a conversation, and those that the messages of a path of it
 // have from where they were copied.
-func (c *request) statesAround(ctx context.Context, session, leaf string) ([]files.State, error) {
-	own, err := c.workspace.States(ctx, session)
+func (c *request) statesAround(ctx context.Context, path *workspace.Conversation) ([]files.State, error) {
+	own, err := c.workspace.States(ctx, path.Entry.ID)
 	if err != nil {
 		return nil, err
 	}
-	marks, err := c.workspace.FileMarks(ctx, refOf(session, leaf))
+	marks, err := c.workspace.FileMarks(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -153,6 +154,10 @@ func TestStateView(t *testing.T) {
 	}
 	if err := os.Mkdir(filepath.Join(p.dir, "none"), 0o700); err != nil {
 		t.Fatal(err)
+	}
+	if runtime.GOOS == "linux" { // others have only names in UTF-8
+		names = append(names, "\xff\xfe.txt")
+		p.write("\xff\xfe.txt", hostile)
 	}
 	_, id := p.say("Look")
 	top := draw(t, p.w, "/files/"+id)

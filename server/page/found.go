@@ -84,7 +84,7 @@ func find(ctx context.Context, w *workspace.Workspace, q pathQuery, now time.Tim
 	if n := len(f.shown.Messages); n > 0 {
 		f.leaf = f.shown.Messages[n-1].ID
 	}
-	marks, err := w.FileMarks(ctx, ref)
+	marks, err := w.FileMarks(ctx, f.shown)
 	if err != nil {
 		f.notes = append(f.notes, "The states of files cannot be read: "+workspace.Explain(err).Message)
 	}

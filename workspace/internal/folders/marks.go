@@ -11,25 +11,25 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Marks returns the states of the messages on the path to ref, in the order of the path, and of
-// each message that which find returns first.
-func Marks(ctx context.Context, w *store.Store, ref string) ([]files.Mark, error) {
+// Marks returns the states of messages of a session or its ancestors, in their order, and of each
+// message that which find returns first.
+func Marks(ctx context.Context, w *store.Store, id string, messages []session.Message) ([]files.Mark, error) {
 	return store.Read(ctx, w, func(v *store.View) ([]files.Mark, error) {
 		return read(v, func(r *reading) ([]files.Mark, error) {
 			if len(r.list) == 0 {
 				return nil, nil
 			}
-			p, err := v.Place(ref, true)
-			if err != nil || p.Node < 0 {
+			scope, err := v.LineIDs(id)
+			if err != nil {
 				return nil, err
 			}
-			return r.marks(p)
+			ancestors, _ := v.Lineage(id)
+			return r.marks(append(ancestors, scope...), messages), nil
 		})
 	})
 }
 
-func (r *reading) marks(p *store.Place) (list []files.Mark, err error) {
-	scope := r.scope(p)
+func (r *reading) marks(scope []string, messages []session.Message) (list []files.Mark) {
 	links := map[string][]*states.Link{} // by message, newest first
 	for _, l := range r.links {
 		if slices.Contains(scope, l.SessionID) {
@@ -40,11 +40,7 @@ func (r *reading) marks(p *store.Place) (list []files.Mark, err error) {
 	for _, st := range r.list {
 		byID[st.ID] = st
 	}
-	for _, node := range p.Path(p.Node) {
-		m, err := r.view.Message(p.Line, node)
-		if err != nil {
-			return nil, err
-		}
+	for _, m := range messages {
 		var known []string // states of the message
 		add := func(folder, state string) {
 			if st := byID[state]; st != nil && st.Folder == folder && !slices.Contains(known, state) {
@@ -55,11 +51,11 @@ func (r *reading) marks(p *store.Place) (list []files.Mark, err error) {
 		if own := gjson.GetBytes(m.Raw, "metadata.bough.files"); own.IsObject() {
 			add(own.Get("folder").Str, own.Get("state").Str)
 		}
-		for _, l := range links[p.ID(node)] {
+		for _, l := range links[m.ID] {
 			add(l.Folder, l.State)
 		}
 	}
-	return list, nil
+	return list
 }
 
 // scope returns the sessions whose links count at a place: its own and its ancestors.

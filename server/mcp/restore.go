@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/api"
@@ -50,8 +51,12 @@ func restoreFiles(ctx context.Context, c *call, in restoreInput) (*restoredFiles
 	case len(f.Written)+len(f.Deleted) == 0 && !in.Conversation:
 		return limited(plan), nil
 	}
+	state, err := c.w.Confined().Folder("").Show(ctx, f.To, ".")
+	if err != nil {
+		return nil, err
+	}
 	sum := sha256.Sum256(rawjson.Compact(plan))
-	if err := c.confirm(in.question(f), fmt.Sprintf("%x", sum), in.command(f.Dir)...); err != nil {
+	if err := c.confirm(in.question(f, state.State.Time), fmt.Sprintf("%x", sum), in.command(f.Dir)...); err != nil {
 		return nil, err
 	}
 	done, err := in.restore(ctx, c, false)
@@ -79,13 +84,21 @@ func (in *restoreInput) restore(ctx context.Context, c *call, dryRun bool) (*api
 	return api.RestoredFilesOf(ctx, c.w, r), nil
 }
 
-// question asks about a plan.
-func (in *restoreInput) question(f *files.Restore) string {
-	text := fmt.Sprintf("Restore %s in %s", plural.Of(len(f.Written)+len(f.Deleted), "file"), oneLine(f.Dir, 300))
+// question asks about a plan, which brings files back to what they were at a time.
+func (in *restoreInput) question(f *files.Restore, to time.Time) string {
+	text := fmt.Sprintf("Restore %s in %s to the state of %s", plural.Of(len(f.Written)+len(f.Deleted), "file"), oneLine(f.Dir, 300), to.UTC().Format("2006-01-02 15:04"))
 	if in.Conversation {
 		text += ", and move the head"
 	}
 	text += "? Undo reverts it."
+	switch {
+	case in.Whole:
+		text += "\nThe whole folder becomes this state, also where you changed it."
+	case in.Conflicts == files.Take:
+		text += "\nFiles that you changed too become those of the state."
+	case in.Conflicts == files.Merge:
+		text += "\nFiles that you changed too are merged."
+	}
 	for _, part := range []struct {
 		did   string
 		paths []string

@@ -39,7 +39,7 @@ func TestRestoreFiles(t *testing.T) {
 	if text := r.connect(accepts("decline", &asked)).fails("restore_files", in); !strings.Contains(text, "declined") || read() != "wheat;2 %;" {
 		t.Errorf("declined: %q; the files are %q", text, read())
 	}
-	if len(asked) != 1 || !strings.Contains(asked[0], "Restore 2 files in "+dir) || !strings.Contains(asked[0], "\nwrite flour\ndelete salt") {
+	if len(asked) != 1 || !strings.Contains(asked[0], "Restore 2 files in "+dir+" to the state of 20") || !strings.Contains(asked[0], "\nwrite flour\ndelete salt") {
 		t.Errorf("the question is %q", asked)
 	}
 	c := r.connect(accepts("accept", &asked))
@@ -64,6 +64,10 @@ func TestRestoreFiles(t *testing.T) {
 	}
 	if got := c.call("restore_files", args{"ref": "HEAD~1", "conflicts": "keep"}); read() != "spelt;;" || got.Get("files.kept.0.path").String() != "flour" {
 		t.Errorf("%s; the files are %q", got, read())
+	}
+	c.call("restore_files", args{"ref": "HEAD~1", "whole": true})
+	if last := asked[len(asked)-1]; !strings.Contains(last, "The whole folder becomes this state") || read() != "rye;;" {
+		t.Errorf("the question is %q; the files are %q", last, read())
 	}
 	if text := c.fails("restore_files", args{"ref": "HEAD~1", "dir": filepath.Dir(dir)}); !strings.HasPrefix(text, "refused: there are no states") {
 		t.Errorf("another folder: %q", text)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 )
 
@@ -90,6 +91,12 @@ func (l diffLine) Shown() string {
 func showDifference(c *request) (view, error) {
 	ctx := c.r.Context()
 	from, to, at := c.r.FormValue("from"), cmp.Or(c.r.FormValue("to"), files.Now), c.r.FormValue("path")
+	if at == "." {
+		at = ""
+	}
+	if from == files.Now && to == files.Now {
+		return view{}, &fault.Error{Code: fault.Usage, Message: "both sides are the files as they are now"}
+	}
 	skip, err := c.number("skip", 0)
 	if err != nil {
 		return view{}, err

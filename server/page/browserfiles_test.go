@@ -115,7 +115,7 @@ func (c *chromium) files(t *testing.T) {
 		}
 	}
 	b.on(screen{"light", 1280})
-	b.click(`a[href$="path=long.txt"]`)
+	b.click(`a[href*="path=long.txt"]`)
 	b.wait(`location.search.includes("path=long.txt") && document.querySelector("pre.diff")?.textContent.trim().split("\n").length === 401`)
 	if raw := b.eval(fmt.Sprintf(`fetch("/files/raw/%s/data.bin").then((r) => r.headers.get("content-security-policy") + "|" + r.headers.get("content-disposition"))`, second)).Str; raw != "default-src 'none'; sandbox|attachment; filename=data.bin" {
 		t.Errorf("a file is sent as %s", raw)

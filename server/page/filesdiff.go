@@ -2,16 +2,14 @@ package page
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bough-dev/bough/internal/lookup"
-	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 )
@@ -59,41 +57,10 @@ type differenceSide struct {
 // A stateChoice is a state in the form.
 type stateChoice struct{ ID, Text string }
 
-// A change is a file that differs.
-type change struct {
-	Path   string
-	Anchor string
-	Kind   string
-	Href   string // of the file afterwards, or before if it was deleted
-	Before string // an image, its address
-	After  string
-	About  string // why no lines are shown, or how many were added and deleted
-	Lines  []diffLine
-	Rest   string // how much is not shown, "" if nothing
-	More   string // the address of that
-}
-
-// A diffLine is lines of a patch of one kind.
-type diffLine struct {
-	Kind string // added, deleted, place or same
-	Text string
-}
-
-// Shown is the lines, with a visible mark of a line end that is not only a line feed.
-func (l diffLine) Shown() string {
-	if l.Kind == "added" || l.Kind == "deleted" {
-		return strings.ReplaceAll(l.Text, "\r\n", "␍\n")
-	}
-	return l.Text
-}
-
 // showDifference shows what changed between two states.
 func showDifference(c *request) (view, error) {
 	ctx := c.r.Context()
-	from, to, at := c.r.FormValue("from"), cmp.Or(c.r.FormValue("to"), files.Now), c.r.FormValue("path")
-	if at == "." {
-		at = ""
-	}
+	from, to := c.r.FormValue("from"), cmp.Or(c.r.FormValue("to"), files.Now)
 	if from == files.Now && to == files.Now {
 		return view{}, &fault.Error{Code: fault.Usage, Message: "both sides are the files as they are now"}
 	}
@@ -105,62 +72,69 @@ func showDifference(c *request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	p := &difference{Path: at}
+	p := &difference{}
 	if i := slices.IndexFunc(all.States, func(st files.State) bool { return st.ID == to }); from == "" && i >= 0 {
 		if from = before(all.States, i); from == "" {
 			p.NoState = "It is the first state of this folder. There is nothing before it to compare with."
 			from = to
 		}
 	}
-	folder := c.workspace.Confined().Folder(c.r.FormValue("dir"))
-	o := files.DiffOptions{}
-	if at != "" {
-		o.Paths = []string{at}
+	folder, o := c.workspace.Confined().Folder(c.r.FormValue("dir")), files.DiffOptions{}
+	if at := c.r.FormValue("path"); at != "" && at != "." {
+		p.Path, o.Paths = at, []string{at}
 	}
 	d, err := folder.Diff(ctx, from, to, o)
 	if err != nil {
 		return view{}, err
 	}
-	d.Changes = withoutParents(d.Changes)
 	p.From, p.To = c.differenceSide(d.From, from), c.differenceSide(d.To, to)
 	p.of(d, all.States)
-	q := url.Values{"from": {p.FromID}, "to": {p.ToID}}
-	if at != "" {
-		p.Whole = "/files/diff?" + q.Encode()
+	list := withoutParents(d.Changes)
+	p.Summary = summary(list)
+	if p.Path != "" {
+		p.Whole = p.address("")
 	}
-	p.Summary = summary(d.Changes)
-	shown := d.Changes[min(skip, len(d.Changes)):]
-	if len(shown) > maxChanges {
+	shown := list[min(skip, len(list)):]
+	if rest := len(shown) - maxChanges; rest > 0 {
 		shown = shown[:maxChanges]
-		next := url.Values{"skip": {fmt.Sprint(skip + maxChanges)}}
-		if at != "" {
-			next.Set("path", at)
-		}
-		p.More = "/files/diff?" + q.Encode() + "&" + next.Encode()
-		p.MoreText = count(len(d.Changes)-skip-maxChanges, "more file")
+		p.More, p.MoreText = p.address(p.Path)+"&skip="+strconv.Itoa(skip+maxChanges), count(rest, "more file")
 	}
 	patches, err := patchesOf(ctx, folder, p.FromID, p.ToID, shown)
 	if err != nil {
 		return view{}, err
 	}
-	lines := maxPageLines
-	for i, ch := range shown {
-		most := min(maxLines, lines)
-		if ch.Path == at {
+	p.show(shown, patches, skip)
+	return view{Template: "difference", Title: p.Title, Data: p}, nil
+}
+
+// address returns the address of the changes at a path, "" for all.
+func (p *difference) address(at string) string {
+	q := url.Values{"from": {p.FromID}, "to": {p.ToID}}
+	if at != "" {
+		q.Set("path", at)
+	}
+	return "/files/diff?" + q.Encode()
+}
+
+// show adds the changes of a page, whose first one has a number.
+func (p *difference) show(list []files.Change, patches map[string]files.Change, first int) {
+	room := maxPageLines
+	for i, ch := range list {
+		most := min(maxLines, room)
+		if ch.Path == p.Path {
 			most = maxFileLines
 		}
 		own := p.change(ch, patches[ch.Path], most)
-		own.Anchor = fmt.Sprintf("f%d", skip+i)
-		if own.Rest != "" && ch.Path != at {
-			own.More = "/files/diff?" + q.Encode() + "&" + url.Values{"path": {ch.Path}}.Encode()
+		own.Anchor = "f" + strconv.Itoa(first+i)
+		if own.Rest != "" && ch.Path != p.Path {
+			own.More = p.address(ch.Path)
 		}
 		for _, l := range own.Lines {
-			lines -= strings.Count(l.Text, "\n")
+			room -= strings.Count(l.Text, "\n")
 		}
-		lines = max(lines, 0)
+		room = max(room, 0)
 		p.Changes = append(p.Changes, own)
 	}
-	return view{Template: "difference", Title: p.Title, Data: p}, nil
 }
 
 // before returns the id of the state of a folder before state i of a list, which is oldest
@@ -215,173 +189,5 @@ func (p *difference) of(d *files.Diff, all []files.State) {
 		if st != nil && !slices.ContainsFunc(p.Choices, func(c stateChoice) bool { return c.ID == st.ID }) {
 			p.Choices = append(p.Choices, stateChoice{st.ID, st.Time.Local().Format("2 Jan 2006, 15:04:05") + " · " + lookup.Short(st.ID)})
 		}
-	}
-}
-
-// withoutParents returns changes without the folders that were added or deleted with what is in
-// them.
-func withoutParents(list []files.Change) (rest []files.Change) {
-	for i, ch := range list {
-		isParent := i+1 < len(list) && strings.HasPrefix(list[i+1].Path, ch.Path+"/")
-		if isParent && (ch.Kind == "added" || ch.Kind == "deleted") {
-			continue
-		}
-		rest = append(rest, ch)
-	}
-	return rest
-}
-
-// summary says how many files changed, and how.
-func summary(list []files.Change) string {
-	if len(list) == 0 {
-		return "Nothing changed"
-	}
-	kinds := map[string]int{}
-	for _, ch := range list {
-		kinds[ch.Kind]++
-	}
-	text := count(len(list), "file") + ": "
-	for i, kind := range slices.DeleteFunc([]string{"added", "changed", "deleted", "mode", "type"}, func(k string) bool { return kinds[k] == 0 }) {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprint(kinds[kind]) + " " + cmp.Or(map[string]string{"mode": "with other permissions", "type": "of another type"}[kind], kind)
-	}
-	return text
-}
-
-// kindText returns the tag of a change.
-func kindText(kind string) string {
-	if kind == "mode" {
-		return "permissions"
-	}
-	return kind
-}
-
-// patchesOf returns the changes with their lines, by path. Of very large files the lines are
-// not compared.
-func patchesOf(ctx context.Context, folder workspace.Folder, from, to string, list []files.Change) (map[string]files.Change, error) {
-	o := files.DiffOptions{Patch: true}
-	size := int64(0)
-	for _, ch := range list {
-		own := int64(0)
-		for _, v := range []*files.Version{ch.From, ch.To} {
-			if v != nil {
-				own += v.Size
-			}
-		}
-		if size+own > maxCompare && len(o.Paths) > 0 {
-			continue
-		}
-		size += own
-		o.Paths = append(o.Paths, ch.Path)
-	}
-	patches := map[string]files.Change{}
-	if len(o.Paths) == 0 {
-		return patches, nil
-	}
-	d, err := folder.Diff(ctx, from, to, o)
-	if err != nil {
-		return nil, err
-	}
-	for _, ch := range d.Changes {
-		patches[ch.Path] = ch
-	}
-	return patches, nil
-}
-
-// change returns a change as the page shows it, with at most a number of lines. patched is
-// the same with its patch, and has no path if that was not made.
-func (p *difference) change(ch, patched files.Change, most int) change {
-	own := change{Path: ch.Path, Kind: kindText(ch.Kind)}
-	after, before := p.To.State, p.From.State
-	isFile := func(v *files.Version) bool { return v != nil && v.Type == "file" }
-	if v := cmp.Or(ch.To, ch.From); v.Type == "folder" {
-		own.Path += "/"
-	}
-	switch {
-	case ch.To != nil && after != nil:
-		own.Href = stateAddress(after.ID, ch.Path)
-	case ch.From != nil && before != nil:
-		own.Href = stateAddress(before.ID, ch.Path)
-	}
-	if isPicture(ch.Path) {
-		if isFile(ch.From) && before != nil {
-			own.Before = rawAddress(before.ID, ch.Path)
-		}
-		if isFile(ch.To) && after != nil {
-			own.After = rawAddress(after.ID, ch.Path)
-		}
-	}
-	switch {
-	case patched.Patch != "":
-		own.patch(patched.Patch, most)
-	case patched.Unshown == "binary":
-		own.About = "binary, " + sizes(ch)
-	case patched.Unshown == "large":
-		own.About = "over 1 MiB, " + sizes(ch)
-	case patched.Unshown == "forgotten":
-		own.About = "its content was deleted permanently"
-	case ch.Kind == "mode":
-		own.About = "from " + ch.From.Mode + " to " + ch.To.Mode
-	case ch.Kind == "type":
-		own.About = "from a " + ch.From.Type + " to a " + ch.To.Type
-	case patched.Path == "":
-		own.About, own.Rest = sizes(ch), "The lines"
-	case isFile(ch.From) || isFile(ch.To):
-		own.About = sizes(ch)
-	}
-	return own
-}
-
-// isPicture reports whether a file may be an image that the page shows.
-func isPicture(name string) bool {
-	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, strings.ToLower(path.Ext(name)))
-}
-
-// sizes says how the size of a file changed.
-func sizes(ch files.Change) string {
-	switch {
-	case ch.From == nil && ch.To == nil:
-		return ""
-	case ch.From == nil:
-		return bytesText(ch.To.Size)
-	case ch.To == nil:
-		return bytesText(ch.From.Size)
-	}
-	return bytesText(ch.From.Size) + " → " + bytesText(ch.To.Size)
-}
-
-// patch sets the lines of a patch, of which at most a number are shown.
-func (c *change) patch(text string, most int) {
-	added, deleted, shown, total := 0, 0, 0, 0
-	header := true // the lines before the first place
-	for line := range strings.Lines(text) {
-		kind := "same"
-		switch {
-		case strings.HasPrefix(line, "@@"):
-			kind, header = "place", false
-		case header:
-			continue
-		case line[0] == '+':
-			kind = "added"
-			added++
-		case line[0] == '-':
-			kind = "deleted"
-			deleted++
-		}
-		if total++; total > most {
-			continue
-		}
-		shown++
-		if n := len(c.Lines); n > 0 && c.Lines[n-1].Kind == kind {
-			c.Lines[n-1].Text += line
-			continue
-		}
-		c.Lines = append(c.Lines, diffLine{kind, line})
-	}
-	c.About = fmt.Sprintf("+%d −%d", added, deleted)
-	if total > shown {
-		c.Rest = count(total-shown, "more line")
 	}
 }

@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,7 +13,9 @@ import (
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
 )
 
@@ -177,6 +181,45 @@ func TestForget(t *testing.T) {
 	}
 	if _, err := call(t, w, "show", `{"ref":"Bread"}`); !errors.Is(err, fault.NotFound) {
 		t.Errorf("after forget: %v", err)
+	}
+}
+
+// TestRestoreContinues: a restore does not end halfway because the client disconnects.
+func TestRestoreContinues(t *testing.T) {
+	ctx, disconnect := context.WithCancel(t.Context())
+	dir, begun := t.TempDir(), false
+	w, err := workspace.Open(t.Context(), t.TempDir(), &workspace.Options{Progress: func(string, int64, int64) {
+		if begun {
+			disconnect()
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.New(t.Context(), "Bread"); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "flour")
+	for _, text := range []string{"rye", "wheat"} {
+		if _, err := w.Append(t.Context(), workspace.Append{Text: text}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Folder(dir).Snap(t.Context(), "", files.SnapOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v, _ := api.Find("rewind/files")
+	begun = true
+	_, err = v.Call(ctx, api.Env{Workspace: w}, json.RawMessage(`{"ref":"Bread@first"}`))
+	data, readErr := os.ReadFile(file)
+	if err != nil || readErr != nil || string(data) != "rye" || ctx.Err() == nil {
+		t.Errorf("%v, %q, %v; disconnected: %v", err, data, readErr, ctx.Err())
+	}
+	if problems, err := w.Doctor(t.Context(), doctor.Options{}); err != nil || !problems.OK {
+		t.Errorf("%+v, %v", problems, err)
 	}
 }
 

@@ -46,6 +46,15 @@ func (r restoring) of(w *workspace.Workspace) (workspace.Folder, files.RestoreOp
 	return w.Confined().Folder(r.Dir), files.RestoreOptions{DryRun: r.DryRun, Whole: r.Whole, Conflicts: r.Conflicts, Only: r.Only}, nil
 }
 
+// context returns a context for a restore, which continues when the client disconnects: it would
+// have to be completed by the next one.
+func (r restoring) context(ctx context.Context) context.Context {
+	if r.DryRun {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
 type restoreFilesIn struct {
 	aSession
 	restoring
@@ -82,7 +91,7 @@ func restoreFiles(ctx context.Context, w *workspace.Workspace, ref string, in re
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.RestoreFiles(ctx, ref, o)
+	r, err := f.RestoreFiles(in.context(ctx), ref, o)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +122,7 @@ func filesVerbs() []*Verb {
 				if err != nil {
 					return nil, err
 				}
-				return f.Restore(ctx, in.Session, o)
+				return f.Restore(in.context(ctx), in.Session, o)
 			}),
 		verb("rewind/files", Destroys, "Restore files", "Brings the files of a folder back to the state at a message. The head stays. What the folder has is kept as a state first.",
 			func(ctx context.Context, w *workspace.Workspace, in rewindFilesIn) (*RestoredFiles, error) {
@@ -125,7 +134,7 @@ func filesVerbs() []*Verb {
 				if err != nil {
 					return nil, err
 				}
-				return f.Rewind(ctx, in.Ref, in.cut.options(), o)
+				return f.Rewind(in.context(ctx), in.Ref, in.cut.options(), o)
 			}),
 	}
 }

@@ -59,7 +59,7 @@ func restoreFiles(ctx context.Context, c *call, in restoreInput) (*restoredFiles
 	if err := c.confirm(in.question(f, state.State.Time), fmt.Sprintf("%x", sum), in.command(f.Dir)...); err != nil {
 		return nil, err
 	}
-	done, err := in.restore(ctx, c, false)
+	done, err := in.restore(context.WithoutCancel(ctx), c, false) // half a restore helps nobody
 	if err != nil {
 		return nil, err
 	}

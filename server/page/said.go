@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -188,7 +189,10 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 	case "restore":
 		return "Restored " + in + withFiles(op)
 	case "restore files":
-		return "Restored files of " + named("dir")
+		if dir, _ := op.Args["dir"].(string); dir != "" {
+			in = quoted(filepath.Base(dir))
+		}
+		return "Restored files of " + in
 	case "rewind":
 		return "Continuing from here in " + in + withFiles(op)
 	case "rename":

@@ -79,7 +79,7 @@ func workspaceVerbs() []*Verb {
 		verb("undo", Destroys, "Undo", "Undoes the newest change that is not undone, or several.", undo),
 		verb("redo", Destroys, "Redo", "Repeats the changes that the newest undo undid.",
 			func(ctx context.Context, w *workspace.Workspace, in redoIn) (*history.Operations, error) {
-				return w.Redo(ctx, history.UndoOptions{In: in.In})
+				return w.Redo(context.WithoutCancel(ctx), history.UndoOptions{In: in.In})
 			}),
 		envVerb("import", Changes, "Import conversations", "Imports the conversations in a transcript of another program, or those that programs keep on the machine, each with all its branches.", importAll),
 		verb("export", Changes, "Export a conversation", "Returns the path to a message in the format of another program, or as a document.", export),
@@ -125,6 +125,7 @@ func logged(ctx context.Context, w *workspace.Workspace, in logIn) (*history.Ope
 	return w.Log(ctx, history.LogOptions{In: in.In, Limit: in.Limit})
 }
 
+// undo continues when the client disconnects, as a restore of files does, which it may revert.
 func undo(ctx context.Context, w *workspace.Workspace, in undoIn) (*history.Operations, error) {
 	if err := cmp.Or(notNegative("limit", in.Limit), notNegative("to", in.To)); err != nil {
 		return nil, err
@@ -132,7 +133,7 @@ func undo(ctx context.Context, w *workspace.Workspace, in undoIn) (*history.Oper
 	if in.Limit > 0 && in.To > 0 {
 		return nil, badArgument("limit and to exclude each other")
 	}
-	return w.Undo(ctx, history.UndoOptions{In: in.In, Count: in.Limit, To: events.Seq(in.To)})
+	return w.Undo(context.WithoutCancel(ctx), history.UndoOptions{In: in.In, Count: in.Limit, To: events.Seq(in.To)})
 }
 
 // formats are the formats of package convert, and pages.

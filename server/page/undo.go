@@ -23,7 +23,7 @@ func (p *Page) undo(ctx context.Context, fields url.Values) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.workspace.Undo(ctx, o)
+	_, err = p.workspace.Undo(context.WithoutCancel(ctx), o)
 	if e := workspaceError(err); newer != nil && (errors.Is(e, fault.Refused) || errors.Is(e, fault.HasChildren)) {
 		return cameAfter(seq, newer, err)
 	}
@@ -40,7 +40,7 @@ func (p *Page) redo(ctx context.Context, fields url.Values) error {
 		}
 		o.Only = []events.Seq{seq}
 	}
-	_, err := p.workspace.Redo(ctx, o)
+	_, err := p.workspace.Redo(context.WithoutCancel(ctx), o)
 	return err
 }
 

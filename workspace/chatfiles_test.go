@@ -76,15 +76,14 @@ func (c *filesChat) states() string {
 }
 
 // TestChatFiles: the first message of a turn and its answer name states of the folder, also in
-// copies of the conversation. The record of the state of the end names the message before the
-// answer, which was the newest then.
+// copies of the conversation.
 func TestChatFiles(t *testing.T) {
 	t.Parallel()
 	c := newFilesChat(t)
 	c.tell("ada", "change it", c.options("|write write", "once more|write", "done"))
 	c.put("by the user")
 	c.tell("ada", "again", c.options("nothing to do"))
-	want := "user prompt 0\ntool end xxx\nassistant end xxx\nuser prompt by the user\nassistant end by the user"
+	want := "user prompt 0\nassistant end xxx\nuser prompt by the user\nassistant end by the user"
 	if got := c.states(); got != want {
 		t.Errorf("states\n%s\nwant\n%s", got, want)
 	}

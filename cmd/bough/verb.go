@@ -55,6 +55,8 @@ func (p *program) app(name string) *cli.App {
 		ErrWriter:      p.stderr,
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   onUsageError,
+
+		DisableSliceFlagSeparator: true, // a path can have a comma
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return unknownCommand("", c.Args().First(), p.verbs())

@@ -22,6 +22,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -110,6 +111,9 @@ type directory struct {
 func (d *directory) Sources() []string {
 	return []string{ignore.GitName, ignore.OwnName, ignore.CacheTag, ignore.EnvironmentFile, ignore.WorkspaceFolder, ".git"}
 }
+
+// IsSource reports whether the rules depend on files with a name.
+func (c *Coverage) IsSource(name string) bool { return slices.Contains(c.root.Sources(), name) }
 
 // Enter returns the rules of a subdirectory, nil if nothing in it belongs to a state.
 func (d *directory) Enter(name string, present []scan.Source) scan.Rules {

@@ -89,6 +89,12 @@ func (j *Judge) Verdict(name string, isDir bool) scan.Verdict {
 	return verdict
 }
 
+// Enters reports whether a directory, "." for the folder itself, can have files of a state.
+func (j *Judge) Enters(dir string) bool {
+	_, verdict := j.enter(dir)
+	return verdict == scan.Hold
+}
+
 // enter returns the rules of a directory.
 func (j *Judge) enter(dir string) (scan.Rules, scan.Verdict) {
 	if r, ok := j.rules[dir]; ok {

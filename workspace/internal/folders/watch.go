@@ -36,7 +36,7 @@ type following struct {
 
 	mu      sync.Mutex // for the goroutine that watches
 	rules   *coverage.Coverage
-	reach   *coverage.Reach
+	judge   *coverage.Judge
 	sources map[string]durable.Identity // files outside of the folder that the rules depend on
 }
 
@@ -163,7 +163,7 @@ func (fo *following) coverage() *coverage.Coverage {
 	defer fo.mu.Unlock()
 	if fo.rules == nil {
 		fo.rules = coverage.Look(fo.folder.Path, coverage.Options{Env: os.Getenv})
-		fo.reach = fo.rules.Reach()
+		fo.judge = coverage.NewJudge(fo.rules, fo.folder.sources)
 		fo.sources = outside(fo.rules)
 	}
 	return fo.rules
@@ -203,7 +203,7 @@ func (fo *following) enters(dir string) bool {
 	fo.coverage()
 	fo.mu.Lock()
 	defer fo.mu.Unlock()
-	return fo.reach == nil || fo.reach.Has(dir)
+	return fo.judge.Enters(dir)
 }
 
 // isSource reports whether the rules depend on files with a name, of which one changed. Then they

@@ -20,10 +20,11 @@ func (p *program) hookVerb() verb {
 		short: "let assistants save their conversations by themselves",
 		long: `A hook is a command that an assistant runs at certain moments. With the hooks of bough, an assistant
 makes an automatic checkpoint before each of your prompts, and saves the new messages after each
-turn. With the setting hook.files, it also takes a state of the project folder before each prompt and
-after each turn (see 'bough files'). The assistant waits for a few hundredths of a second; what takes longer, such as the first
-hook in a long conversation, continues in the background. Hooks never stop the assistant; errors go
-to .bough/hooks.log, which 'bough doctor' reports.
+turn. With the setting hook.files, it also takes a state of the project folder before each prompt
+and after each turn (see 'bough files'). The assistant waits for a few hundredths of a second, for a
+state at most two seconds; what takes longer, such as the first hook in a long conversation,
+continues in the background. Hooks never stop the assistant; errors go to .bough/hooks.log, which
+'bough doctor' reports.
 
 Tools: ` + strings.Join(programNames(hookPrograms()), ", "),
 		example: `bough hook install claude-code codex`,
@@ -125,6 +126,12 @@ func (p *program) setHookFiles(ctx context.Context) error {
 		file, err := config.Read(filepath.Join(w.Dir(), config.Name), config.Workspace)
 		if err != nil {
 			return api.SettingError(err)
+		}
+		if string(file.Value("hook.files")) == "true" {
+			return nil
+		}
+		if !p.json {
+			fmt.Fprintln(p.stderr, "Hooks take states of the project folder, too; 'bough config hook.files --unset' ends that")
 		}
 		return file.Set("hook.files", []byte("true"))
 	})

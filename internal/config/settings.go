@@ -41,7 +41,7 @@ func Settings() []Setting {
 		{"trust", Texts, `[]`, true, "workspace folders of other users that bough may open when it finds one above the current folder"},
 		{"wait", Duration, `"30s"`, false, "how long to wait for another process that writes"},
 		{"import.skip", Texts, `[]`, false, "patterns of files and folders whose conversations are not imported"},
-		{"hook.files", Flag, `false`, false, "whether the hooks of assistants also take states of the project folder, before each prompt and after each turn"},
+		{"hook.files", Flag, `false`, false, "whether the hooks of assistants take states of the project folder"},
 		{"mcp.commands", Map, `{}`, false, "commands that the MCP server may run, by name; each must be set at a terminal"},
 		{"pack", Packing, `"auto"`, false, "which new checkpoints are packed: \"auto\" is automatic ones from 128 KiB on; \"all\"; or \"none\""},
 		{"retention.keep_all", Duration, `"24h"`, false, "keep all automatic checkpoints up to this age"},

@@ -170,5 +170,18 @@ func TestV1Restore(t *testing.T) {
 	if left, err := os.ReadDir(other); err != nil || len(left) > 0 {
 		t.Errorf("another folder has %v, %v", left, err)
 	}
+	say("Salt it", nil)
+	s.v1("append", `{"text":"Done.","role":"assistant"}`).want(200)
+	s.v1("files/turn?ref=HEAD", "").fails(404, fault.NotFound, "after the turn")
+	writeFiles(t, dir, map[string]string{"salt": "3 %"})
+	if _, err := s.w.Folder(dir).Snap(t.Context(), "", files.SnapOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.v1("files/turn?ref=HEAD", "").want(200).Get(`changes.#(path=="salt").change`).Str; got != "added" {
+		t.Errorf("the turn changed salt: %q", got)
+	}
+	if got := s.v1("files/turn/undo", `{"ref":"HEAD"}`).want(200).Get("files.deleted").Raw; got != `["salt"]` {
+		t.Errorf("the turn is taken back: %s", got)
+	}
 	s.v1("rewind/files", `{"ref":"Bread@first","only":["../x"]}`).fails(400, fault.Usage, "is not a path in a state")
 }

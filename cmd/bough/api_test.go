@@ -489,6 +489,13 @@ func (s *twin) files() {
 	s.both("checkpoint", "Bread@first", "--name", "Baked")
 	s.same("restore/files", `{"session_id":"Baked","dry_run":true,"conflicts":"keep"}`, "restore", "Baked", "--files", "--dry-run", "--keep", "--dir", dir)
 	s.same("restore/both", `{"session_id":"Baked","dry_run":true,"conflicts":"take"}`, "restore", "Baked", "--both", "--dry-run", "--take", "--dir", dir)
+	for _, role := range []string{"user", "assistant"} {
+		s.both("append", "Bread", "More "+role, "--role", role)
+		write("flour", role+"\n")
+		s.both("files", "snap", "Bread", "--dir", dir)
+	}
+	s.same("files/turn", `{"ref":"Bread","patch":true}`, "files", "turn", "Bread", "--patch", "--dir", dir)
+	s.same("files/turn/undo", `{"ref":"Bread","dry_run":true}`, "files", "turn", "Bread", "--undo", "--dry-run", "--dir", dir)
 	s.same("files/show", `{"state":"BEFORE"}`, "files", "show", "BEFORE")
 	s.same("files/show", `{"state":"BEFORE","path":"flour","dir":`+real+`}`, "files", "show", "BEFORE", "flour", "--dir", dir)
 }

@@ -56,6 +56,7 @@ func omittedFlags() map[string]map[string]string {
 	return map[string]map[string]string{
 		"restore":          conflicts(),
 		"rewind":           conflicts(),
+		"files/turn":       conflicts(),
 		"show":             {"no-tools": text, "no-thinking": text, "oneline": text, "full": text},
 		"search":           {"list": "per_session limits the matches of a conversation"},
 		"log":              {"all": text},

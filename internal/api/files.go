@@ -65,6 +65,12 @@ type rewindFilesIn struct {
 	restoring
 }
 
+type turnIn struct {
+	Ref string `json:"ref" jsonschema:"a message of the turn: a message of the user, or one of those up to the next message of the user"`
+	aFolder
+	Patch bool `json:"patch,omitempty" jsonschema:"return the lines that differ too"`
+}
+
 type rewindBothIn struct {
 	rewindIn
 	restoring
@@ -86,12 +92,15 @@ func RestoredFilesOf(ctx context.Context, w *workspace.Workspace, r *files.Resto
 	return out
 }
 
-func restoreFiles(ctx context.Context, w *workspace.Workspace, ref string, in restoring) (*RestoredFiles, error) {
+// restoreFiles brings files back by a method of a folder.
+func restoreFiles(ctx context.Context, w *workspace.Workspace, ref string, in restoring,
+	do func(workspace.Folder, context.Context, string, files.RestoreOptions) (*files.Restore, error),
+) (*RestoredFiles, error) {
 	f, o, err := in.of(w)
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.RestoreFiles(in.context(ctx), ref, o)
+	r, err := do(f, in.context(ctx), ref, o)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +121,17 @@ func filesVerbs() []*Verb {
 			func(ctx context.Context, w *workspace.Workspace, in filesShowIn) (*files.Entry, error) {
 				return in.of(w).Show(ctx, in.State, cmp.Or(in.Path, "."))
 			}),
+		verb("files/turn", Reads, "What a turn changed", "Returns the files that the turn of a message changed: the difference of the state before it and the last one in it.",
+			func(ctx context.Context, w *workspace.Workspace, in turnIn) (*files.Diff, error) {
+				return in.of(w).Turn(ctx, in.Ref, files.DiffOptions{Patch: in.Patch})
+			}),
+		verb("files/turn/undo", Destroys, "Take back what a turn changed", "Takes back what the turn of a message changed in a folder. What changed since stays.",
+			func(ctx context.Context, w *workspace.Workspace, in rewindFilesIn) (*RestoredFiles, error) {
+				return restoreFiles(ctx, w, in.Ref, in.restoring, workspace.Folder.UndoTurn)
+			}),
 		verb("restore/files", Destroys, "Restore the files of a checkpoint", "Brings the files of a folder back to the state at a checkpoint. The head stays. What the folder has is kept as a state first.",
 			func(ctx context.Context, w *workspace.Workspace, in restoreFilesIn) (*RestoredFiles, error) {
-				return restoreFiles(ctx, w, in.Session, in.restoring)
+				return restoreFiles(ctx, w, in.Session, in.restoring, workspace.Folder.RestoreFiles)
 			}),
 		verb("restore/both", Destroys, "Restore a checkpoint with its files", "Moves the head to the end of a checkpoint, and brings the files of a folder back to the state there.",
 			func(ctx context.Context, w *workspace.Workspace, in restoreFilesIn) (*lines.Position, error) {
@@ -126,7 +143,7 @@ func filesVerbs() []*Verb {
 			}),
 		verb("rewind/files", Destroys, "Restore files", "Brings the files of a folder back to the state at a message. The head stays. What the folder has is kept as a state first.",
 			func(ctx context.Context, w *workspace.Workspace, in rewindFilesIn) (*RestoredFiles, error) {
-				return restoreFiles(ctx, w, in.Ref, in.restoring)
+				return restoreFiles(ctx, w, in.Ref, in.restoring, workspace.Folder.RestoreFiles)
 			}),
 		verb("rewind/both", Destroys, "Move the head and restore files", "Moves the head to any message, and brings the files of a folder back to the state there.",
 			func(ctx context.Context, w *workspace.Workspace, in rewindBothIn) (*lines.Position, error) {

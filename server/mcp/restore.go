@@ -19,6 +19,7 @@ import (
 type restoreInput struct {
 	Ref          string   `json:"ref" jsonschema:"the message or checkpoint whose state is restored, or the id of a state"`
 	Conversation bool     `json:"conversation,omitempty" jsonschema:"move the head of the workspace to the message too"`
+	Turn         bool     `json:"turn,omitempty" jsonschema:"only take back what the turn of the message changed, and keep what changed since"`
 	Dir          string   `json:"dir,omitempty" jsonschema:"the folder, the dir of a state; that of the state if it is absent"`
 	Only         []string `json:"only,omitempty" jsonschema:"only these paths of the folder and what is below them"`
 	Whole        bool     `json:"whole,omitempty" jsonschema:"make the folder exactly the state, also where others changed it"`
@@ -35,8 +36,11 @@ type restoredFiles struct {
 // restoreFiles brings files back after the user confirmed the plan. The folder is one that has
 // states.
 func restoreFiles(ctx context.Context, c *call, in restoreInput) (*restoredFiles, error) {
-	if in.Whole && in.Conflicts != "" {
+	switch {
+	case in.Whole && in.Conflicts != "":
 		return nil, &fault.Error{Code: fault.Usage, Message: "whole and conflicts exclude each other"}
+	case in.Turn && in.Conversation:
+		return nil, &fault.Error{Code: fault.Usage, Message: "turn and conversation exclude each other"}
 	}
 	plan, err := in.restore(ctx, c, true)
 	if err != nil {
@@ -77,7 +81,11 @@ func (in *restoreInput) restore(ctx context.Context, c *call, dryRun bool) (*api
 		}
 		return &api.RestoredFiles{Head: &pos.Head, ReadOnly: pos.ReadOnly, Files: pos.Files}, nil
 	}
-	r, err := folder.RestoreFiles(ctx, in.Ref, o)
+	do := folder.RestoreFiles
+	if in.Turn {
+		do = folder.UndoTurn
+	}
+	r, err := do(ctx, in.Ref, o)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +95,11 @@ func (in *restoreInput) restore(ctx context.Context, c *call, dryRun bool) (*api
 // question asks about a plan, which brings files back to what they were at a time.
 func (in *restoreInput) question(f *files.Restore, to time.Time) string {
 	text := fmt.Sprintf("Restore %s in %s to the state of %s", plural.Of(len(f.Written)+len(f.Deleted), "file"), oneLine(f.Dir, 300), to.UTC().Format("2006-01-02 15:04"))
-	if in.Conversation {
+	switch {
+	case in.Conversation:
 		text += ", and move the head"
+	case in.Turn:
+		text += ", before a turn that is taken back"
 	}
 	text += "? Undo reverts it."
 	switch {
@@ -121,8 +132,11 @@ func (in *restoreInput) question(f *files.Restore, to time.Time) string {
 // command returns what a person types for the same.
 func (in *restoreInput) command(dir string) []string {
 	words := []string{"rewind", in.Ref, "--files", "--dir", dir}
-	if in.Conversation {
+	switch {
+	case in.Conversation:
 		words[2] = "--both"
+	case in.Turn:
+		words = []string{"files", "turn", in.Ref, "--undo", "--dir", dir}
 	}
 	if in.Whole {
 		words = append(words, "--whole")

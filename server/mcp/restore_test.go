@@ -77,6 +77,33 @@ func TestRestoreFiles(t *testing.T) {
 	}
 }
 
+// TestRestoreTurn: the changes of one turn are taken back, and what came later stays.
+func TestRestoreTurn(t *testing.T) {
+	r := newRoom(t, nil)
+	r.append(r.first, "user", "Use wheat")
+	dir := r.snap("HEAD", map[string]string{"flour": "rye"}, map[string]string{"flour": "wheat"})
+	r.append(r.first, "assistant", "Done.")
+	r.snapAgain(dir)
+	if err := os.WriteFile(filepath.Join(dir, "salt"), []byte("2 %"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.append(r.first, "user", "Salt it")
+	r.snapAgain(dir)
+	var asked []string
+	c := r.connect(accepts("accept", &asked))
+	got := c.call("restore_files", args{"ref": "HEAD~1", "turn": true})
+	flour, err := os.ReadFile(filepath.Join(dir, "flour"))
+	if err != nil || string(flour) != "rye" || got.Get("files.deleted.#").Int() != 0 || len(asked) != 1 || !strings.Contains(asked[0], "before a turn") {
+		t.Errorf("%s; flour is %q, %v; asked %q", got, flour, err, asked)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "salt")); err != nil {
+		t.Error(err)
+	}
+	if text := c.fails("restore_files", args{"ref": "HEAD~1", "turn": true, "conversation": true}); !strings.HasPrefix(text, "usage: ") {
+		t.Errorf("%q", text)
+	}
+}
+
 // TestRestoreChanged: if the folder changes while the user is asked, nothing is restored.
 func TestRestoreChanged(t *testing.T) {
 	r := newRoom(t, nil)

@@ -42,6 +42,7 @@ func actions() map[string]action {
 		"rewind":           {to: toHead},
 		"rewind/files":     {to: toRestored, ops: []string{"restore files"}},
 		"rewind/both":      {to: toHead, ops: []string{"rewind"}},
+		"files/turn/undo":  {to: toRestored, ops: []string{"files turn"}},
 		"rename":           {},
 		"rm":               {},
 		"bookmark":         {},

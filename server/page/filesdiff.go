@@ -45,6 +45,7 @@ type difference struct {
 	Choices  []stateChoice // from the newest on
 	FromID   string
 	ToID     string
+	TakeBack string // the address of the plan to take back a turn, "" if these are not its changes
 	NoState  string // why there is nothing to compare with
 }
 
@@ -89,6 +90,9 @@ func showDifference(c *request) (view, error) {
 	}
 	p.From, p.To = c.differenceSide(d.From, from), c.differenceSide(d.To, to)
 	p.of(d, all.States)
+	if turn := c.r.FormValue("turn"); turn != "" {
+		p.TakeBack = restoreAddress(turn) + "&what=turn"
+	}
 	list := withoutParents(d.Changes)
 	p.Summary = summary(list)
 	if p.Path != "" {

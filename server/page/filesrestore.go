@@ -25,8 +25,9 @@ type restorePage struct {
 	Target   folderState
 	Earlier  bool
 	Dir      string
-	Both     bool // the head moves too
-	Message  bool // Ref is a message, so that the head can move there
+	What     string // files, both or turn
+	Message  bool   // Ref is a message, which is in a turn
+	Head     bool   // the head can move there
 	Way      string
 	Ways     []restoreWay
 	Summary  string
@@ -62,46 +63,74 @@ func restoreAddress(ref string) string { return "/files/restore?" + url.Values{"
 // showRestore shows what a restore would do, and the form that does it.
 func showRestore(c *request) (view, error) {
 	q := c.r.URL.Query()
-	p := &restorePage{Ref: q.Get("ref"), Way: q.Get("way"), Dir: q.Get("dir"), Both: q.Get("what") == "both"}
+	p := &restorePage{Ref: q.Get("ref"), Way: q.Get("way"), Dir: q.Get("dir"), What: q.Get("what")}
 	if p.Ref == "" {
 		return view{}, &fault.Error{Code: fault.Usage, Message: "the address names no message and no state"}
 	}
-	target, err := c.workspace.Confined().Folder(p.Dir).Show(c.r.Context(), p.Ref, ".")
+	target, err := p.target(c)
 	if err != nil {
 		return view{}, err
 	}
-	p.Target, p.Earlier, p.Dir = c.folderState(&target.State), !target.State.Exact, target.State.Dir
-	p.Target.Words = c.wordsAt(&target.State)
-	if p.Message, err = c.headCanMove(p.Ref, target.State.ID); err != nil {
+	p.Target, p.Earlier, p.Dir = c.folderState(target), !target.Exact, target.Dir
+	p.Target.Words = c.wordsAt(target)
+	if p.Message, p.Head, err = c.isMessage(p.Ref, target.ID); err != nil {
 		return view{}, err
 	}
-	p.Both = p.Both && p.Message
+	if p.What == withHead && !p.Head {
+		p.What = ""
+	}
 	planned, err := p.plan(c)
 	if err != nil {
 		return view{}, err
 	}
 	p.of(planned)
 	p.Title = "Restore " + filepath.Base(p.Dir)
+	if p.What == oneTurn {
+		p.Title = "Take back a turn in " + filepath.Base(p.Dir)
+	}
 	p.Back, p.Compare = c.r.URL.RequestURI(), differenceAddress(p.Target.ID, files.Now)
 	return view{Template: "restore", Title: p.Title, Data: p}, nil
 }
 
-// headCanMove reports whether a REF is a message, to which the head of the workspace can
-// move. That of an agent is moved on its page.
-func (c *request) headCanMove(ref, state string) (bool, error) {
+// What goes back, beside the files.
+const (
+	withHead = "both" // the head too
+	oneTurn  = "turn" // only what one turn changed
+)
+
+// target returns the state to which files are brought back.
+func (p *restorePage) target(c *request) (*files.State, error) {
+	folder := c.workspace.Confined().Folder(p.Dir)
+	if p.What == oneTurn {
+		d, err := folder.Turn(c.r.Context(), p.Ref, files.DiffOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return d.From, nil
+	}
+	e, err := folder.Show(c.r.Context(), p.Ref, ".")
+	if err != nil {
+		return nil, err
+	}
+	return &e.State, nil
+}
+
+// isMessage reports whether a REF is a message, and whether the head of the workspace can move to
+// it: that of an agent is moved on its page.
+func (c *request) isMessage(ref, state string) (is, canMove bool, err error) {
 	if ref == state {
-		return false, nil
+		return false, false, nil
 	}
 	shown, err := c.workspace.Show(c.r.Context(), ref, partial())
 	if err != nil {
-		return false, nil // the start of the id of a state
+		return false, false, nil // the start of the id of a state
 	}
 	tree, err := c.workspace.MessageTree(c.r.Context(), shown.Entry.ID, partial())
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	related, err := c.related(tree.Session)
-	return related.agent == "", err
+	return true, related.agent == "", err
 }
 
 // plan returns what the restore would do.
@@ -111,23 +140,25 @@ func (p *restorePage) plan(c *request) (*files.Restore, error) {
 		o.Conflicts = p.Way
 	}
 	p.Conflict, p.Whole = o.Conflicts, o.Whole
-	folder := c.workspace.Confined().Folder(p.Dir)
-	if !p.Both {
-		return folder.RestoreFiles(c.r.Context(), p.Ref, o)
+	ctx, folder := c.r.Context(), c.workspace.Confined().Folder(p.Dir)
+	switch p.What {
+	case oneTurn:
+		p.Action = "/do/files/turn/undo"
+		return folder.UndoTurn(ctx, p.Ref, o)
+	case withHead:
+		p.Action = "/do/rewind/both"
+		pos, err := folder.Rewind(ctx, p.Ref, checkpoint.CutOptions{}, o)
+		if err != nil {
+			return nil, err
+		}
+		return pos.Files, nil
 	}
-	pos, err := folder.Rewind(c.r.Context(), p.Ref, checkpoint.CutOptions{}, o)
-	if err != nil {
-		return nil, err
-	}
-	return pos.Files, nil
+	p.Action = "/do/rewind/files"
+	return folder.RestoreFiles(ctx, p.Ref, o)
 }
 
 // of sets what follows from a plan.
 func (p *restorePage) of(r *files.Restore) {
-	p.Action = "/do/rewind/files"
-	if p.Both {
-		p.Action = "/do/rewind/both"
-	}
 	for _, way := range []restoreWay{
 		{Value: files.Refuse, Text: "restore nothing"},
 		{Value: files.Keep, Text: "keep them as they are"},
@@ -140,7 +171,7 @@ func (p *restorePage) of(r *files.Restore) {
 	}
 	changes := len(r.Written) + len(r.Deleted)
 	p.Refused = len(r.Conflicts) > 0
-	p.Nothing = changes == 0 && !p.Both
+	p.Nothing = changes == 0 && p.What != withHead
 	switch {
 	case p.Refused:
 		p.Summary = count(len(r.Conflicts), "conflict")
@@ -218,3 +249,16 @@ func toRestored(result any, _ url.Values) string {
 	}
 	return differenceAddress(r.Files.Before, files.Now)
 }
+
+// showTurn leads to what a turn changed.
+func showTurn(c *request) (view, error) {
+	ref := c.r.FormValue("ref")
+	d, err := c.workspace.Confined().Folder(c.r.FormValue("dir")).Turn(c.r.Context(), ref, files.DiffOptions{})
+	if err != nil {
+		return view{}, err
+	}
+	return view{Location: differenceAddress(d.From.ID, d.To.ID) + "&" + url.Values{"turn": {ref}}.Encode()}, nil
+}
+
+// turnAddress returns the address of what the turn of a message changed.
+func turnAddress(ref string) string { return "/files/turn?" + url.Values{"ref": {ref}}.Encode() }

@@ -20,7 +20,7 @@ func TestRestorePlan(t *testing.T) {
 	message, first := p.say("one")
 	p.write("flour", "wheat\n")
 	p.write("salt", "2 %\n")
-	later, _ := p.say("two")
+	later, _ := p.sayAs("assistant", "two")
 	read := func() string {
 		t.Helper()
 		names, err := os.ReadDir(p.dir)
@@ -40,7 +40,7 @@ func TestRestorePlan(t *testing.T) {
 	before := read()
 	form := func(d *drawn) *html.Node {
 		for _, n := range d.with("method", "post") {
-			if strings.HasPrefix(attr(n, "action"), "/do/rewind") {
+			if attr(n, "data-act") == "restore-files" {
 				return n
 			}
 		}
@@ -50,6 +50,9 @@ func TestRestorePlan(t *testing.T) {
 	conversation := draw(t, p.w, "/c/Bread")
 	if n := len(conversation.with("data-act", "restore-files")); n != 2 {
 		t.Errorf("%d messages offer to restore files", n)
+	}
+	if links := conversation.with("data-act", "turn"); len(links) != 1 || !strings.HasSuffix(attr(links[0], "href"), later) {
+		t.Errorf("%d messages lead to what their turn changed", len(links))
 	}
 	draw(t, p.w, "/files/"+first).leads("/files/restore?ref=" + first)
 	d := draw(t, p.w, ref)
@@ -85,6 +88,14 @@ func TestRestorePlan(t *testing.T) {
 		t.Fatal(err)
 	} else {
 		draw(t, p.w, "/k/"+checkpoint.ID).leads("/files/restore?ref=" + checkpoint.ID + "&what=both")
+	}
+	leads := draw(t, p.w, "/files/turn?ref=Bread@"+later)
+	leads.contains("2 files: 1 added, 1 changed")
+	leads.leads("/files/restore?ref=Bread%40" + later + "&what=turn")
+	back := draw(t, p.w, "/files/restore?ref=Bread@"+later+"&what=turn&way=keep")
+	back.contains("Take back a turn in", "1 file would change")
+	if f := form(back); f == nil || attr(f, "action") != "/do/files/turn/undo" {
+		t.Errorf("the form of a turn is %v", f)
 	}
 	for path, status := range map[string]int{"/files/restore": 400, "/files/restore?ref=nothing": 404, ref + "&way=mine": 400, ref + "&dir=/": 409} {
 		answer(t, p.w, path, status, nil)

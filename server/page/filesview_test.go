@@ -54,10 +54,15 @@ func (p *project) write(name, text string) {
 	}
 }
 
-// say adds a message to Bread and takes a state for it. It returns both ids.
+// say adds a message of the user to Bread and takes a state for it. It returns both ids.
 func (p *project) say(text string) (message, state string) {
 	p.t.Helper()
-	m, err := p.w.Append(p.t.Context(), workspace.Append{Session: "Bread", Text: text})
+	return p.sayAs("user", text)
+}
+
+func (p *project) sayAs(role, text string) (message, state string) {
+	p.t.Helper()
+	m, err := p.w.Append(p.t.Context(), workspace.Append{Session: "Bread", Role: role, Text: text})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -172,6 +172,9 @@ func (f *found) messages(s span, related relations) []message {
 		if i >= f.marked {
 			m.Restore = restoreAddress(m.Ref)
 		}
+		if f.endsTurn(i) {
+			m.Turn = turnAddress(m.Ref)
+		}
 		for _, mark := range f.files[m.ID] {
 			if !slices.ContainsFunc(m.Files, func(s folderState) bool { return s.Dir == mark.State.Dir }) {
 				m.Files = append(m.Files, newFolderState(&mark.State, f.now))
@@ -185,6 +188,21 @@ func (f *found) messages(s span, related relations) []message {
 		list = append(list, m)
 	}
 	return list
+}
+
+// endsTurn reports whether a message has a state, and its turn has one before: that of the message
+// of the user, or of the one before that.
+func (f *found) endsTurn(i int) bool {
+	marked := func(i int) bool { return i >= 0 && len(f.files[f.shown.Messages[i].ID]) > 0 }
+	if !marked(i) || f.shown.Messages[i].Role() == "user" {
+		return false
+	}
+	for u := i - 1; u >= 0; u-- {
+		if f.shown.Messages[u].Role() == "user" {
+			return marked(u) || marked(u-1)
+		}
+	}
+	return false
 }
 
 // atUnlessLast returns the id of a message that the page does not load by itself.

@@ -38,6 +38,7 @@ type message struct {
 	Labels  []bookmark.Bookmark
 	Files   []folderState  // the states that belong to it
 	Restore string         // the address of the plan to restore files, "" if no state is there or before
+	Turn    string         // the address of what its turn changed until it, "" if there are no states
 	Copies  []snapshotLink // the branches and checkpoints that end with it
 	Origin  *snapshotLink  // of the last copied message of a snapshot: what it was copied from
 	Link    string

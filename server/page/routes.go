@@ -37,6 +37,7 @@ func views() []route {
 		{"/files/raw/{state}/{path...}", showRaw},
 		{"/files/diff", showDifference},
 		{"/files/restore", showRestore},
+		{"/files/turn", showTurn},
 		{"/search", showSearch},
 		{"/log", showLog},
 		{"/trash", showTrash},

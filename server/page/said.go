@@ -188,9 +188,15 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 		return "Moved old automatic checkpoints to the trash"
 	case "restore":
 		return "Restored " + in + withFiles(op)
-	case "restore files":
+	case "restore files", "files turn", "files apply":
 		if dir, _ := op.Args["dir"].(string); dir != "" {
 			in = quoted(filepath.Base(dir))
+		}
+		switch op.Verb {
+		case "files turn":
+			return "Took back a turn in " + in
+		case "files apply":
+			return "Brought files of a branch to " + in
 		}
 		return "Restored files of " + in
 	case "rewind":

@@ -35,6 +35,7 @@ type Restore struct {
 	Exact     bool       `json:"exact"`  // false if that was taken for an earlier message than the one asked for
 	Written   []string   `json:"written"`
 	Deleted   []string   `json:"deleted"`
+	RawPaths  [][]byte   `json:"path_bytes,omitempty"` // those of Written and Deleted that are not valid UTF-8
 	Kept      []Kept     `json:"kept"`
 	Conflicts []Conflict `json:"conflicts"` // in a dry run that would be refused, else empty
 }

@@ -309,6 +309,7 @@ func (f *Folder) resultOf(g *goal, p *restore.Plan) *files.Restore {
 	for _, c := range p.Conflicts {
 		r.Conflicts = append(r.Conflicts, files.Conflict{Path: c.Path, RawPath: files.Raw(c.Path), Base: versionAt(c.Base), Yours: versionAt(c.Yours), Theirs: versionAt(c.Theirs)})
 	}
+	r.RawPaths = rawPaths(r)
 	slices.SortFunc(r.Conflicts, func(a, b files.Conflict) int { return cmp.Compare(a.Path, b.Path) })
 	return r
 }
@@ -325,5 +326,16 @@ func keptOf(list []restore.Kept) []files.Kept {
 func reported(r *files.Restore, report *restore.Report) *files.Restore {
 	done := *r
 	done.Written, done.Deleted, done.Kept = append([]string{}, report.Written...), append([]string{}, report.Deleted...), keptOf(report.Kept)
+	done.RawPaths = rawPaths(&done)
 	return &done
+}
+
+// rawPaths returns the paths that are written or deleted and not valid UTF-8.
+func rawPaths(r *files.Restore) (list [][]byte) {
+	for _, name := range slices.Concat(r.Written, r.Deleted) {
+		if b := files.Raw(name); b != nil {
+			list = append(list, b)
+		}
+	}
+	return list
 }

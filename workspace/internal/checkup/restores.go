@@ -3,8 +3,6 @@ package checkup
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -35,7 +33,7 @@ func (d *checkup) restores() error {
 	}
 	for _, u := range list {
 		detail, fixed := "a restore of "+u.Dir+" was interrupted", false
-		switch _, missing := os.Stat(u.Dir); {
+		switch {
 		case u.Damage != nil:
 			detail += "; the journal is damaged: " + u.Damage.Error()
 			if stages, _ := filepath.Glob(filepath.Join(u.Dir, ".restore-*"+durable.TempSuffix)); len(stages) > 0 {
@@ -47,8 +45,10 @@ func (d *checkup) restores() error {
 				}
 				fixed = true
 			}
-		case missing != nil:
-			detail += fmt.Sprintf(", and the folder is not there: %v", missing)
+		case u.Away:
+			detail += ", and the folder is no longer there; if it returns, the next state or restore of it completes the restore"
+		default:
+			detail += "; the next state or restore of it, or a repair, completes it"
 		}
 		d.found(doctor.UnfinishedRestore, u.Journal, detail, fixed)
 	}

@@ -146,6 +146,7 @@ type Unfinished struct {
 	ID, Dir string // of the folder
 	Journal string // its path in the workspace
 	Damage  error  // of the journal, nil if it can be read
+	Away    bool   // the folder is not at Dir
 }
 
 // ListUnfinished returns the interrupted restores of a workspace, or those that are in
@@ -165,7 +166,8 @@ func ListUnfinished(root *os.Root) (list []Unfinished, err error) {
 		}
 		if is {
 			_, damage := j.Note()
-			list = append(list, Unfinished{k.ID, k.Path, j.Name, damage})
+			_, identity, err := states.IdentityOf(k.Path)
+			list = append(list, Unfinished{k.ID, k.Path, j.Name, damage, err != nil || identity.File != k.Identity.File})
 		}
 	}
 	return list, nil
@@ -184,13 +186,10 @@ func Complete(ctx context.Context, w *store.Store, verb string) (done []Unfinish
 		return nil, err
 	}
 	for _, u := range list {
-		if _, err := os.Stat(u.Dir); err != nil || u.Damage != nil {
+		if u.Away || u.Damage != nil {
 			continue
 		}
 		h, err := Hold(ctx, w, u.ID, verb)
-		if store.IsNotFound(err) { // another folder took its place
-			continue
-		}
 		if err != nil {
 			return done, err
 		}

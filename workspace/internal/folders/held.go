@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/pack"
@@ -46,34 +47,38 @@ type made struct {
 	before, after string   // IDs of states, "" if they were not taken
 }
 
-// Hold locks the folder with an id, which is registered, and completes an interrupted restore
-// of it.
+// Hold locks the folder with an id, which is registered, completes an interrupted restore of it,
+// and reads it for the state before another one.
 func Hold(ctx context.Context, w *store.Store, id, verb string) (*Held, error) {
+	h, err := holdID(ctx, w, id, verb)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.prepare(ctx); err != nil {
+		h.Release()
+		return nil, err
+	}
+	return h, nil
+}
+
+// holdID is hold for the folder with an id.
+func holdID(ctx context.Context, w *store.Store, id, verb string) (*Held, error) {
 	known, err := registered(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range known {
-		if k.ID == id {
-			f, err := Find(ctx, w, k.Path)
-			if err != nil {
-				return nil, err
-			}
-			if f.ID != id {
-				return nil, &fault.Error{Code: fault.NotFound, Message: "another folder is at " + k.Path}
-			}
-			h, err := hold(ctx, w, f, verb)
-			if err != nil {
-				return nil, err
-			}
-			if err := h.prepare(ctx); err != nil {
-				h.Release()
-				return nil, err
-			}
-			return h, nil
-		}
+	i := slices.IndexFunc(known, func(k states.Folder) bool { return k.ID == id })
+	if i < 0 {
+		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no folder with the id %q", id)}
 	}
-	return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no folder with the id %q", id)}
+	f, err := Find(ctx, w, known[i].Path)
+	if err != nil {
+		return nil, err
+	}
+	if f.ID != id {
+		return nil, &fault.Error{Code: fault.NotFound, Message: "another folder is at " + known[i].Path}
+	}
+	return hold(ctx, w, f, verb)
 }
 
 func hold(ctx context.Context, w *store.Store, f *Folder, verb string) (*Held, error) {

@@ -189,7 +189,7 @@ func Complete(ctx context.Context, w *store.Store, verb string) (done []Unfinish
 		if u.Away || u.Damage != nil {
 			continue
 		}
-		h, err := Hold(ctx, w, u.ID, verb)
+		h, err := holdID(ctx, w, u.ID, verb)
 		if err != nil {
 			return done, err
 		}

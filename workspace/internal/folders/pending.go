@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/restore"
@@ -103,7 +104,10 @@ func (h *Held) complete(tx *store.Tx) (noted bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	after, err := h.record(tx.View, s, states.State{Since: p.Before, SessionID: before.SessionID, MessageID: before.MessageID}, nil)
+	after, err := stateAfter(s, p.Before)
+	if err == nil && after == nil {
+		after, err = h.record(tx.View, s, states.State{Since: p.Before, SessionID: before.SessionID, MessageID: before.MessageID}, nil)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -114,6 +118,19 @@ func (h *Held) complete(tx *store.Tx) (noted bool, err error) {
 	}
 	tx.View.Store.Opts.Note("an interrupted restore of " + h.Path + " was completed")
 	return true, err
+}
+
+// stateAfter returns the state that was taken after a restore, nil if none was. before is the id
+// of the one before it.
+func stateAfter(s *states.Store, before string) (*states.State, error) {
+	list, err := s.States()
+	if _, damaged := errors.AsType[*states.RecordError](err); err != nil && !damaged {
+		return nil, err
+	}
+	if i := slices.IndexFunc(list, func(st *states.State) bool { return st.Since == before }); i >= 0 {
+		return list[i], nil
+	}
+	return nil, nil
 }
 
 // isLogged reports whether the operation was committed.

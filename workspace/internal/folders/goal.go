@@ -60,7 +60,7 @@ func (r *reading) goalAt(name string, f *Folder) (*goal, error) {
 		return nil, err
 	}
 	if f != nil && f.ID != st.Folder {
-		return nil, &fault.Error{Code: fault.Refused, Message: "the state " + st.ID + " is of another folder, " + r.paths[st.Folder], Hint: "'files export' writes it to a new folder"}
+		return nil, &fault.Error{Code: fault.Refused, Message: "the state " + st.ID + " is of another folder, " + r.paths[st.Folder], Hint: "an export writes it to a new folder"}
 	}
 	p, err := r.view.Place(name, false)
 	if err != nil && !store.IsNotFound(err) {

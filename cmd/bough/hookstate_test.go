@@ -95,8 +95,12 @@ func TestHookStates(t *testing.T) {
 			t.Errorf("message %d: %s; %s", n, got, st)
 		}
 	}
-	if list := h.bough("files", "ls").Get("states").Array(); len(list) != 4 {
-		t.Errorf("%d states", len(list))
+	list := h.bough("files", "ls").Get("states").Array()
+	if len(list) != 4 {
+		t.Fatalf("%d states", len(list))
+	}
+	if newest := gjson.GetBytes(claudeLines(3, 1), "uuid").Str; list[2].Get("message_id").Str != newest || list[2].Get("session_id").Str == "" {
+		t.Errorf("the newest message at the second prompt is %s", list[2])
 	}
 	_, input = h.claude("SessionEnd", nil)
 	h.hook(h.with(input, "cwd", dir), "claude-code", "SessionEnd")
@@ -106,7 +110,7 @@ func TestHookStates(t *testing.T) {
 	}
 	_, input = h.claude("Stop", nil)
 	h.hook(h.with(input, "cwd", dir), "claude-code", "Stop")
-	list := h.bough("files", "ls").Get("states").Array()
+	list = h.bough("files", "ls").Get("states").Array()
 	if len(list) != 5 || filepath.Base(list[4].Get("dir").Str) != "elsewhere" {
 		t.Errorf("the folder of the project: %v", list)
 	}

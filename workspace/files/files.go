@@ -101,7 +101,8 @@ type SnapOptions struct {
 	NoMessage bool
 
 	// Prompt is the id that Claude Code gave to a prompt. The state belongs to the message that
-	// has it in its transcript, as soon as that is imported.
+	// has it in its transcript, as soon as that is imported; the message at the REF is only the
+	// newest one at that moment.
 	Prompt string
 
 	// Temporary says that the folder will be removed: it is not recognized later.

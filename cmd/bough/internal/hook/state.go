@@ -80,16 +80,11 @@ func (c *Call) snap(ctx context.Context, w *workspace.Workspace, late bool) erro
 	if c.event.Before {
 		o.At = "prompt"
 	}
-	ref := ""
-	switch {
-	case c.isPrompt():
+	if c.isPrompt() {
 		o.Prompt = c.Input.PromptID
-	case c.State.Ref != "":
-		ref = c.State.Ref
-	default:
-		o.NoMessage = true
 	}
-	if _, err := w.Folder(c.State.Dir).Snap(ctx, ref, o); err != nil {
+	o.NoMessage = c.State.Ref == ""
+	if _, err := w.Folder(c.State.Dir).Snap(ctx, c.State.Ref, o); err != nil {
 		return fmt.Errorf("no state of the files was taken: %w", err)
 	}
 	return nil

@@ -166,7 +166,11 @@ func (x *explorer) evaluated(e *explore.Exploration) {
 	case x.AdoptOutcome && e.Adopted != nil:
 		fmt.Fprintf(p.stderr, "Explored %s; the head is at %s\n", clean(e.ID), place(e.Session, *e.Adopted))
 	case e.Outcome != nil:
-		fmt.Fprintf(p.stderr, "Explored %s; the outcome is %s. 'bough explore adopt %s' moves the head there\n", clean(e.ID), place(e.Session, *e.Outcome), clean(e.ID))
+		with := ""
+		if e.State != "" {
+			with = "; --files brings the files too"
+		}
+		fmt.Fprintf(p.stderr, "Explored %s; the outcome is %s. 'bough explore adopt %s' moves the head there%s\n", clean(e.ID), place(e.Session, *e.Outcome), clean(e.ID), with)
 	}
 }
 

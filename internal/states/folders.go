@@ -85,7 +85,8 @@ func (s *Store) Register(dir, id string) (Folder, error) {
 }
 
 // RegisterTemporary adds the folder dir, which will be removed, with the ID id. It has no
-// identity, because a later directory may have the same one.
+// identity, because a later directory may have the same one. Temporary folders of which there
+// is no state any more are removed from the list.
 func (s *Store) RegisterTemporary(dir, id string) (Folder, error) {
 	real, err := realPath(dir)
 	if err != nil {
@@ -94,6 +95,11 @@ func (s *Store) RegisterTemporary(dir, id string) (Folder, error) {
 	list, err := s.Folders()
 	if err != nil {
 		return Folder{}, err
+	}
+	if taken, err := s.States(); err == nil {
+		list = slices.DeleteFunc(list, func(f Folder) bool {
+			return f.Identity == Identity{} && !slices.ContainsFunc(taken, func(st *State) bool { return st.Folder == f.ID })
+		})
 	}
 	now := Folder{ID: id, Path: real}
 	return now, s.saveFolders(append(list, now))

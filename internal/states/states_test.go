@@ -693,6 +693,33 @@ func TestRegister(t *testing.T) {
 	}
 }
 
+// TestTemporary: a temporary folder is not recognized, and is listed as long as it has states.
+func TestTemporary(t *testing.T) {
+	s := newSpace(t)
+	for i, id := range []string{"1", "2", "3"} {
+		f, err := s.RegisterTemporary(s.dir, id)
+		if err != nil || f.ID != id || f.Identity != (states.Identity{}) {
+			t.Errorf("%+v, %v", f, err)
+		}
+		if i == 0 {
+			if _, err := s.Take(t.Context(), states.Request{State: states.State{ID: "s", Folder: id, At: states.End}, Dir: s.dir}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if f, err := s.Register(s.dir, "4"); err != nil || f.ID != "4" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	list, err := s.Folders()
+	var ids []string
+	for _, f := range list {
+		ids = append(ids, f.ID)
+	}
+	if err != nil || !slices.Equal(ids, []string{"1", "3", "4"}) {
+		t.Errorf("the folders are %v, %v", ids, err)
+	}
+}
+
 // TestReused: a directory that has the number of one that was removed is another folder, if the
 // system says when it was created.
 func TestReused(t *testing.T) {

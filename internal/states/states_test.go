@@ -696,14 +696,21 @@ func TestRegister(t *testing.T) {
 // TestTemporary: a temporary folder is not recognized, and is listed as long as it has states.
 func TestTemporary(t *testing.T) {
 	s := newSpace(t)
+	err := errors.Join(os.WriteFile(filepath.Join(s.dir, "a"), []byte("1"), 0o600), os.MkdirAll(filepath.Join(s.workspace, ".bough", "cache"), 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, id := range []string{"1", "2", "3"} {
 		f, err := s.RegisterTemporary(s.dir, id)
 		if err != nil || f.ID != id || f.Identity != (states.Identity{}) {
 			t.Errorf("%+v, %v", f, err)
 		}
 		if i == 0 {
-			if _, err := s.Take(t.Context(), states.Request{State: states.State{ID: "s", Folder: id, At: states.End}, Dir: s.dir}); err != nil {
+			if _, err := s.Take(t.Context(), states.Request{State: states.State{ID: "s", Folder: id, At: states.End}, Dir: s.dir, Once: true}); err != nil {
 				t.Fatal(err)
+			}
+			if _, err := os.Lstat(filepath.Join(s.workspace, ".bough", "cache", "states", id)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("its scan is cached: %v", err)
 			}
 		}
 	}

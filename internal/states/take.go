@@ -29,6 +29,7 @@ type Request struct {
 	Accept func(*State) error
 	Damage func(error) // if not nil, it is called with damage that does not prevent the state
 	Memo   *Memo       // of an earlier draft of the folder, or nil
+	Once   bool        // no other state of the folder follows, so nothing is cached for it
 }
 
 // errNothing ends the writing of a pack without objects.
@@ -216,7 +217,7 @@ func (t *taking) openCache() error {
 
 // saveCache writes the cache of the next scan. Without it, that reads all files.
 func (t *taking) saveCache() {
-	if t.result.Cache != nil && t.Scan.Changed == nil {
+	if t.result.Cache != nil && t.Scan.Changed == nil && !t.Once {
 		durable.Cache(t.root, t.cacheDir, t.cacheName(), []byte(t.state.ID), []byte("\n"), t.result.Cache)
 	}
 }

@@ -222,7 +222,9 @@ func (f *Folder) draft(ctx context.Context, w *store.Store, s *states.Store, wan
 	state.Time = stamp(w)
 	fo := want.follow
 	if fo == nil {
-		return s.Draft(ctx, f.request(w, state, files.SnapOptions{Secrets: want.Secrets}))
+		r := f.request(w, state, files.SnapOptions{Secrets: want.Secrets})
+		r.Once = want.Temporary
+		return s.Draft(ctx, r)
 	}
 	r := f.requestBy(w, fo.coverage(), state, want.Secrets)
 	r.Memo, r.Scan.Changed = fo.memo, fo.changed

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/spoken"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
 )
@@ -107,18 +108,18 @@ const statesLimit = 100
 
 // showStates lists the states of a conversation, or of all.
 func showStates(c *request) (view, error) {
-	ctx, session, leaf := c.r.Context(), c.r.FormValue("session"), c.r.FormValue("leaf")
+	ctx, id, leaf := c.r.Context(), c.r.FormValue("session"), c.r.FormValue("leaf")
 	var list []files.State
 	said := map[string]string{}
 	p := statesPage{}
-	if session == "" {
+	if id == "" {
 		all, err := c.workspace.States(ctx, "")
 		if err != nil {
 			return view{}, err
 		}
 		list = all.States
 	} else {
-		shown, err := c.workspace.Show(ctx, refOf(session, leaf), partial())
+		shown, err := c.workspace.Show(ctx, refOf(id, leaf), partial())
 		if err != nil {
 			return view{}, err
 		}
@@ -174,8 +175,11 @@ func (c *request) statesAround(ctx context.Context, path *workspace.Conversation
 		return nil, err
 	}
 	list := own.States
-	for _, m := range marks {
-		if !slices.ContainsFunc(list, func(st files.State) bool { return st.ID == m.State.ID }) {
+	for _, m := range slices.Backward(marks) { // so that a state belongs to the first message that has it
+		m.State.Session, m.State.Message = session.ID(path.Entry.ID), m.Message
+		if i := slices.IndexFunc(list, func(st files.State) bool { return st.ID == m.State.ID }); i >= 0 {
+			list[i].Session, list[i].Message = m.State.Session, m.Message
+		} else {
 			list = append(list, m.State)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
+	"github.com/tidwall/gjson"
 	"golang.org/x/net/html"
 )
 
@@ -131,6 +132,22 @@ func TestStates(t *testing.T) {
 			t.Error("the branch has a state of the original")
 		}
 	}
+	// A message may name its state itself; then the state is listed with that message.
+	folders, err := os.ReadFile(filepath.Join(p.w.Dir(), "states", "folders.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := fmt.Sprintf(`{"created_at":"2026-05-25T15:00:00","metadata":{"title":"Odd"},"messages":[{"id":"m1","role":"assistant","content":"Own state","metadata":{"bough":{"files":{"folder":%q,"state":%q}}}}]}`,
+		gjson.GetBytes(folders, "folders.0.id").Str, second)
+	if err := os.WriteFile(filepath.Join(p.w.Dir(), "conversations", "odd.json"), []byte(odd), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if marks := draw(t, p.w, "/c/odd").class("files"); len(marks) != 1 || attr(marks[0], "href") != "/files/"+second {
+		t.Errorf("a message that names its state has %d marks", len(marks))
+	}
+	named := draw(t, p.w, "/files?session=odd")
+	named.contains("Own state")
+	named.leads("/c/odd?at=m1#m-m1")
 	if n := len(draw(t, p.w, "/c/"+branch.ID).class("files")); n != 1 { // the newest of its message
 		t.Errorf("the branch has %d marks", n)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/bough-dev/bough/workspace/history"
 )
 
-var walkSeed = flag.Uint64("walk", 1, "the seed of TestFilesWalk")
+var walkSeed = flag.Uint64("walk", 5, "the seed of TestFilesWalk")
 
 // A fileWalk drives bough, git and an editor over one folder. Only what bough does is checked:
 // what git deletes is deleted.
@@ -228,8 +228,14 @@ func (w *fileWalk) useBough() (did string, err error) {
 			o.Only = []string{w.name()}
 		}
 		ref := w.ref()
-		r, err := w.Folder(w.dir).RestoreFiles(ctx, ref, o)
-		did = fmt.Sprintf("restore %s %+v", ref, o)
+		f := w.Folder(w.dir)
+		restore := f.RestoreFiles
+		did = "restore"
+		if w.IntN(4) == 0 && !o.Whole {
+			restore, did = f.UndoTurn, "turn"
+		}
+		did = fmt.Sprintf("%s %s %+v", did, ref, o)
+		r, err := restore(ctx, ref, o)
 		if err == nil && len(r.Written)+len(r.Deleted) > 0 && !o.DryRun {
 			w.counts["changed"]++
 		}

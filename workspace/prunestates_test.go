@@ -355,3 +355,35 @@ func TestTurnsGoWithCheckpoints(t *testing.T) {
 		t.Errorf("the states are %s", got)
 	}
 }
+
+// TestPruneDamagedStates: if a line or a pack of the states is damaged, no state is removed, and a
+// note says why.
+func TestPruneDamagedStates(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(*bounded){
+		"line": func(b *bounded) { b.write("states/states.jsonl", "{}\n"+b.read("states/states.jsonl")) },
+		"pack": func(b *bounded) {
+			data := b.read("states/000001.zst")
+			b.write("states/000001.zst", data[:len(data)-4])
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBounded(t, checkpoint.Retention{})
+			b.new("Bread")
+			for range 3 {
+				b.snap("", "prompt")
+			}
+			damage(b)
+			b.open(b.Dir(), 1)
+			b.notes = nil
+			before := b.read("states/states.jsonl")
+			p, err := b.Prune(t.Context(), workspace.PruneOptions{})
+			if err != nil || len(p.States) > 0 || b.read("states/states.jsonl") != before {
+				t.Errorf("%+v, %v", p, err)
+			}
+			if !strings.Contains(strings.Join(b.notes, "\n"), "no state of a folder is removed") {
+				t.Errorf("the notes are %q", b.notes)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -454,6 +455,44 @@ func TestInterruptedRestore(t *testing.T) {
 			if _, err := s.Undo(t.Context(), history.UndoOptions{}); err != nil || s.has() != old {
 				t.Errorf("step %d: undo: %v, the folder has %s", k, err, s.has())
 			}
+		}
+	}
+}
+
+// TestUndoOfInterruptedRestore: an undo after a restore that failed at any step undoes the
+// restore, not the operation before it, unless the restore does not exist.
+func TestUndoOfInterruptedRestore(t *testing.T) {
+	for k := 0; ; k += testsize.Of(9, 7, 1) {
+		s := shelfWithStates(t)
+		old, head, n := s.has(), s.head(), 0
+		stop := durable.Interpose(func(*os.Root, durable.Step) error {
+			if n++; n > k {
+				return errors.New("the disk is gone")
+			}
+			return nil
+		})
+		_, err := s.Folder(s.dir()).Restore(t.Context(), "Kept", files.RestoreOptions{})
+		stop()
+		if err == nil && n <= k {
+			return
+		}
+		journals := filepath.Join(s.base, "ws", "states", "*.journal")
+		exists := false
+		if names, _ := filepath.Glob(journals); len(names) > 0 {
+			data, err := os.ReadFile(names[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			exists = bytes.Contains(data, []byte(`"staged":true`))
+		}
+		done, err := s.Undo(t.Context(), history.UndoOptions{})
+		if err != nil {
+			t.Fatalf("step %d: %v", k, err)
+		}
+		verb := done.Operations[0].Original.Verb
+		left, _ := filepath.Glob(journals)
+		if s.has() != old || len(left) > 0 || exists && (verb != "restore" || s.head() != head) {
+			t.Errorf("step %d: the undo of %q left %q, the folder has %s, the head is %s", k, verb, left, s.has(), s.head())
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/folders"
@@ -31,6 +32,19 @@ func (t *takingBack) release() {
 		t.held.Release()
 		t.held = nil
 	}
+}
+
+// completeRestores completes interrupted restores. Until then, the log does not have their
+// operations, and an older one would be the newest.
+func completeRestores(ctx context.Context, w *store.Store, verb string) error {
+	if !store.Is(w.Dir) {
+		return nil
+	}
+	_, err := folders.Complete(ctx, w, verb)
+	if _, damaged := errors.AsType[*states.RecordError](err); damaged {
+		return nil // no restore is known
+	}
+	return err
 }
 
 // revertFiles restores the files that op changed. Those that were changed since make it

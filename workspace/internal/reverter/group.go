@@ -41,6 +41,9 @@ type finder func(t *takingBack, v *store.View, newest iter.Seq[*operation.Operat
 // takeBack undoes or redoes the operations that find returns.
 func takeBack(ctx context.Context, w *store.Store, verb string, o history.UndoOptions, find finder) (*history.Operations, error) {
 	t := &takingBack{verb: verb, in: o.In, only: o.Only, find: find}
+	if err := completeRestores(ctx, w, verb); err != nil {
+		return nil, err
+	}
 	defer func() { t.release() }()
 	for more := true; more; more = len(t.targets) > 0 {
 		next, err := store.Locked(ctx, w, operation.Operation{Verb: verb}, store.Mode{}, t.flush)

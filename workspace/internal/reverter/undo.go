@@ -19,6 +19,11 @@ func Undo(ctx context.Context, w *store.Store, o history.UndoOptions) (*history.
 	if o.Count <= 1 && o.To == 0 && !o.DryRun {
 		return undoOne(ctx, w, o)
 	}
+	if !o.DryRun {
+		if err := completeRestores(ctx, w, operation.Undo); err != nil {
+			return nil, err
+		}
+	}
 	rounds, planned, err := planUndo(ctx, w, o)
 	if err != nil {
 		return nil, err

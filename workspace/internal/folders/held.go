@@ -71,14 +71,33 @@ func holdID(ctx context.Context, w *store.Store, id, verb string) (*Held, error)
 	if i < 0 {
 		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no folder with the id %q", id)}
 	}
-	f, err := Find(ctx, w, known[i].Path)
+	f, err := relocate(ctx, w, known[i])
 	if err != nil {
 		return nil, err
 	}
-	if f.ID != id {
-		return nil, &fault.Error{Code: fault.NotFound, Message: "another folder is at " + known[i].Path}
-	}
 	return hold(ctx, w, f, verb)
+}
+
+// relocate returns a registered folder, which is the current directory if it is no longer at
+// its path.
+func relocate(ctx context.Context, w *store.Store, k states.Folder) (*Folder, error) {
+	f, err := Find(ctx, w, k.Path)
+	if err == nil && f.ID == k.ID || err != nil && !store.IsNotFound(err) {
+		return f, err
+	}
+	if !w.Confined {
+		if here, err := Find(ctx, w, ""); err == nil && here.ID == k.ID {
+			return here, nil
+		}
+	}
+	e := &fault.Error{
+		Code: fault.NotFound, Message: "no folder " + k.Path, Err: err,
+		Hint: "if it was renamed, use its new path as current directory",
+	}
+	if err == nil {
+		e.Message = "another folder is at " + k.Path
+	}
+	return nil, e
 }
 
 func hold(ctx context.Context, w *store.Store, f *Folder, verb string) (*Held, error) {

@@ -3,10 +3,14 @@ package folders
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
@@ -22,8 +26,9 @@ type finder func(*reading, *Folder) (*goal, *store.Place, checkpoint.Adjustment,
 
 // Restore brings the files of the folder dir back to the state at a REF, or to the state with
 // an id. If dir is empty, and no folder with states contains the current directory, it is the
-// folder of that state. If head is not nil, the head goes to its place in the same operation,
-// after the files, and the state is that of its place. op has the verb and the arguments.
+// folder of that state, which must be in the current directory. If head is not nil, the head
+// goes to its place in the same operation, after the files, and the state is that of its
+// place. op has the verb and the arguments.
 func Restore(ctx context.Context, w *store.Store, dir, ref string, head Head, op operation.Operation, o files.RestoreOptions) (*lines.Position, error) {
 	return bring(ctx, w, dir, op, o, func(r *reading, f *Folder) (*goal, *store.Place, checkpoint.Adjustment, error) {
 		if head == nil {
@@ -126,11 +131,34 @@ func restoredFolder(ctx context.Context, w *store.Store, dir string, find finder
 		if f, err = Find(ctx, w, path); err != nil {
 			return nil, err
 		}
+		if err := f.checkInside(w); err != nil {
+			return nil, err
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return f, f.check()
+}
+
+// checkInside refuses a folder that nobody named and that is not in the current directory: it
+// could be another worktree of the same project.
+func (f *Folder) checkInside(w *store.Store) error {
+	if w.Confined { // the state named it
+		return nil
+	}
+	here, _, err := states.IdentityOf("")
+	if err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(here, f.Path); err == nil && filepath.IsLocal(rel) {
+		return nil
+	}
+	return &fault.Error{
+		Code:    fault.Refused,
+		Message: fmt.Sprintf("the state is of %s, which is not in the current directory", f.Path),
+		Hint:    "nothing was changed", Next: fault.Do(fault.ChooseFolder),
+	}
 }
 
 // preview returns what a restore would do.

@@ -60,6 +60,9 @@ type Input struct {
 	// the target or under those of the present: [Ignored] or a scan.Reason, else "". If nil, no
 	// path is.
 	Ignored func(path string, isDir bool) (why string)
+	// More reports whether the folder has something in a directory that the present state does
+	// not hold. If nil, no directory has.
+	More func(dir string) bool
 	// Forgotten reports whether a content was deleted permanently. If nil, none was.
 	Forgotten func(id pack.ID) bool
 }
@@ -385,6 +388,9 @@ func (p *planning) full(dir string) (why string, err error) {
 		if to, ok := p.takes[path.Join(dir, e.Name)]; !ok || to.Type != 0 {
 			return NotEmpty, err
 		}
+	}
+	if err == nil && p.More != nil && p.More(dir) {
+		return NotEmpty, nil
 	}
 	return "", err
 }

@@ -172,6 +172,7 @@ func (f *Folder) plan(s *states.Store, g *goal, now *scanned, o files.RestoreOpt
 		Own: t.own, Other: t.other,
 		Left:      slices.Concat(then.Left, now.left, g.left),
 		Ignored:   rules.ignored,
+		More:      func(dir string) bool { return f.hasMore(dir, rules.trees, now.tree) },
 		Forgotten: s.Forgotten,
 	}, restore.Options{Policy: restore.Policy(o.Conflicts), Whole: o.Whole, Only: o.Only})
 }
@@ -245,6 +246,13 @@ func (f *Folder) sources(dir string, names []string) (list []scan.Source) {
 		}
 	}
 	return list
+}
+
+// hasMore reports whether the folder has something in a directory that a state of it does not
+// hold.
+func (f *Folder) hasMore(dir string, t trees, state pack.ID) bool {
+	names, err := os.ReadDir(filepath.Join(f.Path, filepath.FromSlash(dir)))
+	return err == nil && slices.ContainsFunc(names, func(e os.DirEntry) bool { return !t.has(state, path.Join(dir, e.Name())) })
 }
 
 // trees reads trees, each once.

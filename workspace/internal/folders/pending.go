@@ -203,10 +203,13 @@ func Complete(ctx context.Context, w *store.Store, verb string) (done []Unfinish
 		return nil, err
 	}
 	for _, u := range list {
-		if u.Away || u.Damage != nil {
+		if u.Damage != nil {
 			continue
 		}
 		h, err := holdID(ctx, w, u.ID, verb)
+		if store.IsNotFound(err) || errors.Is(err, fs.ErrPermission) { // it is not there
+			continue
+		}
 		if err != nil {
 			return done, err
 		}

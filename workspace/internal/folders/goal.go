@@ -167,6 +167,9 @@ func (f *Folder) plan(s *states.Store, g *goal, now *scanned, o files.RestoreOpt
 	if err != nil {
 		return nil, err
 	}
+	if err := checkOnly(o.Only, rules.trees, g.target.Tree, t.last.Tree, now.tree); err != nil {
+		return nil, err
+	}
 	return restore.Make(restore.Input{
 		Read: now.read, Target: g.target.Tree, Last: t.last.Tree, Present: now.tree,
 		Own: t.own, Other: t.other,
@@ -253,52 +256,6 @@ func (f *Folder) sources(dir string, names []string) (list []scan.Source) {
 func (f *Folder) hasMore(dir string, t trees, state pack.ID) bool {
 	names, err := os.ReadDir(filepath.Join(f.Path, filepath.FromSlash(dir)))
 	return err == nil && slices.ContainsFunc(names, func(e os.DirEntry) bool { return !t.has(state, path.Join(dir, e.Name())) })
-}
-
-// trees reads trees, each once.
-type trees struct {
-	read  filetree.Reader
-	known map[pack.ID]filetree.Tree
-}
-
-// entry returns what a tree has at a path, a zero entry if there is nothing or it cannot be
-// read.
-func (t trees) entry(tree pack.ID, name string) filetree.Entry {
-	e := filetree.Entry{Type: filetree.Dir, ID: tree}
-	if name == "." {
-		return e
-	}
-	above := t.entry(tree, path.Dir(name))
-	if above.Type != filetree.Dir {
-		return filetree.Entry{}
-	}
-	list, ok := t.known[above.ID]
-	if !ok {
-		if data, err := t.read(above.ID); err == nil {
-			list, _ = filetree.Decode(data)
-		}
-		t.known[above.ID] = list
-	}
-	e, _ = list.Find(path.Base(name))
-	return e
-}
-
-func (t trees) has(tree pack.ID, name string) bool { return t.entry(tree, name).Type != 0 }
-
-// sources returns files of a directory of a tree that rules are made of.
-func (t trees) sources(tree pack.ID, dir string, names []string) (list []scan.Source) {
-	for _, name := range names {
-		e := t.entry(tree, path.Join(dir, name))
-		switch e.Type {
-		case filetree.Dir:
-			list = append(list, scan.Source{Name: name, IsDir: true})
-		case filetree.File:
-			if data, err := t.read(e.ID); err == nil {
-				list = append(list, scan.Source{Name: name, Data: data})
-			}
-		}
-	}
-	return list
 }
 
 // resultOf returns what a plan will do, as results have it.

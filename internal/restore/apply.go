@@ -243,7 +243,7 @@ func reasonOf(err error) string {
 	case notRegular, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrExist), errors.Is(err, durable.ErrChanged):
 		return Changed
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrInvalid), durable.IsOtherDisk(err),
-		errors.Is(err, syscall.EBUSY), errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.EILSEQ):
+		errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EBUSY), errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.EILSEQ):
 		return Denied
 	}
 	return ""

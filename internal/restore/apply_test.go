@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -283,15 +284,17 @@ func TestKeptOutside(t *testing.T) {
 	}
 }
 
-// TestDenied: a path that the system refuses to change is kept, and the others change.
+// TestDenied: a path that the system refuses to change, such as one on a file system inside of
+// the folder that is read-only, is kept, and the others change.
 func TestDenied(t *testing.T) {
 	s := turn("a:=1\nb:=1\nd:d755", "a:=2\nb:=2\nc:=2\ne:d755")
-	for _, denied := range []string{"a", "c", "d", "e"} {
+	refusals := []error{fs.ErrPermission, syscall.EROFS}
+	for i, denied := range []string{"a", "c", "d", "e", "a", "c", "d", "e"} {
 		d := newDesk(t, s.now)
 		p := s.plan(t, restore.Options{})
 		restored := durable.Interpose(func(_ *os.Root, s durable.Step) error {
 			if (s.Do == durable.Swap || s.Do == durable.Rename) && (s.To == denied || s.Name == denied) || s.Do == durable.Mkdir && s.Name == denied || s.Do == durable.Unlink && s.Name == denied {
-				return fs.ErrPermission
+				return refusals[i/4]
 			}
 			return nil
 		})

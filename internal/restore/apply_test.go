@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -307,6 +308,27 @@ func TestDenied(t *testing.T) {
 		if got := d.read(); !maps.Equal(got, want) || kept(r) != denied+"=denied" {
 			t.Errorf("%s: kept %s, the folder has %q", denied, kept(r), got)
 		}
+	}
+}
+
+// TestSpecialBits: bits that states do not hold, such as that by which new files get the group
+// of a directory, stay when the permission bits of the directory change.
+func TestSpecialBits(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such bits")
+	}
+	s := turn("d:d755\nd/new:d755", "d:d700")
+	d := newDesk(t, s.now)
+	name := filepath.Join(d.folder.Name(), "d")
+	if err := os.Chmod(name, 0o700|fs.ModeSetgid|fs.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	d.apply(s.objects, s.plan(t, restore.Options{}))
+	if info, err := os.Lstat(name); err != nil || info.Mode() != fs.ModeDir|fs.ModeSetgid|fs.ModeSticky|0o755 {
+		t.Errorf("the directory has %v, %v", info.Mode(), err)
+	}
+	if info, err := os.Lstat(filepath.Join(name, "new")); err != nil || runtime.GOOS == "linux" && info.Mode() != fs.ModeDir|fs.ModeSetgid|0o755 {
+		t.Errorf("the new directory has %v, %v", info, err)
 	}
 }
 

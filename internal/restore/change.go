@@ -67,8 +67,16 @@ func (a *applying) mkdir(d *durable.Dir, name string, o op) (why string, err err
 	if err := d.Mkdir(name, 0o700); err != nil {
 		return "", err
 	}
-	return "", d.Chmod(name, o.to.Perm|0o700)
+	info, err := d.Lstat(name)
+	if err != nil {
+		return "", err
+	}
+	return "", d.Chmod(name, o.to.Perm|0o700|info.Mode()&special)
 }
+
+// special are the bits of modes that states do not hold, and that stay. A new directory can
+// have them from the one above it.
+const special = fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
 func (a *applying) chmod(d *durable.Dir, name string, o op) (why string, err error) {
 	info, err := d.Lstat(name)
@@ -82,7 +90,7 @@ func (a *applying) chmod(d *durable.Dir, name string, o op) (why string, err err
 	case !isType || info.Mode().Perm() != o.from.Perm:
 		return Changed, nil
 	}
-	return "", d.Chmod(name, o.to.Perm)
+	return "", d.Chmod(name, o.to.Perm|info.Mode()&special)
 }
 
 // remove moves a file into the stage, where it stays if it is the expected one.

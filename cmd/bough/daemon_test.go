@@ -147,6 +147,7 @@ func TestDaemonWorkspaceReplaced(t *testing.T) {
 	}
 	pid := regexp.MustCompile(`process (\d+)`).FindStringSubmatch(bough("daemon", "start"))[1]
 	t.Cleanup(func() { bough("daemon", "stop") })
+	awaitLog(t, ws, "process "+pid)                  // before that, the log of this start would be one of the new workspace
 	if err := os.Rename(ws, ws+".old"); err != nil { // at once, unlike RemoveAll
 		t.Fatal(err)
 	}

@@ -29,14 +29,22 @@ func needMCP(t *testing.T, pkg string) {
 	}
 }
 
-// mcpServing starts 'bough serve' in a workspace with a conversation, an agent and an
-// exploration, and returns the environment of a client.
+// mcpServing starts 'bough serve' in a workspace with a conversation, two states of a folder, an
+// agent and an exploration, and returns the environment of a client.
 func mcpServing(t *testing.T) (s *serving, env []string) {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "ws")
+	dir, trip := filepath.Join(t.TempDir(), "ws"), t.TempDir()
+	plan := func(text string) {
+		if err := os.WriteFile(filepath.Join(trip, "plan.txt"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		do(t, "-w", dir, "files", "snap", "--dir", trip)
+	}
 	do(t, "-w", dir, "new", "--title", "Plan the trip")
 	do(t, "-w", dir, "append", "Where to go in May?")
+	plan("May\n")
 	do(t, "-w", dir, "append", "Lisbon.", "--role", "assistant")
+	plan("May\nLisbon\n")
 	do(t, "-w", dir, "agent", "create", "ada")
 	explored := do(t, "-w", dir, "explore", "Plan the trip", "--strategy", "tram=by tram", "--strategy", "walk=on foot", "--run", "echo Done.", "--json")
 	s = startServe(t, dir, "--addr", "127.0.0.1:0")
@@ -87,7 +95,7 @@ func TestMCPInspector(t *testing.T) {
 			path string
 			want string
 		}{
-			{[]string{"--method", "tools/list"}, "tools.#", "22"},
+			{[]string{"--method", "tools/list"}, "tools.#", "26"},
 			{[]string{"--method", "resources/templates/list"}, "resourceTemplates.#", "5"},
 			{[]string{"--method", "resources/read", "--uri", "bough://agents/ada/snapshot"}, "contents.0.uri", "bough://agents/ada/snapshot"},
 			{[]string{"--method", "prompts/list"}, "prompts.#", "5"},

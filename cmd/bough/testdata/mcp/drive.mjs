@@ -75,6 +75,16 @@ async function story(client, other) {
     called.add(name)
     await fails(client, name, { agent: 'ada', text: 'Now.' }, /^refused: the agent is idle/)
   }
+  const states = (await tool('list_states')).states
+  const [then, now] = states.map((s) => s.id)
+  const { changes } = await tool('compare_states', { from: then, to: now, patch: true })
+  assert.deepEqual(changes.map((c) => c.path), ['plan.txt'])
+  const planned = async (state) => (await tool('show_file', { state, path: 'plan.txt' })).text
+  assert.equal(await planned(now), 'May\nLisbon\n')
+  assert.deepEqual((await tool('restore_files', { ref: then, whole: true })).files.written, ['plan.txt'])
+  assert.equal((await call(client, 'compare_states', { from: then })).changes.length, 0)
+  assert.ok((await tool('undo')).operations[0].undoes)
+  assert.equal((await call(client, 'compare_states', { from: now })).changes.length, 0)
   called.add('explore')
   await fails(client, 'explore', { command: 'try', strategies: [{ name: 'a' }] }, /^not_found: no command try/)
   assert.ok((await tool('adopt', { id: EXPLORATION, branch_id: 'tram' })).adopted_node_id)
@@ -85,9 +95,9 @@ async function story(client, other) {
   assert.match(exported.content, /How tall/)
   assert.equal((await tool('log', { limit: 1 })).operations[0].verb, 'import')
   assert.ok((await tool('undo')).operations[0].undoes)
-  assert.equal(client.asked.length, 3)
+  assert.equal(client.asked.length, 5)
   for (const t of client.tools) assert.ok(called.has(t.name), `the story does not call ${t.name}`)
-  assert.equal(client.tools.length, 22)
+  assert.equal(client.tools.length, 26)
 
   // Errors.
   await fails(client, 'show_conversation', { ref: 'nowhere' }, /^not_found: /)

@@ -18,7 +18,9 @@
 //	L = T               C stays: the user changed it
 //	all three differ    a conflict
 //
-// If a span of another conversation changed the path, and C is not T, it is a conflict too.
+// If a span of another conversation changed the path, and C is not T, it is a conflict too, and
+// so is a path that changed in a span of which it is unknown whether it is the conversation's
+// or the user's.
 // [Options.Policy] decides about conflicts. [Options.Whole] takes T at every path of the
 // folder, without conflicts.
 //
@@ -33,7 +35,8 @@
 // ignored under the rules of T or of C. So is a path whose content in T was deleted
 // permanently. A directory that must go but has something that
 // stays in it is kept ([NotEmpty]), and so is a path that needs a directory where something
-// else stays ([Blocked]).
+// else stays ([Blocked]). Of a directory that must become a file, and is kept, nothing is
+// removed: what is in it is Blocked.
 package restore
 
 import (
@@ -55,6 +58,7 @@ type Input struct {
 	Present pack.ID // taken just now
 	Own     []Span  // of this conversation after the target, in their order
 	Other   []Span  // of other conversations in that time
+	Unended []Span  // those of Own in which the user may have changed files too
 	Left    []scan.Left
 	// Ignored returns why a path, or a directory above it, is never held, under the rules of
 	// the target or under those of the present: [Ignored] or a scan.Reason, else "". If nil, no
@@ -118,25 +122,33 @@ const (
 	Ignored    = "ignored"   // under the rules of one of the states
 	Forgotten  = "forgotten" // the content of the target was deleted permanently
 	NotEmpty   = "not_empty" // a directory in which something stays
-	Blocked    = "blocked"   // a path above it is not a directory
+	Blocked    = "blocked"   // a path above it stays as it is
 	Changed    = "changed"   // another program changed it since the present state
 	Locked     = "locked"    // another program has it open and locked
 	Denied     = "denied"    // the system refuses the change
 	Damaged    = "damaged"   // the disk lost new content that it had confirmed
 )
 
-// A Conflict is a path that the conversation changed, and the user or another conversation too. An entry is zero if
-// there is none.
+// A Conflict is a path that the conversation changed, and the user or another conversation too.
+// An entry is zero if there is none.
 type Conflict struct {
 	Path                string
 	Base, Yours, Theirs filetree.Entry // last state, folder, target
+	Why                 string         // [ByUser], [ByOther] or [NoEnd]
 }
+
+// The reasons for a [Conflict].
+const (
+	ByUser  = "yours"              // the user changed it too
+	ByOther = "other_conversation" // another conversation changed it too
+	NoEnd   = "no_end"             // it changed in a span of [Input.Unended]
+)
 
 // Make makes a plan. The error is that of reading an object.
 func Make(in Input, opts Options) (*Plan, error) {
 	p := &planning{
 		Input: in, Options: opts,
-		trees: map[pack.ID]filetree.Tree{}, own: map[string][]version{}, other: map[string]bool{},
+		trees: map[pack.ID]filetree.Tree{}, own: map[string][]version{}, others: map[string]string{},
 		left: map[string]scan.Reason{}, above: map[string]bool{},
 		now: map[string]filetree.Entry{}, takes: map[string]filetree.Entry{}, kept: map[string]string{},
 		plan: &Plan{Merged: map[pack.ID][]byte{}},
@@ -168,15 +180,15 @@ func Make(in Input, opts Options) (*Plan, error) {
 type planning struct {
 	Input
 	Options
-	trees map[pack.ID]filetree.Tree
-	own   map[string][]version // what each span of this conversation changed
-	other map[string]bool      // what spans of others changed
-	left  map[string]scan.Reason
-	above map[string]bool // directories above a path in left
-	now   map[string]filetree.Entry
-	takes map[string]filetree.Entry // what the folder gets
-	kept  map[string]string
-	plan  *Plan
+	trees  map[pack.ID]filetree.Tree
+	own    map[string][]version // what each span of this conversation changed
+	others map[string]string    // what may be of others: ByOther or NoEnd
+	left   map[string]scan.Reason
+	above  map[string]bool // directories above a path in left
+	now    map[string]filetree.Entry
+	takes  map[string]filetree.Entry // what the folder gets
+	kept   map[string]string
+	plan   *Plan
 }
 
 // A version is a path before and after a span.
@@ -190,16 +202,18 @@ func same(a, b filetree.Entry) bool {
 // candidates returns the paths that can change.
 func (p *planning) candidates() ([]string, error) {
 	paths := map[string]bool{}
-	for i, s := range slices.Concat(p.Own, p.Other) {
+	for i, s := range slices.Concat(p.Own, p.Other, p.Unended) {
 		for c, err := range filetree.Diff(p.Read, s.From, s.To) {
 			switch {
 			case err != nil:
 				return nil, err
-			case i >= len(p.Own):
-				p.other[c.Path] = true
-			default:
+			case i < len(p.Own):
 				p.own[c.Path] = append(p.own[c.Path], version{c.From, c.To})
 				paths[c.Path] = true
+			case i < len(p.Own)+len(p.Other):
+				p.others[c.Path] = ByOther
+			default:
+				p.others[c.Path] = NoEnd
 			}
 		}
 	}
@@ -283,12 +297,14 @@ func (p *planning) decide(name string) error {
 		p.kept[name] = Forgotten
 	case p.Whole:
 		p.takes[name] = target
-	case !p.other[name] && same(last, target):
+	case p.others[name] != "":
+		return p.conflict(Conflict{name, last, now, target, p.others[name]})
+	case same(last, target):
 		p.kept[name] = Yours
-	case !p.other[name] && same(now, last) && !p.interrupted(name, target, last):
+	case same(now, last) && !p.interrupted(name, target, last):
 		p.takes[name] = target
 	default:
-		return p.conflict(Conflict{name, last, now, target})
+		return p.conflict(Conflict{name, last, now, target, ByUser})
 	}
 	return nil
 }
@@ -354,7 +370,10 @@ func (p *planning) settle() (changed bool, err error) {
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(p.takes))) {
 		to := p.takes[name]
 		why := ""
-		if to.Type != filetree.Dir {
+		if to.Type == 0 {
+			why, err = p.spared(name)
+		}
+		if err == nil && why == "" && to.Type != filetree.Dir {
 			why, err = p.full(name)
 		}
 		if err == nil && why == "" && to.Type != 0 && path.Dir(name) != "." {
@@ -372,6 +391,24 @@ func (p *planning) settle() (changed bool, err error) {
 		}
 	}
 	return changed, nil
+}
+
+// spared returns [Blocked] if a directory above a path stays although the target has a file in
+// its place.
+func (p *planning) spared(name string) (why string, err error) {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if p.kept[dir] == "" {
+			continue
+		}
+		target, err := p.at(p.Target, dir)
+		if err != nil {
+			return "", err
+		}
+		if target.Type != 0 && target.Type != filetree.Dir {
+			return Blocked, nil
+		}
+	}
+	return "", nil
 }
 
 // full returns [NotEmpty] if the folder has a directory at a path in which something stays.

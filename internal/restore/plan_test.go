@@ -109,6 +109,7 @@ type story struct {
 	spans, others     [][2]state
 	left              []string
 	ignored           []string
+	more              []string // directories with something that no state holds
 }
 
 func (s *story) plan(t testing.TB, opts restore.Options) *restore.Plan {
@@ -124,6 +125,7 @@ func (s *story) plan(t testing.TB, opts restore.Options) *restore.Plan {
 			}
 			return ""
 		},
+		More:      func(dir string) bool { return slices.Contains(s.more, dir) },
 		Forgotten: func(id pack.ID) bool { return id == pack.IDOf([]byte("forgotten")) },
 	}
 	for _, span := range s.spans {
@@ -173,7 +175,7 @@ func TestPlan(t *testing.T) {
 	for _, row := range []struct {
 		what, target, last, now string
 		opts                    restore.Options
-		left, ignored           string
+		left, ignored, more     string
 		other                   string // another conversation left this, from the target
 		want                    string
 	}{
@@ -194,7 +196,12 @@ func TestPlan(t *testing.T) {
 		{what: "folder against file", target: "a:=1", last: "a/b:=2", now: "a/b:=2", want: "+a -a/b"},
 		{what: "file against folder", target: "a/b:=2", last: "a:=1", now: "a:=1", want: "+a +a/b"},
 		{what: "the user put a file into a folder that must go", target: "", last: "d/a:=1", now: "d/a:=1\nd/b:=user", want: "-d/a d=not_empty"},
-		{what: "a file where a folder has the user's file", target: "d:=1", last: "d/a:=1", now: "d/a:=1\nd/b:=user", want: "-d/a d=not_empty"},
+		{what: "a file where a folder has the user's file", target: "d:=1", last: "d/a:=1", now: "d/a:=1\nd/b:=user", want: "d=not_empty d/a=blocked"},
+		{what: "a file where a folder has an ignored file", target: "d:=1", last: "d/a:=1\nd/sub/a:=1", now: "d/a:=1\nd/sub/a:=1", more: "d", want: "d=not_empty d/a=blocked d/sub=blocked d/sub/a=blocked"},
+		{what: "one in a folder below", target: "d:=1", last: "d/a:=1\nd/sub/a:=1", now: "d/a:=1\nd/sub/a:=1", more: "d/sub", want: "d=not_empty d/a=blocked d/sub=not_empty d/sub/a=blocked"},
+		{what: "a link where a folder has a file that was left out", target: "d:l x\nb:=1", last: "d/a:=1\nb:=2", now: "d/a:=1\nb:=2", left: "d/big", opts: restore.Options{Whole: true}, want: "+b d=not_empty d/a=blocked"},
+		{what: "a folder that must go has an ignored file", target: "", last: "d/a:=1", now: "d/a:=1", more: "d", want: "-d/a d=not_empty"},
+		{what: "only what is in a folder in place of a file", target: "d:=1", last: "d/a:=1", now: "d/a:=1", more: "d", opts: restore.Options{Only: []string{"d/a"}}, want: "-d/a"},
 		{what: "the user deleted the folder of a file", target: "d/a:=1", last: "d/a:=2", now: "", opts: restore.Options{Policy: restore.Take}, want: "+d +d/a"},
 		{what: "the user put a file in place of the folder", target: "d/a:=1", last: "d/a:=2", now: "d:=user", opts: restore.Options{Policy: restore.Take}, want: "d/a=blocked"},
 		{what: "only the case changed", target: "Readme:=1", last: "README:=1", now: "README:=1", want: "-README +Readme"},
@@ -207,11 +214,11 @@ func TestPlan(t *testing.T) {
 		{what: "a folder that must go holds what was left out", target: "", last: "d/a:=1", now: "d/a:=1", left: "d/big", want: "-d/a d=not_empty"},
 		{what: "ignored under the rules of the target", target: ".gitignore:=out", last: "out/a:=1", now: "out/a:=1", opts: restore.Options{Whole: true}, ignored: "out", want: "+.gitignore out=ignored out/a=ignored"},
 		{what: "a content that was deleted permanently", target: "a:=forgotten\nb:=1", last: "a:=2\nb:=2", now: "a:=2\nb:=2", want: "+b a=forgotten"},
-		{what: "one in place of a folder", target: "a:=forgotten", last: "a/b:=2", now: "a/b:=2", want: "-a/b a=forgotten"},
+		{what: "one in place of a folder", target: "a:=forgotten", last: "a/b:=2", now: "a/b:=2", want: "a=forgotten a/b=blocked"},
 		{what: "nothing to merge with", target: "a:=1", last: "a:=forgotten", now: "a:=3", opts: restore.Options{Policy: restore.Merge}, want: "!a"},
 		{what: "lines of the user stay", target: "a:=1\n", last: "a:=2\n", now: "a:=3\n", opts: restore.Options{Policy: restore.Merge}, want: "!a"},
 	} {
-		s := &story{target: parse(row.target), last: parse(row.last), now: parse(row.now), left: strings.Fields(row.left), ignored: strings.Fields(row.ignored)}
+		s := &story{target: parse(row.target), last: parse(row.last), now: parse(row.now), left: strings.Fields(row.left), ignored: strings.Fields(row.ignored), more: strings.Fields(row.more)}
 		s.spans = [][2]state{{s.target, s.last}}
 		if row.other != "" {
 			s.others = [][2]state{{s.target, parse(row.other)}}
@@ -318,7 +325,7 @@ func applied(t *testing.T, o objects, s state, p *restore.Plan) state {
 // left out or is ignored does; a change begins with what the folder has; after it the folder
 // has the target wherever the plan does not say that it keeps a path; what the user changed
 // is only overwritten if asked for; whole gives the target; and a folder that has the target
-// does not change.
+// does not change. A directory that should become a file, and is kept, loses nothing.
 func FuzzPlan(f *testing.F) {
 	for seed := range uint64(200) {
 		f.Add(seed)
@@ -367,6 +374,9 @@ func FuzzPlan(f *testing.F) {
 		if r.IntN(3) == 0 {
 			s.ignored = []string{"b/a"}
 		}
+		if r.IntN(3) == 0 {
+			s.more = []string{"a", "b", "a/b", "c"}[r.IntN(4):][:1]
+		}
 		opts := restore.Options{Policy: []restore.Policy{restore.Refuse, restore.Keep, restore.Take, restore.Merge}[r.IntN(4)], Whole: r.IntN(4) == 0}
 		if r.IntN(5) == 0 {
 			opts.Only = []string{"a", "b/c"}
@@ -383,6 +393,16 @@ func FuzzPlan(f *testing.F) {
 		}
 		for _, c := range p.Conflicts {
 			spared[c.Path] = true
+		}
+		for _, k := range p.Kept {
+			if has := s.target[k.Path]; has == "" || strings.HasPrefix(has, "d") || !strings.HasPrefix(s.now[k.Path], "d") {
+				continue
+			}
+			for name, had := range s.now {
+				if within(name, []string{k.Path}) && after[name] != had {
+					t.Fatalf("%s stays a directory, and %s in it had %q and has %q: %s", k.Path, name, had, after[name], text(p))
+				}
+			}
 		}
 		if len(p.Conflicts) > 0 && (opts.Policy == restore.Keep || opts.Policy == restore.Take || opts.Whole) {
 			t.Fatalf("conflicts with %+v: %s", opts, text(p))
@@ -413,7 +433,7 @@ func FuzzPlan(f *testing.F) {
 				t.Fatalf("%s has %q, want %q: %s", name, after[name], s.target[name], text(p))
 			}
 		}
-		if opts.Whole && len(s.left)+len(s.ignored)+len(opts.Only) == 0 && !maps.Equal(after, s.target) {
+		if opts.Whole && len(s.left)+len(s.ignored)+len(s.more)+len(opts.Only) == 0 && !maps.Equal(after, s.target) {
 			t.Fatalf("the folder has %v, want %v", after, s.target)
 		}
 		if opts.Policy == restore.Keep && !opts.Whole {

@@ -57,13 +57,17 @@ func (s *shelf) conversation(title string) {
 	}
 }
 
-// conflicts returns the paths of the conflicts that err reports.
+// conflicts returns the paths of the conflicts that err reports, with the reason if that is not
+// the user.
 func conflicts(err error) (paths []string) {
 	clashes, _ := errors.AsType[*files.ConflictError](err)
 	if clashes == nil || !errors.Is(err, fault.Refused) {
 		return nil
 	}
 	for _, c := range clashes.Conflicts {
+		if c.Why != files.ByUser {
+			c.Path += ":" + c.Why
+		}
 		paths = append(paths, c.Path)
 	}
 	return paths
@@ -104,12 +108,18 @@ func TestRestoreTurns(t *testing.T) {
 			ref := s.turn(true, "a", "1")
 			s.turn(false, "b", "1")
 			return ref
-		}, "!b"},
+		}, "!b:no_end"},
 		{"a turn that was stopped before the next one", func(s *shelf) string {
 			ref := s.turn(false, "a", "1")
 			s.turn(true, "b", "1")
 			return ref
-		}, "k=kept"},
+		}, "!a:no_end"},
+		{"after one that was stopped", func(s *shelf) string {
+			s.turn(false, "a", "1")
+			s.put("mine", "1")
+			ref := s.turn(true, "a", "2", "b", "1")
+			return ref
+		}, "a=1 k=kept mine=1"},
 		{"another conversation changed something else", func(s *shelf) string {
 			ref := s.turn(true, "a", "1")
 			s.conversation("Other")
@@ -121,7 +131,7 @@ func TestRestoreTurns(t *testing.T) {
 			s.conversation("Other")
 			s.turn(true, "a", "2")
 			return ref
-		}, "!a"},
+		}, "!a:other_conversation"},
 		{"a branch of the conversation changed the same", func(s *shelf) string {
 			ref := s.turn(true, "a", "1")
 			if _, err := s.Branch(s.Context(), "HEAD", workspace.SnapshotOptions{}); err != nil {

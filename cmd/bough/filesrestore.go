@@ -163,7 +163,7 @@ func whyKept(k files.Kept) string {
 		"ignored":         "an ignore rule matches it",
 		"forgotten":       "its earlier content was deleted permanently",
 		"not_empty":       "something in it stays",
-		"blocked":         "a path above it is not a folder",
+		"blocked":         "a path above it stays",
 		"changed":         "another program changed it meanwhile",
 		"locked":          "another program has it open",
 		"denied":          "the system refused the change",
@@ -191,7 +191,14 @@ func (p *program) printConflicts(w io.Writer, list []files.Conflict) {
 
 // conflicting says what changed at a path of a conflict: in the folder, and by the restore.
 func conflicting(c files.Conflict) string {
-	return fmt.Sprintf("%s since, would be %s", did(c.Base, c.Yours), did(c.Yours, c.Theirs))
+	would := "would be " + did(c.Yours, c.Theirs)
+	switch c.Why {
+	case files.NoEnd:
+		return "changed by a turn without an end or by you, " + would
+	case files.ByOther:
+		return "changed by another conversation too, " + would
+	}
+	return did(c.Base, c.Yours) + " since, " + would
 }
 
 // did says what happened from one version of a path to another.

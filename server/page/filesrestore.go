@@ -211,6 +211,10 @@ func (p *restorePage) list(title string, n int, at func(i int) plannedPath) {
 func conflictText(k files.Conflict) string {
 	text := "changed since"
 	switch {
+	case k.Why == files.NoEnd:
+		text = "changed by a turn without an end or by you"
+	case k.Why == files.ByOther:
+		text = "changed by another conversation too"
 	case k.Yours == nil:
 		text = "deleted since"
 	case k.Base == nil:
@@ -236,7 +240,7 @@ func keptText(why string) string {
 	case "not_empty":
 		return "something in it stays"
 	case "blocked":
-		return "a path above it is not a folder"
+		return "a path above it stays"
 	}
 	return cmp.Or(leftText(why), why)
 }

@@ -53,14 +53,22 @@ type Kept struct {
 }
 
 // A Conflict is a path that the conversation changed, and the user or another conversation
-// too. A version is nil if there is nothing.
+// too, or of which that is unknown. A version is nil if there is nothing.
 type Conflict struct {
 	Path    string   `json:"path"`
 	RawPath []byte   `json:"path_bytes,omitempty"` // see [Raw]
 	Base    *Version `json:"base"`                 // as the conversation left it
 	Yours   *Version `json:"yours"`                // in the folder
 	Theirs  *Version `json:"theirs"`               // in the state
+	Why     string   `json:"why"`                  // [ByUser], [ByOther] or [NoEnd]
 }
+
+// The values of [Conflict.Why].
+const (
+	ByUser  = "yours"              // the user changed it too
+	ByOther = "other_conversation" // another conversation changed it too
+	NoEnd   = "no_end"             // it changed in a turn without an end or after it, by the turn or the user
+)
 
 // A ConflictError reports that files were not brought back because of conflicts.
 type ConflictError struct {

@@ -161,7 +161,7 @@ func (f *Folder) plan(s *states.Store, g *goal, now *scanned, o files.RestoreOpt
 		return nil, err
 	}
 	t := g.timeline
-	t.own, t.other = slices.Clip(t.own), slices.Clip(t.other)
+	t.own, t.unended = slices.Clip(t.own), slices.Clip(t.unended)
 	t.present(now.tree)
 	rules, err := f.rulesOf(s, then, g.target.Tree, now)
 	if err != nil {
@@ -172,7 +172,7 @@ func (f *Folder) plan(s *states.Store, g *goal, now *scanned, o files.RestoreOpt
 	}
 	return restore.Make(restore.Input{
 		Read: now.read, Target: g.target.Tree, Last: t.last.Tree, Present: now.tree,
-		Own: t.own, Other: t.other,
+		Own: t.own, Other: t.other, Unended: t.unended,
 		Left:      slices.Concat(then.Left, now.left, g.left),
 		Ignored:   rules.ignored,
 		More:      func(dir string) bool { return f.hasMore(dir, rules.trees, now.tree) },
@@ -272,7 +272,7 @@ func (f *Folder) resultOf(g *goal, p *restore.Plan) *files.Restore {
 		}
 	}
 	for _, c := range p.Conflicts {
-		r.Conflicts = append(r.Conflicts, files.Conflict{Path: c.Path, RawPath: files.Raw(c.Path), Base: versionAt(c.Base), Yours: versionAt(c.Yours), Theirs: versionAt(c.Theirs)})
+		r.Conflicts = append(r.Conflicts, files.Conflict{Path: c.Path, RawPath: files.Raw(c.Path), Base: versionAt(c.Base), Yours: versionAt(c.Yours), Theirs: versionAt(c.Theirs), Why: c.Why})
 	}
 	r.RawPaths = rawPaths(r)
 	slices.SortFunc(r.Conflicts, func(a, b files.Conflict) int { return cmp.Compare(a.Path, b.Path) })

@@ -9,8 +9,9 @@ import (
 // A timeline says what conversations changed in a folder after a state.
 type timeline struct {
 	own, other []restore.Span
-	last       *states.State // the last one of this conversation
-	open       bool          // its last turn has no end
+	unended    []restore.Span // those of own that are turns without an end
+	last       *states.State  // the last one of this conversation
+	open       bool           // its last turn has no end
 }
 
 // ownConversation is the name of the conversation that goes back, among those of
@@ -23,7 +24,8 @@ const ownConversation = "own"
 //
 // What a conversation changed is between the prompt and the end of a turn. Where a
 // conversation has no such states, it is between one of its states and the next. What changed
-// from an end to the next prompt is the user's. A restore ends a turn, and what it changed
+// from an end to the next prompt is the user's. A turn that was stopped has no end: up to the
+// next prompt, its changes cannot be distinguished from those of the user. A restore ends a turn, and what it changed
 // itself counts as changed by the conversation, unless the next restore gave back exactly what
 // was before. For other conversations only turns count.
 func timelineOf(list []*states.State, target *states.State, conversation func(*states.State) string) timeline {
@@ -63,11 +65,13 @@ func timelineOf(list []*states.State, target *states.State, conversation func(*s
 				t.own, t.last, restores = append(t.own, made.Span), st, append(restores, made)
 			}
 		case name == ownConversation:
-			if kind != users {
-				t.own = append(t.own, restore.Span{From: w.from.Tree, To: st.Tree})
+			if s := (restore.Span{From: w.from.Tree, To: st.Tree}); kind != users {
+				if t.own = append(t.own, s); kind == stopped {
+					t.unended = append(t.unended, s)
+				}
 			}
 			t.last, restores = st, nil
-		case kind == turn:
+		case kind == turn || kind == stopped:
 			t.other = append(t.other, restore.Span{From: w.from.Tree, To: st.Tree})
 		}
 	}
@@ -86,12 +90,11 @@ type restored struct {
 // undoneBy reports whether the span of the next restore gave back exactly what was before.
 func (r restored) undoneBy(s restore.Span) bool { return r.From == s.To && r.To == s.From }
 
-// present completes t with what the folder has now. What an open turn changed cannot be
-// distinguished from what the user did, so it is both.
+// present completes t with what the folder has now.
 func (t *timeline) present(tree pack.ID) {
 	if t.open {
 		s := restore.Span{From: t.last.Tree, To: tree}
-		t.own, t.other = append(t.own, s), append(t.other, s)
+		t.own, t.unended = append(t.own, s), append(t.unended, s)
 	}
 }
 
@@ -116,6 +119,7 @@ const (
 	users   spanKind = iota
 	between          // the conversation, as far as is known
 	turn             // a turn of it
+	stopped          // a turn of it without an end, and perhaps the user after it
 )
 
 // step goes to the next state, and says who changed what is between. before says that it is
@@ -134,6 +138,8 @@ func (w *walk) step(st *states.State, before bool) (kind spanKind) {
 		return users
 	case st.Since != "":
 		return between
+	case st.At == states.Prompt && w.from.At == states.Prompt:
+		return stopped
 	case st.At == states.End || mode == running:
 		return turn
 	case st.At == states.Prompt && mode == idle:

@@ -50,6 +50,9 @@ func told(story string) string {
 	if len(t.other) > 0 {
 		out += " other " + text(t.other)
 	}
+	if len(t.unended) > 0 {
+		out += " unended " + text(t.unended)
+	}
 	if t.open {
 		out += " open"
 	}
@@ -67,7 +70,10 @@ func TestTimeline(t *testing.T) {
 		{"a state in a turn", "op! om oe", "0-1 1-2 last 2"},
 		{"a state between turns", "op! oe om op oe", "0-1 3-4 last 4"},
 		{"the first prompt", "om! op oe", "0-1 1-2 last 2"},
-		{"a turn without an end", "op! op oe", "0-1 1-2 last 2"},
+		{"a turn without an end", "op! op oe", "0-1 1-2 last 2 unended 0-1"},
+		{"two of them", "oe! op op op oe", "1-2 2-3 3-4 last 4 unended 1-2 2-3"},
+		{"one with a state in it", "op! oc op oe", "0-1 1-2 2-3 last 3"},
+		{"one of another conversation", "om! yp yp ye om", "0-4 last 4 other 1-2 2-3"},
 		{"a turn without a prompt", "op! oe oe", "0-1 1-2 last 2"},
 		{"the last turn is open", "op! oe op", "0-1 last 2 open"},
 		{"only an open turn", "op!", "last 0 open"},

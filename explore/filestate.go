@@ -91,6 +91,7 @@ func (x *Explorer) adoptFiles(ctx context.Context, e *Exploration, b *Branch, o 
 	if err != nil {
 		return nil, err
 	}
+	ctx = context.WithoutCancel(ctx) // the files have changed
 	if e.Agent != "" {
 		if err := x.moveHead(ctx, e, node); err != nil {
 			return nil, err

@@ -86,7 +86,7 @@ type RestoredFiles struct {
 // RestoredFilesOf returns the document of files that were brought back.
 func RestoredFilesOf(ctx context.Context, w *workspace.Workspace, r *files.Restore) *RestoredFiles {
 	out := &RestoredFiles{Files: r}
-	if pos, err := w.Head(ctx); err == nil && pos != nil {
+	if pos, err := w.Head(context.WithoutCancel(ctx)); err == nil && pos != nil { // what was done is said, also after an interrupt
 		out.Head, out.ReadOnly = &pos.Head, pos.ReadOnly
 	}
 	return out

@@ -58,6 +58,9 @@ func (e *MissingError) Error() string {
 // when all is done, until the caller removes it: what the caller does meanwhile can be
 // completed by the one who finds it. If the plan has no changes, there is no journal.
 //
+// Apply stops with an error if ctx ends before the stage is complete. After that ctx does not
+// matter.
+//
 // An error means that nothing changed if [Journal.Pending] reports false, else that the rest
 // is left to Resume.
 func Apply(ctx context.Context, folder *os.Root, j Journal, store Store, plan *Plan, note []byte) (*Report, error) {
@@ -95,6 +98,11 @@ func (a *applying) apply(ctx context.Context, j Journal, store Store, plan *Plan
 		return nil, errors.Join(err, a.discard(j, r.Stage))
 	}
 	defer a.stage.Close()
+	if j.Begin != nil {
+		if err := j.Begin(); err != nil {
+			return nil, errors.Join(err, a.discard(j, r.Stage))
+		}
+	}
 	r.Staged, r.Note = true, note
 	if err := j.write(r); err != nil {
 		return nil, err

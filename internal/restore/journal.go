@@ -20,11 +20,15 @@ import (
 type Journal struct {
 	Root *os.Root // of the store
 	Name string
+
+	// Begin, if not nil, is called by [Apply] when all is staged, just before the restore exists.
+	// After an error it does not.
+	Begin func() error
 }
 
 // JournalOf returns the journal of the folder with an ID in a workspace.
 func JournalOf(workspace *os.Root, folder string) Journal {
-	return Journal{workspace, "states/restore-" + folder + ".journal"}
+	return Journal{Root: workspace, Name: "states/restore-" + folder + ".journal"}
 }
 
 // Note returns what the caller of [Apply] had to know when the restore is complete. It is nil

@@ -20,7 +20,11 @@ import (
 // A Held is a folder whose lock a process has.
 type Held struct {
 	*Folder
+	// Ctx is the context for a restore. It ends with that of the caller, unless files have begun
+	// to change.
+	Ctx    context.Context
 	w      *store.Store
+	ctx    *lasting
 	unlock func()
 	draft  *draft // of the state before a restore, nil if it was used
 	made   *made  // the restore that was made
@@ -105,9 +109,10 @@ func hold(ctx context.Context, w *store.Store, f *Folder, verb string) (*Held, e
 	if err != nil {
 		return nil, err
 	}
-	h := &Held{Folder: f, w: w, unlock: unlock}
+	h := &Held{Folder: f, w: w, ctx: newLasting(ctx), unlock: unlock}
+	h.Ctx = h.ctx
 	if err := h.settle(ctx); err != nil {
-		unlock()
+		h.Release()
 		return nil, err
 	}
 	return h, nil
@@ -118,6 +123,7 @@ func (h *Held) Release() {
 	if h.draft != nil {
 		h.draft.close()
 	}
+	h.ctx.release()
 	h.unlock()
 }
 
@@ -236,6 +242,7 @@ func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOpti
 	}
 	defer folder.Close()
 	j := h.journal(tx.View.Root)
+	j.Begin = h.ctx.keep
 	report, err := restore.Apply(tx.View.Ctx, folder, j, contents{s}, plan, m.pending.encode())
 	if err != nil {
 		return h.failed(s, j, before, err)

@@ -62,7 +62,9 @@ func (h *Held) settle(ctx context.Context) error {
 	if is, err := j.Pending(); err != nil || !is {
 		return err
 	}
-	noted, err := store.Update(ctx, h.w, operation.Operation{Verb: "restore"}, func(tx *store.Tx) (bool, error) { return h.complete(tx) })
+	l := newLasting(ctx)
+	defer l.release()
+	noted, err := store.Update(l, h.w, operation.Operation{Verb: "restore"}, func(tx *store.Tx) (bool, error) { return h.complete(tx, l.keep) })
 	if err != nil || !noted {
 		return err
 	}
@@ -70,8 +72,8 @@ func (h *Held) settle(ctx context.Context) error {
 }
 
 // complete completes an interrupted restore in tx, and reports whether its journal must be
-// removed after the commit.
-func (h *Held) complete(tx *store.Tx) (noted bool, err error) {
+// removed after the commit. It calls begin before it changes files.
+func (h *Held) complete(tx *store.Tx, begin func() error) (noted bool, err error) {
 	j := h.journal(tx.View.Root)
 	note, err := j.Note()
 	if err != nil {
@@ -82,6 +84,9 @@ func (h *Held) complete(tx *store.Tx) (noted bool, err error) {
 		return false, err
 	}
 	defer folder.Close()
+	if err := begin(); err != nil {
+		return false, err
+	}
 	if _, err := restore.Resume(folder, j); err != nil {
 		return false, err
 	}

@@ -27,6 +27,14 @@ func (t *takingBack) hold(ctx context.Context, w *store.Store, id string) (err e
 	return err
 }
 
+// ctx returns the context for changes: that of the folder that is locked, else ctx.
+func (t *takingBack) ctx(ctx context.Context) context.Context {
+	if t.held != nil {
+		return t.held.Ctx
+	}
+	return ctx
+}
+
 func (t *takingBack) release() {
 	if t.held != nil {
 		t.held.Release()

@@ -46,12 +46,12 @@ func takeBack(ctx context.Context, w *store.Store, verb string, o history.UndoOp
 	}
 	defer func() { t.release() }()
 	for more := true; more; more = len(t.targets) > 0 {
-		next, err := store.Locked(ctx, w, operation.Operation{Verb: verb}, store.Mode{}, t.flush)
+		next, err := store.Locked(t.ctx(ctx), w, operation.Operation{Verb: verb}, store.Mode{}, t.flush)
 		for locked, ok := errors.AsType[*lockError](err); ok; locked, ok = errors.AsType[*lockError](err) {
 			if err := t.hold(ctx, w, locked.id); err != nil {
 				return nil, err
 			}
-			next, err = store.Locked(ctx, w, operation.Operation{Verb: verb}, store.Mode{}, t.flush)
+			next, err = store.Locked(t.ctx(ctx), w, operation.Operation{Verb: verb}, store.Mode{}, t.flush)
 		}
 		if next != nil {
 			t = next

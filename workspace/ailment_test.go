@@ -308,7 +308,7 @@ func interruptedRestore(s *space) (journal, dir string) {
 	if err := json.Unmarshal([]byte(s.read("states/folders.json")), &known); err != nil {
 		s.t.Fatal(err)
 	}
-	journal = "states/restore-" + known.Folders[0].ID + ".journal"
+	journal = "states/restoring/" + known.Folders[0].ID + ".journal"
 	s.write(journal, fmt.Sprintf(`{"stage":".restore-x.bough-tmp","staged":true,"operations":0,"note":{"verb":"restore files","before":%q,"to":%[1]q}}`+"\n", st.ID))
 	return journal, st.Dir
 }

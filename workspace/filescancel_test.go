@@ -66,7 +66,7 @@ func TestCanceledRestore(t *testing.T) {
 				stop()
 				cancel()
 				after := outcome{s.has(), s.head(), s.newest()}
-				journals, _ := filepath.Glob(filepath.Join(s.base, "ws", "states", "*.journal"))
+				journals, _ := filepath.Glob(filepath.Join(s.base, "ws", "states", "restoring", "*.journal"))
 				switch {
 				case len(journals) > 0:
 					t.Errorf("canceled at step %d: %q is left, %v", k, journals, err)

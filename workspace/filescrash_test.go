@@ -366,7 +366,7 @@ func (c *filesCrash) judge(tree crashdisk.Tree, done, mend bool) string {
 	if err != nil || !report.OK {
 		return fmt.Sprintf("no repair: %+v, %v", report, err)
 	}
-	journals, _ := filepath.Glob(filepath.Join(s.base, "ws", "states", "*.journal"))
+	journals, _ := filepath.Glob(filepath.Join(s.base, "ws", "states", "restoring", "*.journal"))
 	stages, _ := filepath.Glob(filepath.Join(s.dir(), ".restore-*"))
 	if len(journals)+len(stages) > 0 {
 		return fmt.Sprintf("%q are left", slices.Concat(journals, stages))
@@ -476,7 +476,7 @@ func TestUndoOfInterruptedRestore(t *testing.T) {
 		if err == nil && n <= k {
 			return
 		}
-		journals := filepath.Join(s.base, "ws", "states", "*.journal")
+		journals := filepath.Join(s.base, "ws", "states", "restoring", "*.journal")
 		exists := false
 		if names, _ := filepath.Glob(journals); len(names) > 0 {
 			data, err := os.ReadFile(names[0])

@@ -104,6 +104,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/internal/eraser"
+	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
@@ -206,7 +207,7 @@ func Open(ctx context.Context, dir string, opts *Options) (_ *Workspace, err err
 	if opts != nil {
 		o = store.Options(*opts)
 	}
-	return &Workspace{store.New(abs, o, eraser.CompleteForget)}, nil
+	return &Workspace{store.New(abs, o, store.Recovery{Forget: eraser.CompleteForget, Restores: folders.CompleteFirst})}, nil
 }
 
 // Dir returns the absolute path of the workspace.

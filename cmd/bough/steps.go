@@ -17,6 +17,7 @@ func phrases() map[fault.Action]string {
 		fault.ChooseFolder:        "give a project folder, with --dir or by going there",
 		fault.ChooseWorkspace:     "select one with -w, or create one with 'bough new' or 'bough import'",
 		fault.CloseClarifications: "--kind clarification_closed closes it",
+		fault.CompleteElsewhere:   "'bough -w %s doctor --fix' completes it",
 		fault.CompleteRestore:     "the next state or restore of the folder completes it, and so does 'bough doctor --fix'",
 		fault.ContinueTurn:        "'bough agent chat %s --retry' continues the turn",
 		fault.ContinueUndo:        "'bough %s' continues",

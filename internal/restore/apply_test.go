@@ -371,6 +371,9 @@ func TestDamagedJournal(t *testing.T) {
 	d := newDesk(t, state{"a": "f644 1"})
 	const stage = `{"stage":".restore-x.bough-tmp","staged":true,"operations":1}` + "\n"
 	line := fmt.Sprintf("f 644 1 %v a\x00", pack.IDOf([]byte("1")))
+	if err := d.journal.Root.MkdirAll(restore.JournalDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, text := range []string{
 		"", "{}", `{"stage":"a","staged":true}`, `{"stage":"../.restore-x.bough-tmp"}`, stage, stage + "remove\x00a\x00", stage + "remove\x00../a\x00" + line + "\x00",
 		stage + "burn\x00a\x00" + line + "\x00", stage + "remove\x00a\x00" + line[1:] + "\x00", stage + "remove\x00a\x00" + line + "\x00x",

@@ -26,9 +26,49 @@ type Journal struct {
 	Begin func() error
 }
 
+// JournalDir is the folder of the journals in a workspace. It exists only while there are some.
+const JournalDir = "states/restoring"
+
+const journalSuffix = ".journal"
+
 // JournalOf returns the journal of the folder with an ID in a workspace.
 func JournalOf(workspace *os.Root, folder string) Journal {
-	return Journal{Root: workspace, Name: "states/restore-" + folder + ".journal"}
+	return Journal{Root: workspace, Name: JournalDir + "/" + folder + journalSuffix}
+}
+
+// Journals returns the IDs of the folders that have a journal in a workspace.
+func Journals(workspace *os.Root) (folders []string, err error) {
+	entries, err := durable.ReadDir(workspace, JournalDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), journalSuffix); ok {
+			folders = append(folders, id)
+		}
+	}
+	return folders, err
+}
+
+// HasJournals reports whether a workspace, whose lock the caller has, has journals. Without one,
+// it removes their folder, and what an interrupted write of a journal left there.
+func HasJournals(workspace *os.Root) (bool, error) {
+	entries, err := durable.ReadDir(workspace, JournalDir)
+	if err != nil {
+		return false, err
+	}
+	var temps []string
+	for _, e := range entries {
+		switch {
+		case strings.HasSuffix(e.Name(), journalSuffix):
+			return true, nil
+		case strings.HasSuffix(e.Name(), durable.TempSuffix):
+			temps = append(temps, JournalDir+"/"+e.Name())
+		}
+	}
+	err = durable.Remove(workspace, temps...)
+	durable.RemoveEmpty(workspace, JournalDir)
+	return false, err
 }
 
 // Note returns what the caller of [Apply] had to know when the restore is complete. It is nil
@@ -45,7 +85,13 @@ func (j Journal) Note() ([]byte, error) {
 }
 
 // Remove ends a restore that had a note.
-func (j Journal) Remove() error { return durable.Remove(j.Root, j.Name) }
+func (j Journal) Remove() error {
+	err := durable.Remove(j.Root, j.Name)
+	if err == nil {
+		durable.RemoveEmpty(j.Root, path.Dir(j.Name)) // fails if there are others
+	}
+	return err
+}
 
 // ErrPending reports that an interrupted restore must be resumed first.
 var ErrPending = errors.New("an interrupted restore is not complete")
@@ -226,7 +272,18 @@ func (j Journal) read() (*record, error) {
 	return r, nil
 }
 
-func (j Journal) write(r *record) error {
-	_, err := durable.Replace(j.Root, j.Name, durable.Bytes(r.encode()))
+func (j Journal) write(r *record) (err error) {
+	dir := path.Dir(j.Name)
+	for range 3 { // another process may remove the folder, which is empty
+		if err = durable.MakeDir(j.Root, dir); err != nil {
+			return err
+		}
+		if _, err = durable.Replace(j.Root, j.Name, durable.Bytes(r.encode())); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err == nil && !r.Staged { // whoever made the folder may have been interrupted
+		err = durable.SyncNames(j.Root, path.Dir(dir))
+	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -157,7 +158,13 @@ func (a *applying) discard(j Journal, name string) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return durable.Remove(j.Root, j.Name)
+	return j.Remove()
+}
+
+// Stages returns the paths of the stages in a folder.
+func Stages(dir string) []string {
+	list, _ := filepath.Glob(filepath.Join(dir, stagePrefix+"*"+durable.TempSuffix)) // the pattern is valid
+	return list
 }
 
 func (a *applying) removeStage(name string) error {

@@ -23,6 +23,7 @@ const (
 	ChooseFolder        Action = "choose_folder"
 	ChooseWorkspace     Action = "choose_workspace"
 	CloseClarifications Action = "close_clarifications"
+	CompleteElsewhere   Action = "complete_elsewhere" // the folder of a workspace
 	CompleteRestore     Action = "complete_restore"
 	ContinueTurn        Action = "continue_turn"
 	ContinueUndo        Action = "continue_undo"

@@ -85,6 +85,7 @@ func fix(ctx context.Context, w *store.Store, examine examiner) (*doctor.Report,
 	if err != nil {
 		return &doctor.Report{Problems: completed}, err
 	}
+	w = w.Restoring()
 	mended, err := store.Locked(ctx, w, op, store.Mode{Every: true}, func(tx *store.Tx) ([]doctor.Problem, error) { return mendSessions(tx) })
 	mended = append(completed, mended...)
 	if err != nil {

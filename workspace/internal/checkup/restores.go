@@ -3,9 +3,8 @@ package checkup
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
-	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/restore"
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/internal/folders"
@@ -15,7 +14,7 @@ import (
 // completeRestores completes interrupted restores of folders. Their locks must be acquired
 // before that of the workspace.
 func completeRestores(ctx context.Context, w *store.Store) (problems []doctor.Problem, err error) {
-	done, err := folders.Complete(ctx, w, "doctor --fix")
+	done, _, err := folders.Complete(ctx, w, "doctor --fix")
 	for _, u := range done {
 		problems = append(problems, doctor.Problem{Kind: doctor.UnfinishedRestore, Path: u.Journal, Detail: "a restore of " + u.Dir + " was interrupted", Fixed: true})
 	}
@@ -36,7 +35,7 @@ func (d *checkup) restores() error {
 		switch {
 		case u.Damage != nil:
 			detail += "; the journal is damaged: " + u.Damage.Error()
-			if stages, _ := filepath.Glob(filepath.Join(u.Dir, ".restore-*"+durable.TempSuffix)); len(stages) > 0 {
+			if stages := restore.Stages(u.Dir); u.Dir != "" && len(stages) > 0 {
 				detail += "; what it moved is in " + stages[0]
 			}
 			if d.repairs() {

@@ -99,6 +99,7 @@ func present(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
 			Hint: "it was renamed, removed or replaced", Next: fault.Do(fault.SnapFolder),
 		}
 	}
+	f.Identity = identity // the device may have another number since
 	return f, err
 }
 
@@ -156,19 +157,29 @@ func (f *Folder) check() error {
 // lockDir is the folder of locks in the user's data.
 const lockDir = "folders"
 
-// lock acquires the lock of the folder, which lies with the user's data, because several
-// workspaces can have states of one folder. It must be acquired before that of a workspace.
-func (f *Folder) lock(ctx context.Context, w *store.Store, verb string) (unlock func(), err error) {
+// lockRoot opens the folder of the user's data that has the locks of folders.
+func lockRoot(w *store.Store) (*os.Root, error) {
 	dir := w.Opts.UserState
 	if dir == "" {
 		dir = filepath.Join(w.Dir, store.StateDir)
 	}
-	root, err := durable.MakeRoot(dir)
+	return durable.MakeRoot(dir)
+}
+
+// lockName returns the folder of the lock of f.
+func (f *Folder) lockName() string {
+	return fmt.Sprintf("%s/%x-%x", lockDir, f.Identity.Device, f.Identity.File)
+}
+
+// lock acquires the lock of the folder, which lies with the user's data, because several
+// workspaces can have states of one folder. It must be acquired before that of a workspace.
+func (f *Folder) lock(ctx context.Context, w *store.Store, verb string) (unlock func(), err error) {
+	root, err := lockRoot(w)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	name := fmt.Sprintf("%s/%x-%x", lockDir, f.Identity.Device, f.Identity.File)
+	name := f.lockName()
 	if err := store.MakeLock(root, name); err != nil {
 		return nil, err
 	}

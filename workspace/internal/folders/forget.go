@@ -32,7 +32,7 @@ func Forget(ctx context.Context, w *store.Store, dir, name string, o files.Forge
 		return nil, err
 	}
 	defer h.Release()
-	return store.Update(ctx, w, operation.Operation{Verb: "files forget"}, func(tx *store.Tx) (*files.Forgotten, error) {
+	return store.Update(ctx, h.w, operation.Operation{Verb: "files forget"}, func(tx *store.Tx) (*files.Forgotten, error) {
 		found, err := f.contents(tx.View, name, false)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package folders
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,9 +110,9 @@ func hold(ctx context.Context, w *store.Store, f *Folder, verb string) (*Held, e
 	if err != nil {
 		return nil, err
 	}
-	h := &Held{Folder: f, w: w, ctx: newLasting(ctx), unlock: unlock}
+	h := &Held{Folder: f, w: w.Restoring(), ctx: newLasting(ctx), unlock: unlock}
 	h.Ctx = h.ctx
-	if err := h.settle(ctx); err != nil {
+	if err := cmp.Or(h.settle(ctx), f.checkNotice(w)); err != nil {
 		h.Release()
 		return nil, err
 	}
@@ -242,7 +243,7 @@ func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOpti
 	}
 	defer folder.Close()
 	j := h.journal(tx.View.Root)
-	j.Begin = h.ctx.keep
+	j.Begin = func() error { return cmp.Or(h.announce(h.w), h.ctx.keep()) }
 	report, err := restore.Apply(tx.View.Ctx, folder, j, contents{s}, plan, m.pending.encode())
 	if err != nil {
 		return h.failed(s, j, before, err)
@@ -332,5 +333,13 @@ func (h *Held) Conclude(err error) error {
 		return err
 	}
 	defer root.Close()
-	return h.journal(root).Remove()
+	return h.end(h.journal(root))
+}
+
+// end removes the journal of a restore that is complete, and its notice.
+func (h *Held) end(j restore.Journal) error {
+	if err := j.Remove(); err != nil {
+		return err
+	}
+	return h.checkNotice(h.w)
 }

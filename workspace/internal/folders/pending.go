@@ -26,10 +26,11 @@ type pending struct {
 	Before   string          `json:"before"` // IDs of states
 	To       string          `json:"to"`
 	Head     *store.HeadMove `json:"head,omitempty"`
+	After    operation.Seq   `json:"after"` // the newest operation when the restore began
 }
 
 func pendingOf(tx *store.Tx, before string, target *states.State) *pending {
-	return &pending{tx.Op.Verb, tx.Op.Args, tx.Op.Sessions, tx.Op.Undoes, before, target.ID, tx.HeadMove}
+	return &pending{tx.Op.Verb, tx.Op.Args, tx.Op.Sessions, tx.Op.Undoes, before, target.ID, tx.HeadMove, tx.Seq}
 }
 
 func (p *pending) encode() []byte {
@@ -68,14 +69,14 @@ func (h *Held) settle(ctx context.Context) error {
 	if err != nil || !noted {
 		return err
 	}
-	return j.Remove()
+	return h.end(j)
 }
 
 // complete completes an interrupted restore in tx, and reports whether its journal must be
 // removed after the commit. It calls begin before it changes files.
 func (h *Held) complete(tx *store.Tx, begin func() error) (noted bool, err error) {
 	j := h.journal(tx.View.Root)
-	note, err := j.Note()
+	data, err := j.Note()
 	if err != nil {
 		return false, damagedJournal(err)
 	}
@@ -90,15 +91,16 @@ func (h *Held) complete(tx *store.Tx, begin func() error) (noted bool, err error
 	if _, err := restore.Resume(folder, j); err != nil {
 		return false, err
 	}
-	if note == nil {
+	if data == nil {
 		return false, nil
 	}
 	p := &pending{}
-	if err := json.Unmarshal(note, p); err != nil {
+	if err := json.Unmarshal(data, p); err != nil {
 		return false, damagedJournal(fmt.Errorf("%s: %w", j.Name, err))
 	}
-	if logged, err := p.isLogged(tx.View.Root); err != nil || logged {
-		return logged, err
+	since, err := p.since(tx.View.Root)
+	if err != nil || since.logged {
+		return since.logged, err
 	}
 	s := open(tx.View.Root)
 	defer s.Close()
@@ -118,10 +120,14 @@ func (h *Held) complete(tx *store.Tx, begin func() error) (noted bool, err error
 	}
 	tx.Op.Verb, tx.Op.Args, tx.Op.Sessions, tx.Op.Undoes = p.Verb, argsOf(p.Args, h.Path, p.Before, p.To), p.Sessions, p.Undoes
 	tx.Op.Files = &operation.Restored{Folder: h.ID, Before: p.Before, After: after.ID}
-	if p.Head != nil {
+	note := "an interrupted restore of " + h.Path + " was completed"
+	switch {
+	case p.Head != nil && since.headMoved:
+		note += "; the head was moved since, and stays"
+	case p.Head != nil:
 		err = tx.RepeatHeadMove(p.Head)
 	}
-	tx.View.Store.Opts.Note("an interrupted restore of " + h.Path + " was completed")
+	tx.View.Store.Opts.Note(note)
 	return true, err
 }
 
@@ -138,11 +144,16 @@ func stateAfter(s *states.Store, before string) (*states.State, error) {
 	return nil, nil
 }
 
-// isLogged reports whether the operation was committed.
-func (p *pending) isLogged(root *os.Root) (bool, error) {
+// A since says what the log has since a restore began.
+type since struct {
+	logged    bool // the operation of the restore
+	headMoved bool // a later one that moved the head, or may have
+}
+
+func (p *pending) since(root *os.Root) (out since, err error) {
 	log, err := operation.Open(root)
 	if err != nil {
-		return false, err
+		return out, err
 	}
 	defer log.Close()
 	for line, err := range log.Newest() {
@@ -150,76 +161,19 @@ func (p *pending) isLogged(root *os.Root) (bool, error) {
 			continue
 		}
 		if err != nil {
-			return false, err
+			return out, err
 		}
 		if line.Files != nil && line.Files.Before == p.Before {
-			return true, nil
+			return since{logged: true}, nil
+		}
+		isHead := func(c operation.Change) bool { return c.File == store.HeadFile }
+		if line.Seq > p.After && (line.Compacted || slices.ContainsFunc(line.Changes, isHead)) {
+			out.headMoved = true
 		}
 	}
-	return false, nil
+	return out, nil
 }
 
 func damagedJournal(err error) error {
 	return &fault.Error{Code: fault.Damaged, Message: err.Error(), Hint: "a restore was interrupted, and its journal is damaged", Next: fault.Do(fault.Examine), Err: err}
-}
-
-// An Unfinished is an interrupted restore.
-type Unfinished struct {
-	ID, Dir string // of the folder
-	Journal string // its path in the workspace
-	Damage  error  // of the journal, nil if it can be read
-	Away    bool   // the folder is not at Dir
-}
-
-// ListUnfinished returns the interrupted restores of a workspace, or those that are in
-// progress.
-func ListUnfinished(root *os.Root) (list []Unfinished, err error) {
-	s := open(root)
-	defer s.Close()
-	known, err := s.Folders()
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range known {
-		j := restore.JournalOf(root, k.ID)
-		is, err := j.Pending()
-		if err != nil {
-			return nil, err
-		}
-		if is {
-			_, damage := j.Note()
-			_, identity, err := states.IdentityOf(k.Path)
-			list = append(list, Unfinished{k.ID, k.Path, j.Name, damage, err != nil || identity.File != k.Identity.File})
-		}
-	}
-	return list, nil
-}
-
-// Complete completes the interrupted restores of a workspace, as far as their folders are
-// there and their journals are not damaged, and returns those that it completed.
-func Complete(ctx context.Context, w *store.Store, verb string) (done []Unfinished, err error) {
-	root, err := w.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	list, err := ListUnfinished(root)
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range list {
-		if u.Damage != nil {
-			continue
-		}
-		h, err := holdID(ctx, w, u.ID, verb)
-		if store.IsNotFound(err) || errors.Is(err, fs.ErrPermission) { // it is not there
-			continue
-		}
-		if err != nil {
-			return done, err
-		}
-		h.Release()
-		done = append(done, u)
-	}
-	return done, nil
 }

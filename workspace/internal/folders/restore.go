@@ -82,7 +82,7 @@ func (f *Folder) restore(ctx context.Context, w *store.Store, op operation.Opera
 	if err != nil {
 		return nil, err
 	}
-	pos, err := store.Update(h.Ctx, w, op, func(tx *store.Tx) (*lines.Position, error) {
+	pos, err := store.Update(h.Ctx, h.w, op, func(tx *store.Tx) (*lines.Position, error) {
 		return read(tx.View, func(r *reading) (*lines.Position, error) {
 			g, p, cut, err := find(r, f)
 			if err != nil {

@@ -139,7 +139,7 @@ func (f *Folder) take(ctx context.Context, w *store.Store, verb string, want Wis
 		return nil, err
 	}
 	defer h.Release()
-	return f.takeLocked(ctx, w, verb, want)
+	return f.takeLocked(ctx, h.w, verb, want)
 }
 
 // takeLocked is take for a caller that holds the lock of the folder, and not that of the

@@ -42,7 +42,7 @@ func BenchmarkWatch(b *testing.B) {
 					}
 				}
 			}
-			w := store.New(b.TempDir(), store.Options{}, nil)
+			w := store.New(b.TempDir(), store.Options{}, store.Recovery{})
 			fo := &following{folder: &Folder{Path: dir}}
 			if fo.folder, err = Find(b.Context(), w, dir); err != nil {
 				b.Fatal(err)

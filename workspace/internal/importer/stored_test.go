@@ -20,7 +20,7 @@ import (
 // withTail returns a workspace with the stored tail of a file, and the folder of tails.
 func withTail(t *testing.T) (w *store.Store, path string, st *storedTails, ts *Tails) {
 	t.Helper()
-	w = store.New(t.TempDir(), store.Options{Now: time.Now, Note: func(string) {}, Progress: func(string, int64, int64) {}, Limit: 10}, nil)
+	w = store.New(t.TempDir(), store.Options{Now: time.Now, Note: func(string) {}, Progress: func(string, int64, int64) {}, Limit: 10}, store.Recovery{})
 	if err := os.Mkdir(filepath.Join(w.Dir, store.StateDir), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/internal/operation"
-	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/folders"
@@ -43,14 +42,18 @@ func (t *takingBack) release() {
 }
 
 // completeRestores completes interrupted restores. Until then, the log does not have their
-// operations, and an older one would be the newest.
+// operations, and an older one would be the newest. It refuses one whose journal is damaged. One
+// whose folder is gone is noted.
 func completeRestores(ctx context.Context, w *store.Store, verb string) error {
 	if !store.Is(w.Dir) {
 		return nil
 	}
-	_, err := folders.Complete(ctx, w, verb)
-	if _, damaged := errors.AsType[*states.RecordError](err); damaged {
-		return nil // no restore is known
+	_, left, err := folders.Complete(ctx, w, verb)
+	for _, u := range left {
+		if u.Damage != nil {
+			return u.Refuse()
+		}
+		w.Opts.Note(u.Incomplete())
 	}
 	return err
 }

@@ -44,6 +44,7 @@ func takeBack(ctx context.Context, w *store.Store, verb string, o history.UndoOp
 	if err := completeRestores(ctx, w, verb); err != nil {
 		return nil, err
 	}
+	w = w.Restoring()
 	defer func() { t.release() }()
 	for more := true; more; more = len(t.targets) > 0 {
 		next, err := store.Locked(t.ctx(ctx), w, operation.Operation{Verb: verb}, store.Mode{}, t.flush)

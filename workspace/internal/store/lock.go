@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/restore"
 	"github.com/bough-dev/bough/internal/writelock"
 )
 
@@ -60,12 +62,38 @@ func (tx *Tx) Conclude(err error) error {
 // the lock. If a session file differs from the cache, or another program changes it
 // before the commit, Locked calls f again. It returns the result of the last call. f
 // must not write to captured variables: they would keep values of a discarded call.
+//
+// Interrupted restores of files are completed before, without the lock, because those of
+// folders come first.
 func Locked[T any](ctx context.Context, w *Store, op operation.Operation, m Mode, f func(*Tx) (T, error)) (result T, err error) {
-	err = w.WithLock(ctx, op.Verb, func(root *os.Root) (err error) {
-		result, err = lockedIn(ctx, w, root, op, m, f)
-		return err
-	})
+	unfinished := false
+	run := func(w *Store) error {
+		return w.WithLock(ctx, op.Verb, func(root *os.Root) (err error) {
+			if unfinished = w.hasUnfinished(root); !unfinished {
+				result, err = lockedIn(ctx, w, root, op, m, f)
+			}
+			return err
+		})
+	}
+	if err = run(w); err == nil && unfinished {
+		if err = w.completeRestores(ctx, w, op.Verb); err == nil {
+			err = run(w.Restoring())
+		}
+	}
 	return result, err
+}
+
+// hasUnfinished reports whether w must complete an interrupted restore of files. The caller
+// holds the lock.
+func (w *Store) hasUnfinished(root *os.Root) bool {
+	if w.completeRestores == nil {
+		return false
+	}
+	if _, err := os.Lstat(filepath.Join(w.Dir, restore.JournalDir)); err != nil { // a single call of the system
+		return false
+	}
+	has, err := restore.HasJournals(root)
+	return has && err == nil
 }
 
 // WithLock calls f under the lock, with the folder of the workspace, which must

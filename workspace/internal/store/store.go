@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"crypto/rand"
 	"io"
 	"time"
@@ -49,7 +50,8 @@ type Store struct {
 	// Confined lets only the registered folders of the machine be used.
 	Confined bool
 
-	completeForget func(*Tx) error // executes the plan of an interrupted forget
+	completeForget   func(*Tx) error // executes the plan of an interrupted forget
+	completeRestores func(ctx context.Context, w *Store, verb string) error
 }
 
 const (
@@ -58,9 +60,25 @@ const (
 	HeadFile = "head.json"
 )
 
-// New returns the store of the workspace in dir, an absolute path. The
-// recovery calls completeForget if a forget was interrupted.
-func New(dir string, o Options, completeForget func(*Tx) error) *Store {
+// A Recovery completes what only engines above the store can complete.
+type Recovery struct {
+	// Forget is called by the recovery if a forget was interrupted.
+	Forget func(*Tx) error
+	// Restores is called by a writer, without the lock, if a restore of files was interrupted.
+	// It notes those that it cannot complete. An error is that of ctx.
+	Restores func(ctx context.Context, w *Store, verb string) error
+}
+
+// Restoring returns w for a caller that completes interrupted restores itself, because it holds
+// the lock of a folder.
+func (w *Store) Restoring() *Store {
+	s := *w
+	s.completeRestores = nil
+	return &s
+}
+
+// New returns the store of the workspace in dir, an absolute path.
+func New(dir string, o Options, r Recovery) *Store {
 	if o.Limit <= 0 {
 		o.Limit = 1000
 	}
@@ -85,6 +103,6 @@ func New(dir string, o Options, completeForget func(*Tx) error) *Store {
 	return &Store{
 		Dir: dir, Opts: o, Memory: &sessions.Memory{}, packed: &index.PackedCache{}, uuids: &uuids{}, tasks: &taskLog{},
 		tree: &lastTree{}, Live: &live{}, Spool: 8 << 20, Tidy: tidyBytes,
-		turn: make(chan struct{}, 1), completeForget: completeForget,
+		turn: make(chan struct{}, 1), completeForget: r.Forget, completeRestores: r.Restores,
 	}
 }

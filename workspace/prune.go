@@ -26,6 +26,10 @@ type PruneOptions struct {
 	// packs to rewrite only if messages were deleted, or if a pack that the checkpoint uses has
 	// messages that are not compressed.
 	After session.ID
+
+	// States prunes only the states of folders, if they take more than [Options.FilesLimit], and
+	// merges their packs if they are many, as [files.SnapOptions.KeepOld] postpones it.
+	States bool
 }
 
 // A PruneDecision is an automatic checkpoint, and whether a prune keeps it.
@@ -58,6 +62,10 @@ const (
 // taken at the same messages, and the oldest ones if all states together are larger than
 // [Options.FilesLimit]; undo does not bring states back.
 func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*PruneResult, error) {
+	if o.States && !o.DryRun {
+		removed, err := folders.PrunePostponed(ctx, w.store)
+		return &PruneResult{Checkpoints: []PruneDecision{}, States: removed}, store.Explained(err)
+	}
 	return prune(ctx, w.store, o, packedTo{auto: o.After != ""})
 }
 

@@ -191,6 +191,62 @@ func TestPruneStatesOfOperations(t *testing.T) {
 	}
 }
 
+// TestPruneClockRanBackwards: what undo needs stays although a later operation has an earlier
+// time.
+func TestPruneClockRanBackwards(t *testing.T) {
+	t.Parallel()
+	b := newBounded(t, checkpoint.Retention{})
+	id := b.new("Bread")
+	for range 3 {
+		b.snap("", "restore")
+	}
+	now := b.now
+	for i, at := range []time.Time{now, now.AddDate(0, -1, 0)} {
+		b.now = at
+		if _, err := b.Line(id).AddEvent(t.Context(), b.states[i], nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.now = now.AddDate(0, 0, 1)
+	b.open(b.Dir(), 1)
+	if _, err := b.Prune(t.Context(), workspace.PruneOptions{}); err != nil || b.left() != "0 2" {
+		t.Errorf("the states are %s, %v", b.left(), err)
+	}
+}
+
+// TestPostponedPrune: a state that is taken in a hurry removes none and merges no packs, and says
+// whether that is due; the prune that is made later does both.
+func TestPostponedPrune(t *testing.T) {
+	t.Parallel()
+	b := newBounded(t, checkpoint.Retention{})
+	for range 4 {
+		b.snap("", "end")
+	}
+	take := func() (due bool) {
+		t.Helper()
+		st, err := b.Folder(b.dir).Snap(t.Context(), "", files.SnapOptions{At: "end", KeepOld: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.states = append(b.states, st.ID)
+		return st.PruneDue
+	}
+	if take() {
+		t.Error("a prune is due, and there is room")
+	}
+	b.open(b.Dir(), b.size()-1)
+	if due := take(); !due || b.left() != "0 1 2 3 4 5" {
+		t.Errorf("due is %t, and the states are %s", due, b.left())
+	}
+	done, err := b.Prune(t.Context(), workspace.PruneOptions{States: true})
+	if err != nil || len(done.States) == 0 || strings.HasPrefix(b.left(), "0") || b.size() > b.opts.FilesLimit {
+		t.Errorf("the prune removes %+v, %v; the states are %s", done, err, b.left())
+	}
+	if take() {
+		t.Error("a prune is due after a prune")
+	}
+}
+
 // TestStatesGoWithCheckpoints: when an automatic checkpoint is deleted from the trash, the
 // automatic states at its message go, unless another session begins there; until then its prune
 // can be undone, with the states.

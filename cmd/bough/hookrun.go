@@ -135,6 +135,9 @@ func (p *program) hookState(c *cli.Context, call *hook.Call, deadline time.Time)
 		return true, nil
 	}
 	call.State = nil
+	if call.PruneStates {
+		return true, nil
+	}
 	if errors.Is(err, fault.Refused) || errors.Is(err, fault.NotFound) {
 		if e := workspace.Explain(err); !hasLogged(w.Dir(), e.Message) {
 			logHook(w.Dir(), e.Message)

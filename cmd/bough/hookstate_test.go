@@ -149,6 +149,32 @@ func TestHookStateLate(t *testing.T) {
 	}
 }
 
+// TestHookPrunesStates: if the states take more than the limit, the hook leaves the prune to the
+// detached process.
+func TestHookPrunesStates(t *testing.T) {
+	h := newHookTest(t)
+	dir := h.project()
+	stop := func(content string) {
+		t.Helper()
+		h.put(dir, "bed", content)
+		_, input := h.claude("Stop", claudeLines(0, 2))
+		h.hook(h.with(input, "cwd", dir), "claude-code", "Stop")
+	}
+	states := func() int { return len(h.bough("files", "ls").Get("states").Array()) }
+	stop("tulips")
+	h.await("the first state", func(string) bool { return states() == 1 })
+	stop("roses")
+	if n := states(); n != 2 {
+		t.Fatalf("%d states", n)
+	}
+	h.bough("config", "files.limit", "1")
+	stop("lilies")
+	h.await("the prune", func(string) bool { return states() == 1 })
+	if h.log() != "" {
+		t.Errorf("the log has %s", h.log())
+	}
+}
+
 // TestHookStateRefused: in a folder that is too wide, hooks do their other work, and say so
 // once in the log.
 func TestHookStateRefused(t *testing.T) {

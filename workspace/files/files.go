@@ -32,6 +32,10 @@ type State struct {
 	Exact    bool       `json:"exact"`     // false if it was taken for an earlier message than the one asked for
 	Late     bool       `json:"late"`      // the scan ended after what it belongs to went on
 	Left     []Left     `json:"left"`      // what it does not hold, sorted by path
+
+	// PruneDue reports whether a prune of the states has something to do; see
+	// [SnapOptions.KeepOld].
+	PruneDue bool `json:"-"`
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -99,6 +103,10 @@ type SnapOptions struct {
 
 	// NoMessage is true if the state belongs to no message, also if there is a head.
 	NoMessage bool
+
+	// KeepOld keeps Snap from removing old states if all take more than the limit, and from merging
+	// packs. [State.PruneDue] says then whether the caller should prune the states later.
+	KeepOld bool
 
 	// Prompt is the id that Claude Code gave to a prompt. The state belongs to the message that
 	// has it in its transcript, as soon as that is imported; the message at the REF is only the

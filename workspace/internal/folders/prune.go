@@ -3,16 +3,12 @@ package folders
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,9 +23,8 @@ import (
 )
 
 const (
-	defaultLimit = 2 << 30            // bytes of the packs
-	undoAge      = 7 * 24 * time.Hour // how long states that undo needs are kept
-	newAge       = 24 * time.Hour     // how long states of temporary folders are kept
+	undoAge = 7 * 24 * time.Hour // how long states that undo needs are kept
+	newAge  = 24 * time.Hour     // how long states of temporary folders are kept
 )
 
 // A Pruning is what a prune of states removes.
@@ -100,17 +95,6 @@ func planPrune(v *store.View, removed []string) (*Pruning, error) {
 	})
 }
 
-// Limit returns the maximum size of the states of a workspace in bytes, 0 if there is no limit.
-func Limit(w *store.Store) int64 {
-	if w.Opts.FilesLimit == 0 {
-		return defaultLimit
-	}
-	return max(w.Opts.FilesLimit, 0)
-}
-
-// exceeds reports whether states of some bytes are more than the limit of a workspace.
-func exceeds(w *store.Store, size int64) bool { return Limit(w) > 0 && size > Limit(w) }
-
 func (p *Pruning) add(r *reading, st *states.State, reason string) {
 	p.Removed = append(p.Removed, files.Pruned{ID: st.ID, Dir: r.paths[st.Folder], Time: store.TimeOf(st.Time), At: string(st.At), Reason: reason})
 }
@@ -131,56 +115,6 @@ func (p *Pruning) Apply(v *store.View) error {
 		err = s.Shrink(v.Ctx, cmp.Or(Limit(v.Store), math.MaxInt64))
 	}
 	return explain(err)
-}
-
-// bound removes states if those of the workspace take more than the limit. A problem is a note:
-// the state that was just taken exists. The caller has no lock of the workspace.
-func bound(ctx context.Context, w *store.Store, root *os.Root, s *states.Store, verb string) {
-	size, err := s.Size()
-	if err == nil && exceeds(w, size) && !isTold(w, root, size) {
-		_, err = store.Update(ctx, w, operation.Operation{Verb: verb}, func(tx *store.Tx) (store.Nothing, error) {
-			return store.Nothing{}, shrink(tx.View, s)
-		})
-	}
-	if err != nil {
-		w.Opts.Note("old states of folders were not removed: " + err.Error())
-	}
-}
-
-// shrink removes states, or tells the user that none can be removed.
-func shrink(v *store.View, s *states.Store) error {
-	p, err := PlanPrune(v, nil)
-	if err == nil {
-		err = p.Apply(v)
-	}
-	if err != nil {
-		return err
-	}
-	size, err := s.Size()
-	if err != nil || !exceeds(v.Store, size) {
-		return err
-	}
-	v.Store.Opts.Note(fmt.Sprintf("the states of folders take %d bytes, and files.limit is %d; no more can be removed: the others are not automatic, or are those of named checkpoints, branches and bookmarks, or undo needs them for a week", size, Limit(v.Store)))
-	return durable.Cache(v.Root, session.CacheDir, toldFile, []byte(strconv.FormatInt(size, 10)))
-}
-
-// toldFile has the size that the user was told about because no state could be removed.
-const toldFile = session.CacheDir + "/" + states.Dir + "/told"
-
-// isTold reports whether the user knows that states of this size are more than the limit:
-// after a note, the next one comes when they have grown by a quarter.
-func isTold(w *store.Store, root *os.Root, size int64) bool {
-	f, err := durable.OpenCache(root, toldFile, 32)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	data, err := io.ReadAll(f)
-	if err != nil {
-		return false
-	}
-	told, err := strconv.ParseInt(string(data), 10, 64)
-	return err == nil && exceeds(w, told) && size < told+told/4
 }
 
 // claims returns all states, oldest first, and which of them are needed.
@@ -280,7 +214,7 @@ func (r *reading) needed() (map[string]bool, error) {
 	week := r.view.Store.Opts.Now().Add(-undoAge)
 	for op := range r.view.Operations(log, &failed) {
 		if at := store.TimeOf(op.Time); !at.IsZero() && at.Before(week) {
-			break
+			continue // their numbers order operations, not their times
 		}
 		name(op.Encode())
 	}

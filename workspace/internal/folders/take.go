@@ -29,6 +29,7 @@ type Wish struct {
 	Prompt  string // see [files.SnapOptions]
 	Link    bool   // note in links.jsonl that the state belongs to Message
 	Secrets bool   // hold files with secrets too
+	KeepOld bool   // see [files.SnapOptions]
 
 	// Temporary says that the folder will be removed: it is not recognized later.
 	Temporary bool
@@ -79,7 +80,7 @@ func Snap(ctx context.Context, w *store.Store, dir, ref string, o files.SnapOpti
 
 // wishOf returns the wish for a state with these options.
 func wishOf(o files.SnapOptions) (Wish, error) {
-	want := Wish{At: cmp.Or(states.Moment(o.At), states.Manual), Prompt: o.Prompt, Link: true, Secrets: o.Secrets, Temporary: o.Temporary}
+	want := Wish{At: cmp.Or(states.Moment(o.At), states.Manual), Prompt: o.Prompt, Link: true, Secrets: o.Secrets, KeepOld: o.KeepOld, Temporary: o.Temporary}
 	if o.Late {
 		want.Late = func() bool { return true }
 	}
@@ -173,11 +174,12 @@ func (f *Folder) takeLocked(ctx context.Context, w *store.Store, verb string, wa
 		if errors.Is(err, states.ErrStale) {
 			continue
 		}
-		if err == nil {
-			bound(ctx, w, root, s, verb)
-		}
-		if err == nil && want.At != states.Prompt { // before a prompt there is no time for that
-			tidy(ctx, w, s, verb)
+		switch {
+		case err != nil:
+		case want.KeepOld:
+			taken.PruneDue = isPruneDue(w, root, s)
+		case want.At != states.Prompt: // before a prompt there is no time for that
+			prune(ctx, w, root, s, verb)
 		}
 		return taken, explain(err)
 	}
@@ -189,20 +191,6 @@ func (f *Folder) takeLocked(ctx context.Context, w *store.Store, verb string, wa
 		return f.commit(ctx, w, s, d, want)
 	})
 	return taken, explain(err)
-}
-
-// tidy merges packs if there are too many. A problem is a note. The caller has no lock of the
-// workspace.
-func tidy(ctx context.Context, w *store.Store, s *states.Store, verb string) {
-	due, err := s.IsScattered()
-	if due && err == nil {
-		_, err = store.Update(ctx, w, operation.Operation{Verb: verb}, func(*store.Tx) (store.Nothing, error) {
-			return store.Nothing{}, s.Tidy(ctx)
-		})
-	}
-	if err != nil {
-		w.Opts.Note("the packs of states were not merged: " + err.Error())
-	}
 }
 
 // draft reads the folder.

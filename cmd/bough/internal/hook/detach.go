@@ -58,7 +58,7 @@ const queueRetry = 100 * time.Millisecond
 // A state of files whose message is known does not wait.
 func (c *Call) RunQueued(ctx context.Context, w *workspace.Workspace, patience time.Duration) error {
 	if c.State != nil && c.ready() {
-		err := c.snap(ctx, w, true)
+		_, err := c.snap(ctx, w, true)
 		c.State = nil
 		if c.Imported && c.Prune == "" {
 			return err

@@ -34,6 +34,8 @@ type Call struct {
 	// Prune, if not empty, is the checkpoint that the call has made, after which it only has
 	// to prune.
 	Prune session.ID `json:"prune,omitempty"`
+	// PruneStates is true if the call has taken a state of files, and only has to prune the states.
+	PruneStates bool `json:"prune_states,omitempty"`
 	// Imported is true if the transcript was imported.
 	Imported bool `json:"imported,omitempty"`
 	// State is the state of files that the call has to take, nil if there is none.
@@ -156,7 +158,7 @@ func isLeft(err error, late bool) bool {
 }
 
 // Run does what is left of the call: it imports the transcript and, before a prompt, makes a
-// checkpoint of its end; prunes; and takes the state of the files.
+// checkpoint of its end; prunes; and takes the state of the files, or prunes those.
 func (c *Call) Run(ctx context.Context, w *workspace.Workspace) (err error) {
 	switch {
 	case c.Prune != "":
@@ -166,7 +168,12 @@ func (c *Call) Run(ctx context.Context, w *workspace.Workspace) (err error) {
 		m, err = c.run(ctx, w, 0)
 		c.State.belongs(m.newest)
 	}
-	return errors.Join(err, c.snap(ctx, w, true))
+	_, failed := c.snap(ctx, w, true)
+	if err = errors.Join(err, failed); c.PruneStates {
+		_, failed := w.Prune(ctx, workspace.PruneOptions{States: true})
+		err = errors.Join(err, failed)
+	}
+	return err
 }
 
 // A made is what an import and a checkpoint made.

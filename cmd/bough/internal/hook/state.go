@@ -46,37 +46,45 @@ func (c *Call) StateFor(ctx context.Context, w *workspace.Workspace, deadline ti
 	}
 	ctx, stop := context.WithDeadline(ctx, deadline)
 	defer stop()
-	done := make(chan error, 1)
+	type result struct {
+		pruneDue bool
+		err      error
+	}
+	done := make(chan result, 1)
 	go func() {
 		defer func() {
 			if r := recover(); r != nil {
-				done <- fmt.Errorf("panic: %v", r)
+				done <- result{err: fmt.Errorf("panic: %v", r)}
 			}
 		}()
-		done <- c.snap(ctx, w, false)
+		due, err := c.snap(ctx, w, false)
+		done <- result{due, err}
 	}()
+	var r result
 	select {
-	case err = <-done:
+	case r = <-done:
 	case <-ctx.Done():
 		select {
-		case err = <-done:
+		case r = <-done:
 		case <-time.After(grace):
-			err = ctx.Err()
+			r.err = ctx.Err()
 		}
 	}
-	return isLeft(err, ctx.Err() != nil), err
+	c.PruneStates = r.pruneDue
+	return isLeft(r.err, ctx.Err() != nil), r.err
 }
 
 // grace is the time in which the work stops after a deadline. What does not stop then ends with
 // the process, which the next writer repairs.
 const grace = 200 * time.Millisecond
 
-// snap takes the state, if there is one to take.
-func (c *Call) snap(ctx context.Context, w *workspace.Workspace, late bool) error {
+// snap takes the state, if there is one to take. Unless it is late, it reports whether the
+// states are to be pruned, and does not do it.
+func (c *Call) snap(ctx context.Context, w *workspace.Workspace, late bool) (pruneDue bool, err error) {
 	if c.State == nil {
-		return nil
+		return false, nil
 	}
-	o := files.SnapOptions{At: "end", Late: late, Within: true}
+	o := files.SnapOptions{At: "end", Late: late, Within: true, KeepOld: !late}
 	if c.event.Before {
 		o.At = "prompt"
 	}
@@ -84,8 +92,9 @@ func (c *Call) snap(ctx context.Context, w *workspace.Workspace, late bool) erro
 		o.Prompt = c.Input.PromptID
 	}
 	o.NoMessage = c.State.Ref == ""
-	if _, err := w.Folder(c.State.Dir).Snap(ctx, c.State.Ref, o); err != nil {
-		return fmt.Errorf("no state of the files was taken: %w", err)
+	st, err := w.Folder(c.State.Dir).Snap(ctx, c.State.Ref, o)
+	if err != nil {
+		return false, fmt.Errorf("no state of the files was taken: %w", err)
 	}
-	return nil
+	return st.PruneDue, nil
 }

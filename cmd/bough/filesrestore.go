@@ -146,6 +146,8 @@ func (p *program) restored(r *files.Restore, dryRun bool) {
 	switch changed := len(r.Written) + len(r.Deleted); {
 	case len(r.Conflicts) > 0:
 		fmt.Fprintf(p.stderr, "Dry run: would be refused because of %s in %s\n", count(len(r.Conflicts), "conflict"), where)
+	case changed == 0 && r.Orphan:
+		fmt.Fprintf(p.stderr, "Nothing to change in %s: the conversation of this state does not exist, so what it changed is unknown; --whole makes the folder exactly the state\n", where)
 	case changed == 0:
 		fmt.Fprintf(p.stderr, "Nothing to change in %s\n", where)
 	case dryRun:

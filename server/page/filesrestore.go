@@ -33,6 +33,7 @@ type restorePage struct {
 	Summary  string
 	Refused  bool // because of conflicts
 	Nothing  bool // no file and not the head
+	Orphan   bool // the state belongs to no conversation that exists
 	Lists    []plannedList
 	Action   string
 	Back     string
@@ -172,6 +173,7 @@ func (p *restorePage) of(r *files.Restore) {
 	changes := len(r.Written) + len(r.Deleted)
 	p.Refused = len(r.Conflicts) > 0
 	p.Nothing = changes == 0 && p.What != withHead
+	p.Orphan = r.Orphan
 	switch {
 	case p.Refused:
 		p.Summary = count(len(r.Conflicts), "conflict")

@@ -38,6 +38,9 @@ type Restore struct {
 	RawPaths  [][]byte   `json:"path_bytes,omitempty"` // those of Written and Deleted that are not valid UTF-8
 	Kept      []Kept     `json:"kept"`
 	Conflicts []Conflict `json:"conflicts"` // in a dry run that would be refused, else empty
+	// Orphan is true if the state belongs to no conversation that exists, so that what one changed
+	// since is unknown, and nothing changes without [RestoreOptions.Whole].
+	Orphan bool `json:"orphan,omitempty"`
 }
 
 // A Kept is a path that differs from the state and stays as it is.

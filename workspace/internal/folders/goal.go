@@ -26,6 +26,8 @@ type goal struct {
 	timeline
 	left []scan.Left // what else says nothing about its file
 	link bool        // the files then are a state of the message of the target
+
+	orphan bool // the target belongs to no conversation that exists
 }
 
 // A scanned is what the folder has just before a restore.
@@ -98,7 +100,7 @@ func (r *reading) goalOf(st *states.State, exact bool, p *store.Place) (*goal, e
 			list = append(list, other)
 		}
 	}
-	return &goal{target: st, exact: exact, timeline: timelineOf(list, st, conversation)}, nil
+	return &goal{target: st, exact: exact, timeline: timelineOf(list, st, conversation), orphan: p == nil}, nil
 }
 
 // conversations returns a function that names the conversation of a state. The one at p has
@@ -259,9 +261,9 @@ func (f *Folder) hasMore(dir string, t trees, state pack.ID) bool {
 }
 
 // resultOf returns what a plan will do, as results have it.
-func (f *Folder) resultOf(g *goal, p *restore.Plan) *files.Restore {
+func (f *Folder) resultOf(g *goal, p *restore.Plan, o files.RestoreOptions) *files.Restore {
 	r := &files.Restore{
-		Dir: f.Path, To: g.target.ID, Exact: g.exact,
+		Dir: f.Path, To: g.target.ID, Exact: g.exact, Orphan: g.orphan && !o.Whole,
 		Written: []string{}, Deleted: []string{}, Kept: keptOf(p.Kept), Conflicts: []files.Conflict{},
 	}
 	for _, c := range p.Changes {

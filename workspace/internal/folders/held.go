@@ -214,7 +214,7 @@ func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOpti
 			return err
 		}
 		if len(plan.Conflicts) > 0 {
-			return &files.ConflictError{Dir: h.Path, Conflicts: h.resultOf(g, plan).Conflicts}
+			return &files.ConflictError{Dir: h.Path, Conflicts: h.resultOf(g, plan, o).Conflicts}
 		}
 		if len(plan.Changes) == 0 && !always {
 			return errSame
@@ -223,13 +223,13 @@ func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOpti
 	}
 	before, err := h.before(tx.View, s, states.State{SessionID: g.target.SessionID, MessageID: g.target.MessageID}, accept)
 	if errors.Is(err, errSame) {
-		h.made = &made{result: h.resultOf(g, plan)}
+		h.made = &made{result: h.resultOf(g, plan, o)}
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	m := &made{result: h.resultOf(g, plan), before: before.ID}
+	m := &made{result: h.resultOf(g, plan, o), before: before.ID}
 	m.result.Before = before.ID
 	if len(plan.Changes) == 0 {
 		m.after = before.ID

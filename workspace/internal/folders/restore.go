@@ -179,7 +179,7 @@ func (f *Folder) preview(ctx context.Context, w *store.Store, o files.RestoreOpt
 			if err != nil {
 				return nil, err
 			}
-			pos = &lines.Position{Files: f.resultOf(g, plan)}
+			pos = &lines.Position{Files: f.resultOf(g, plan, o)}
 			if p != nil {
 				pos.Head = lines.Head{Session: p.SessionID(), Message: session.ID(p.MessageID())}
 				pos.ReadOnly, pos.Adjustment = v.Kind(p.SessionID()) == session.Checkpoint, cut

@@ -281,7 +281,7 @@ var defects = []defect{
 	{"folders that are none", func(s *space) {
 		s.snap()
 		s.write("states/folders.json", "[")
-	}, "damaged_state"},
+	}, "damaged_state fixed"},
 	{"a torn pack of states", func(s *space) {
 		s.snap()
 		data := s.read("states/000001.zst")

@@ -332,6 +332,33 @@ func TestSpecialBits(t *testing.T) {
 	}
 }
 
+// TestReplacedFileIsPlain: a file that is replaced has no bits by which it would run as another
+// user: states do not hold them, and the content is another one. If only its permission bits
+// change, it keeps them.
+func TestReplacedFileIsPlain(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such bits")
+	}
+	s := turn("a:f755 1\nb:f755 1", "a:f755 2\nb:f700 1")
+	d := newDesk(t, s.now)
+	for _, name := range []string{"a", "b"} {
+		full := filepath.Join(d.folder.Name(), name)
+		info, err := os.Lstat(full)
+		if err == nil {
+			err = os.Chmod(full, info.Mode()|fs.ModeSetuid|fs.ModeSetgid)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.apply(s.objects, s.plan(t, restore.Options{}))
+	for name, want := range map[string]fs.FileMode{"a": 0o755, "b": 0o755 | fs.ModeSetuid | fs.ModeSetgid} {
+		if info, err := os.Lstat(filepath.Join(d.folder.Name(), name)); err != nil || info.Mode() != want {
+			t.Errorf("%s has %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
 // TestPending: as long as a restore is not complete, no other one begins; Resume completes it
 // once.
 func TestPending(t *testing.T) {

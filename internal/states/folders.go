@@ -12,8 +12,9 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 )
 
-// foldersFile is a JSON object with the member folders.
-const foldersFile = Dir + "/folders.json"
+// FoldersFile is the path of the list of folders in a workspace, a JSON object with the member
+// folders.
+const FoldersFile = Dir + "/folders.json"
 
 // A Folder is a registered folder.
 type Folder struct {
@@ -33,7 +34,7 @@ type Identity struct {
 
 // Folders returns the registered folders.
 func (s *Store) Folders() ([]Folder, error) {
-	data, err := durable.ReadFile(s.root, foldersFile)
+	data, err := durable.ReadFile(s.root, FoldersFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -42,7 +43,7 @@ func (s *Store) Folders() ([]Folder, error) {
 	}
 	var file struct{ Folders []Folder }
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, &RecordError{foldersFile, 0, err}
+		return nil, &RecordError{FoldersFile, 0, err}
 	}
 	return file.Folders, nil
 }
@@ -113,7 +114,7 @@ func (s *Store) saveFolders(list []Folder) error {
 	if err := durable.MakeDir(s.root, Dir); err != nil {
 		return err
 	}
-	_, err = durable.Replace(s.root, foldersFile, durable.Bytes(data, []byte("\n")))
+	_, err = durable.Replace(s.root, FoldersFile, durable.Bytes(data, []byte("\n")))
 	return err
 }
 

@@ -87,7 +87,7 @@ var Kinds = []KindInfo{
 	{DamagedAgent, "the file of an agent is truncated or malformed", "it is replaced with its last content in the log, if the log has it"},
 	{LostTree, "a tree of an agent is missing", ""},
 	{SharedTree, "two agents own the same tree", ""},
-	{DamagedState, "a file of the states of folders has a damaged part; the other states can be used", "damaged lines are moved to the trash; a pack stays as it is"},
+	{DamagedState, "a file of the states of folders has a damaged part; the other states can be used", "damaged lines are moved to the trash, and the list of folders is rebuilt; a pack stays as it is"},
 	{UnfinishedRestore, "a restore of the files of a folder was interrupted", "it is completed, as by the next state or restore of the folder; a damaged journal is moved to the trash"},
 	{DamagedExploration, "the file of an exploration, or the settings for explorations, cannot be read", ""},
 	{LostAgentHead, "the head of an agent refers to a message that does not exist", "it is moved to the newest leaf of its tree, or of the newest existing tree"},

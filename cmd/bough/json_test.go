@@ -297,7 +297,7 @@ func (s *jsonStory) values() {
 			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: turn.Failed, Error: "e",
 		},
 		"bough restore": lines.Position{Head: lines.Head{Session: "s", Message: "m"}, Files: &files.Restore{
-			Written: []string{}, Deleted: []string{}, RawPaths: [][]byte{{0xff}}, Kept: []files.Kept{{Path: "p", Why: "changed", As: "a"}}, Conflicts: []files.Conflict{},
+			Written: []string{}, Deleted: []string{}, RawPaths: [][]byte{{0xff}}, Kept: []files.Kept{{Path: "p", Why: "changed", As: "a"}}, Conflicts: []files.Conflict{}, Orphan: true,
 		}},
 		"bough queue":  agents.Queue{Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting, Cut: true}}},
 		"bough forget": forget.Result{Session: "s", Sources: []forget.Source{{ID: "i", Last: "m"}}},

@@ -18,7 +18,7 @@ func phrases() map[fault.Action]string {
 		fault.ChooseWorkspace:     "select one with -w, or create one with 'bough new' or 'bough import'",
 		fault.CloseClarifications: "--kind clarification_closed closes it",
 		fault.CompleteElsewhere:   "'bough -w %s doctor --fix' completes it",
-		fault.CompleteRestore:     "the next state or restore of the folder completes it, and so does 'bough doctor --fix'",
+		fault.CompleteRestore:     "the next command that changes the workspace completes it, and so does 'bough doctor --fix'",
 		fault.ContinueTurn:        "'bough agent chat %s --retry' continues the turn",
 		fault.ContinueUndo:        "'bough %s' continues",
 		fault.DeleteTreeFirst:     "'bough agent delete %s' moves a tree to the trash; then 'bough forget %s' deletes it",

@@ -88,7 +88,7 @@ var Kinds = []KindInfo{
 	{LostTree, "a tree of an agent is missing", ""},
 	{SharedTree, "two agents own the same tree", ""},
 	{DamagedState, "a file of the states of folders has a damaged part; the other states can be used", "damaged lines are moved to the trash, and the list of folders is rebuilt; a pack stays as it is"},
-	{UnfinishedRestore, "a restore of the files of a folder was interrupted", "it is completed, as by the next state or restore of the folder; a damaged journal is moved to the trash"},
+	{UnfinishedRestore, "a restore of the files of a folder was interrupted", "it is completed, as by the next command that changes the workspace; a damaged journal is moved to the trash"},
 	{DamagedExploration, "the file of an exploration, or the settings for explorations, cannot be read", ""},
 	{LostAgentHead, "the head of an agent refers to a message that does not exist", "it is moved to the newest leaf of its tree, or of the newest existing tree"},
 	{DamagedLog, "the log of operations cannot be read, or has lines that are not operations", "it is moved to the trash and replaced by a log with the valid lines"},

@@ -45,9 +45,9 @@ func (d *checkup) restores() error {
 				fixed = true
 			}
 		case u.Away:
-			detail += ", and the folder is no longer there; if it returns, the next state or restore of it completes the restore"
+			detail += ", and the folder is no longer there; if it returns, the next change of the workspace completes the restore; if it was deleted, delete this file"
 		default:
-			detail += "; the next state or restore of it, or a repair, completes it"
+			detail += "; the next change of the workspace, or a repair, completes it"
 		}
 		d.found(doctor.UnfinishedRestore, u.Journal, detail, fixed)
 	}

@@ -203,7 +203,8 @@ func (f Folder) Checkout(ctx context.Context, state, out string) (_ *files.Check
 
 // Turn returns what the turn of the message at ref changed in the folder: the difference of
 // the state before it and the last one in it. A turn is a message of the user with what
-// follows it, up to the next message of the user.
+// follows it, up to the next message of the user. Of a turn that was stopped, the last state is
+// that of the next prompt, which is noted.
 func (f Folder) Turn(ctx context.Context, ref string, o files.DiffOptions) (_ *files.Diff, err error) {
 	defer func() { err = store.Explained(err) }()
 	return folders.Turn(ctx, f.w.store, f.dir, ref, o)

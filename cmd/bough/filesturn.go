@@ -14,7 +14,7 @@ func (p *program) filesTurnVerb() verb {
 		short:  "show what a turn changed, or take it back",
 		long: `Lists what the turn of the message at REF changed, as 'bough files diff' does. A turn is a message of
 the user with what follows it, up to the next message of the user. There must be a state before it,
-and one after it.
+and one after it; of a turn that was stopped, that of the next prompt.
 
 --undo takes these changes back. What changed since stays. What the turn and a later change have in
 common is a conflict: nothing is done, and the paths are listed. --keep leaves these paths as they

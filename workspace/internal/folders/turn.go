@@ -49,7 +49,8 @@ func Turn(ctx context.Context, w *store.Store, dir, ref string, o files.DiffOpti
 
 // turnAt returns the goal to take a turn back: from the last state of the turn to the one
 // before it. The turn is that of the message at a REF, from the message of the user to the
-// last one before the next message of the user.
+// last one before the next message of the user. If it has no state because it was stopped, the
+// last state is that of the next prompt.
 func (r *reading) turnAt(ref string, f *Folder) (*goal, error) {
 	p, err := r.view.Place(ref, false)
 	if err != nil {
@@ -63,19 +64,30 @@ func (r *reading) turnAt(ref string, f *Folder) (*goal, error) {
 		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%q is in no turn: there is no message of the user at it or before it", ref)}
 	}
 	scope := r.scope(p)
-	state := func(nodes []int, what string) (*states.State, error) {
+	state := func(nodes []int) (*states.State, error) {
 		for _, node := range slices.Backward(nodes) {
 			if st, err := r.of(p.Line, node, scope, f); st != nil || err != nil {
 				return st, err
 			}
 		}
-		return nil, none(f, fmt.Sprintf(" %s the turn at %q", what, ref))
+		return nil, nil
 	}
-	target, err := state(path[max(first-1, 0):first+1], "before")
+	target, err := state(path[max(first-1, 0) : first+1])
+	if err == nil && target == nil {
+		err = none(f, fmt.Sprintf(" before the turn at %q", ref))
+	}
 	if err != nil {
 		return nil, err
 	}
-	last, err := state(path[first+1:], "after")
+	last, err := state(path[first+1:])
+	if err == nil && last == nil {
+		if last, err = r.nextPrompt(p, path[len(path)-1], scope, f); last != nil {
+			r.view.Store.Opts.Note("the turn was stopped, so it has no state of its end; what you changed before the next prompt counts too")
+		}
+	}
+	if err == nil && last == nil {
+		err = none(f, fmt.Sprintf(" after the turn at %q", ref))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +95,23 @@ func (r *reading) turnAt(ref string, f *Folder) (*goal, error) {
 		return nil, none(f, fmt.Sprintf(" after the turn at %q in the folder of the one before it", ref))
 	}
 	return r.goalUntil(target, last, p)
+}
+
+// nextPrompt returns the state of the prompt that follows a message, nil if there is none. A
+// transcript can have a message of the user before it which says that the turn was stopped.
+func (r *reading) nextPrompt(p *store.Place, node int, scope []string, f *Folder) (*states.State, error) {
+	children := p.Children()
+	for len(children[node]) == 1 {
+		node = children[node][0]
+		if m, err := r.view.Message(p.Line, node); err != nil || m.Role() != "user" {
+			return nil, err
+		}
+		st, err := r.of(p.Line, node, scope, f)
+		if err != nil || st != nil && st.At == states.Prompt {
+			return st, err
+		}
+	}
+	return nil, nil
 }
 
 // goalUntil returns the goal of a state as it was when a later one was taken.

@@ -39,10 +39,10 @@ func (d *checkup) restores() error {
 				detail += "; what it moved is in " + stages[0]
 			}
 			if d.repairs() {
-				if err := d.tx.Discard(u.Journal); err != nil {
+				if err := d.dropJournal(u); err != nil {
 					return err
 				}
-				fixed = true
+				detail, fixed = detail+"; the journal was moved to the trash", true
 			}
 		case u.Away:
 			detail += ", and the folder is no longer there; if it returns, the next change of the workspace completes the restore; if it was deleted, delete this file"
@@ -52,4 +52,13 @@ func (d *checkup) restores() error {
 		d.found(doctor.UnfinishedRestore, u.Journal, detail, fixed)
 	}
 	return err
+}
+
+// dropJournal moves a damaged journal to the trash. An undo does not bring it back: it would
+// prevent every other undo.
+func (d *checkup) dropJournal(u folders.Unfinished) error {
+	if err := d.keepOriginal(u.Journal); err != nil {
+		return err
+	}
+	return restore.JournalOf(d.v.Root, u.ID).Remove()
 }

@@ -111,7 +111,7 @@ func TestCompletedLate(t *testing.T) {
 		if _, err := writer.Append(t.Context(), workspace.Append{Text: "three"}); err != nil {
 			t.Fatal(err)
 		}
-		if len(*notes) != 1 || !strings.HasPrefix((*notes)[0], "an interrupted restore of "+s.dir()+" is not complete: ") || !strings.HasSuffix((*notes)[0], "'bough doctor' says more") {
+		if len(*notes) != 1 || !strings.HasPrefix((*notes)[0], "an interrupted restore of "+s.dir()+" is not complete: ") || !strings.HasSuffix((*notes)[0], " (unfinished_restore)") {
 			t.Errorf("the notes are %q", *notes)
 		}
 		if back {

@@ -10,11 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/urfave/cli/v2"
@@ -201,6 +203,9 @@ func usageError(format string, args ...any) *fault.Error {
 func (p *program) note(s string) {
 	if !slices.Contains(p.noted, s) {
 		p.noted = append(p.noted, s)
+		if strings.HasSuffix(s, "("+doctor.UnfinishedRestore+")") {
+			s += "; 'bough doctor' says more"
+		}
 		fmt.Fprintf(p.stderr, "bough: %s\n", line(s))
 	}
 }

@@ -3,6 +3,7 @@ package folders
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/restore"
 	"github.com/bough-dev/bough/internal/states"
+	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
@@ -27,17 +29,19 @@ func (u *Unfinished) Refuse() error { return damagedJournal(u.Damage) }
 
 // Incomplete says for the user that the restore is not complete, and why.
 func (u *Unfinished) Incomplete() string {
-	text := "an interrupted restore of " + u.Dir + " is not complete"
-	if u.Dir == "" {
-		text = "an interrupted restore of an unknown folder is not complete"
+	dir, why := u.Dir, u.Failure
+	if dir == "" {
+		dir = "an unknown folder"
 	}
-	switch {
-	case u.Damage != nil:
-		text += ": " + u.Damage.Error()
-	case u.Failure != nil:
-		text += ": " + u.Failure.Error()
+	if u.Damage != nil {
+		why = u.Damage
 	}
-	return text + "; 'bough doctor' says more"
+	return incomplete(dir, why)
+}
+
+// incomplete is the text of a note with the kind of the problem, which an examination explains.
+func incomplete(dir string, why error) string {
+	return fmt.Sprintf("an interrupted restore of %s is not complete: %v (%s)", dir, why, doctor.UnfinishedRestore)
 }
 
 // ListUnfinished returns the interrupted restores of a workspace, or those that are in
@@ -75,7 +79,7 @@ func Complete(ctx context.Context, w *store.Store, verb string) (done, left []Un
 	defer root.Close()
 	list, err := ListUnfinished(root)
 	if err != nil {
-		return nil, list, err
+		return nil, nil, explain(err)
 	}
 	for _, u := range list {
 		if u.Damage != nil {
@@ -113,7 +117,7 @@ func CompleteFirst(ctx context.Context, w *store.Store, verb string) error {
 		w.Opts.Note(u.Incomplete())
 	}
 	if err != nil {
-		w.Opts.Note("an interrupted restore of files is not complete: " + err.Error() + "; 'bough doctor' says more")
+		w.Opts.Note(incomplete("files", err))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -127,6 +128,40 @@ func TestCompletedLate(t *testing.T) {
 		if s.has() != "a=1 d/ d/b=1" || s.head() != head || s.newest() != "restore" || len(s.journals()) > 0 {
 			t.Errorf("moved back %t: the folder has %s, the head is %s, not %s; %q is left", back, s.has(), s.head(), head, s.journals())
 		}
+	}
+}
+
+// TestFolderInUse: a writer does not wait long for the lock of the folder of an interrupted
+// restore, and goes on.
+func TestFolderInUse(t *testing.T) {
+	s := shelfWithStates(t)
+	s.interrupt()
+	state, err := os.OpenRoot(filepath.Join(s.base, ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer state.Close()
+	locks, err := filepath.Glob(filepath.Join(state.Name(), "folders", "*"))
+	if err != nil || len(locks) != 1 {
+		t.Fatalf("%q, %v", locks, err)
+	}
+	unlock, err := writelock.Lock(t.Context(), state, "folders/"+filepath.Base(locks[0]), writelock.Holder{PID: 7, Verb: "watch"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	var notes []string
+	w, err := workspace.Open(t.Context(), filepath.Join(s.base, "ws"), &workspace.Options{
+		Settle: -1, Wait: -1, UserState: filepath.Join(s.base, ".."), Note: func(note string) { notes = append(notes, note) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Append(t.Context(), workspace.Append{Text: "three"}); err != nil {
+		t.Fatal(err)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "process 7 (watch") || s.newest() != "append" || len(s.journals()) != 1 {
+		t.Errorf("the notes are %q, the newest operation is %s", notes, s.newest())
 	}
 }
 

@@ -204,7 +204,7 @@ var fileScenarios = []struct {
 
 // TestFilesCrash: a verb on the files of a folder that is stopped after any step, on a disk
 // that keeps everything and on one that loses what was not flushed, has happened completely or
-// not at all when the next writer of the folder is done: its files, its head and its operation.
+// not at all when the next writer, of the folder or of the workspace, is done: its files, its head and its operation.
 // Then an undo gives the files and the head back.
 func TestFilesCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -337,7 +337,7 @@ func (c *filesCrash) failures(trace *crashdisk.Trace, k, most int) func(yield fu
 	return func(yield func(string) bool) {
 		left(trace, k, most, func(how string, tree crashdisk.Tree) bool {
 			c.disks++
-			if wrong := c.judge(tree, k == len(trace.Steps), k%2 == 0); wrong != "" {
+			if wrong := c.judge(tree, k == len(trace.Steps), k%3); wrong != "" {
 				return yield(how + ": " + wrong)
 			}
 			return true
@@ -346,8 +346,9 @@ func (c *filesCrash) failures(trace *crashdisk.Trace, k, most int) func(yield fu
 }
 
 // judge returns what is wrong with a disk after the next writer. done says that the verb was
-// acknowledged; mend, that the next writer is a repair.
-func (c *filesCrash) judge(tree crashdisk.Tree, done, mend bool) string {
+// acknowledged; next is the next writer: a repair, a state of the folder, or a verb that has
+// nothing to do with it.
+func (c *filesCrash) judge(tree crashdisk.Tree, done bool, next int) string {
 	s := shelfAt(c.T, c.disk(tree), 3)
 	defer os.RemoveAll(filepath.Dir(s.base))
 	ctx := context.Background()
@@ -357,9 +358,17 @@ func (c *filesCrash) judge(tree crashdisk.Tree, done, mend bool) string {
 	if _, err := s.Doctor(ctx, doctor.Options{}); err != nil {
 		return fmt.Sprintf("no examination: %v", err)
 	}
-	if !mend {
+	switch next {
+	case 1:
 		if _, err := s.Folder(s.dir()).Snap(ctx, "", files.SnapOptions{}); err != nil {
 			return fmt.Sprintf("no state: %v", err)
+		}
+	case 2:
+		if _, err := s.Prune(ctx, workspace.PruneOptions{}); err != nil {
+			return fmt.Sprintf("no prune: %v", err)
+		}
+		if list, _ := filepath.Glob(filepath.Join(s.base, "ws", "states", "restoring", "*.journal")); len(list) > 0 {
+			return fmt.Sprintf("a writer left %q", list)
 		}
 	}
 	report, err := s.Doctor(ctx, doctor.Options{Fix: true})

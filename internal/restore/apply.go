@@ -40,12 +40,24 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s: its content is not in the store", e.Path)
 }
 
+// A LostError reports that a content of the folder is in the store, but cannot be read there.
+type LostError struct {
+	Path string
+	Err  error // of [Store.Read]
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%s is not changed, because its content could not be brought back: %v", e.Path, e.Err)
+}
+
+func (e *LostError) Unwrap() error { return e.Err }
+
 // Apply makes the changes of a plan in a folder, of which the caller has the lock.
 //
-// First it writes all new content into a stage, a directory in the folder itself, because
+// First it reads the contents that the folder loses from the store. Then it writes all new content into a stage, a directory in the folder itself, because
 // only that is certainly on the same file system, and flushes it. Its name ends in
-// [durable.TempSuffix], so it belongs to no state. Then it writes the journal: from that moment the restore exists, and an interrupted one is
-// completed by [Resume]. Then it changes one path after the other, each by a rename. Nothing
+// [durable.TempSuffix], so it belongs to no state. Then it writes the journal: from that moment
+// the restore exists, and an interrupted one is completed by [Resume]. Then it changes one path after the other, each by a rename. Nothing
 // is overwritten: a file that is replaced or removed gets a name in the stage, is compared
 // with what the plan expects there, and goes back if it is something else. It is
 // removed in the end, when all changes are flushed, after it was compared once more if its
@@ -86,6 +98,9 @@ func (a *applying) apply(ctx context.Context, j Journal, store Store, plan *Plan
 			}
 		}
 	}
+	if err := verify(ctx, store, plan.Changes); err != nil {
+		return nil, err
+	}
 	a.report.Kept = slices.Clone(plan.Kept)
 	r := &record{Stage: stagePrefix + strings.ToLower(rand.Text()) + durable.TempSuffix, ops: operations(plan.Changes)}
 	if len(r.ops) == 0 {
@@ -108,6 +123,31 @@ func (a *applying) apply(ctx context.Context, j Journal, store Store, plan *Plan
 		return nil, err
 	}
 	return a.run(j, r)
+}
+
+// verify reads the contents that the folder loses. The folder may have the only copy of one
+// that is damaged in the store.
+func verify(ctx context.Context, store Store, changes []Change) error {
+	read := func(ids ...pack.ID) error {
+		return store.Read(ids, func(pack.ID, []byte, bool) error { return ctx.Err() })
+	}
+	lost := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool {
+		return c.From.Type == 0 || c.From.Type == filetree.Dir || c.From.ID == c.To.ID && c.From.Type == c.To.Type
+	})
+	ids := make([]pack.ID, len(lost))
+	for i, c := range lost {
+		ids[i] = c.From.ID
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	err := read(ids...)
+	for i := 0; err != nil && i < len(lost); i++ {
+		if failed := read(ids[i]); failed != nil {
+			return cmp.Or(ctx.Err(), error(&LostError{lost[i].Path, failed}))
+		}
+	}
+	return err
 }
 
 // Resume completes an interrupted restore of a folder, of which the caller has the lock. The

@@ -769,3 +769,41 @@ func TestNote(t *testing.T) {
 		}
 	}
 }
+
+// A rotten store has a content that cannot be read.
+type rotten struct {
+	objects
+	id pack.ID
+}
+
+func (s rotten) Read(ids []pack.ID, each func(pack.ID, []byte, bool) error) error {
+	if slices.Contains(ids, s.id) {
+		return &pack.DamageError{Name: "states/000001.zst"}
+	}
+	return s.objects.Read(ids, each)
+}
+
+// TestLostContent: what the store has lost is neither replaced nor removed, and nothing else
+// changes.
+func TestLostContent(t *testing.T) {
+	target := state{"a": "f644 1", "b": "f644 1", "c": "f644 1"}
+	for _, last := range []state{
+		{"a": "f644 2", "b": "f644 only copy", "c": "f644 3"},
+		{"a": "f644 2", "c": "f644 1", "d": "f644 only copy"},
+	} {
+		s := &story{target: target, last: last, now: last, spans: [][2]state{{target, last}}}
+		p := s.plan(t, restore.Options{})
+		d := newDesk(t, s.now)
+		_, err := restore.Apply(t.Context(), d.folder, d.journal, rotten{s.objects, entry("b", "f644 only copy").ID}, p, nil)
+		lost, ok := errors.AsType[*restore.LostError](err)
+		if _, damaged := errors.AsType[*pack.DamageError](err); !ok || !damaged || last[lost.Path] != "f644 only copy" {
+			t.Errorf("%v", err)
+		}
+		if got := d.read(); !maps.Equal(got, last) {
+			t.Errorf("the folder has %v", got)
+		}
+		if is, err := d.journal.Pending(); is || err != nil {
+			t.Errorf("pending is %v, %v", is, err)
+		}
+	}
+}

@@ -6,8 +6,9 @@
 //
 //   - The data of version control and what bough writes never belong to a state. If git
 //     tracks it, it is named in the result of a scan.
-//   - A directory with a virtual environment of Python, or with a valid CACHEDIR.TAG, and
-//     node_modules and __pycache__ do not, except for the files in them that git tracks.
+//   - A directory with a virtual environment of Python, with a valid CACHEDIR.TAG, or with the
+//     data of git under another name than .git, and node_modules and __pycache__ do not, except
+//     for the files in them that git tracks.
 //   - What a .boughignore file decides is so. A file that it ignores although git tracks it
 //     is named, too.
 //   - A file that git tracks belongs to a state although other rules ignore it or a directory
@@ -109,7 +110,7 @@ type directory struct {
 
 // Sources returns the names of the files that Enter needs.
 func (d *directory) Sources() []string {
-	return []string{ignore.GitName, ignore.OwnName, ignore.CacheTag, ignore.EnvironmentFile, ignore.WorkspaceFolder, ".git"}
+	return []string{ignore.GitName, ignore.OwnName, ignore.CacheTag, ignore.EnvironmentFile, ignore.WorkspaceFolder, ".git", ignore.GitHead, ignore.GitObjects, ignore.GitRefs}
 }
 
 // IsSource reports whether the rules depend on files with a name.

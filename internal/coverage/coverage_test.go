@@ -225,6 +225,19 @@ func TestRepository(t *testing.T) {
 	f.check("top/env", false, []string{"pyvenv.cfg", "bin/python"}, nil)
 }
 
+// TestGitData: the data of git belongs to no state under any name, except for files of it that
+// git tracks elsewhere.
+func TestGitData(t *testing.T) {
+	f := newFolder(t)
+	f.write("top/a", "", "bare/README", "", "top/fixture/HEAD", "", "top/fixture/objects/x", "", "top/fixture/refs/x", "")
+	f.git("top", "init", "-q", "--separate-git-dir", "data")
+	f.git("top", "add", "a", "fixture/HEAD")
+	f.git("top", "init", "-q", "--bare", "copy.git")
+	f.check("top", false, []string{"a", "fixture/HEAD"}, nil)
+	f.git("bare", "init", "-q", "--bare")
+	f.check("bare", false, []string{"README"}, nil)
+}
+
 // TestSubmodule: a submodule below an ignored directory has what it tracks itself.
 func TestSubmodule(t *testing.T) {
 	f := newFolder(t)

@@ -11,6 +11,7 @@ type Reason string
 
 const (
 	VersionControl Reason = "version control"     // the data of git and others
+	GitData        Reason = "data of git"         // under a name that does not say so
 	Workspace      Reason = "workspace of bough"  // what bough itself writes
 	Dependencies   Reason = "installed packages"  // of Node
 	Bytecode       Reason = "compiled Python"     //
@@ -29,7 +30,14 @@ const (
 	environment Marks = 1 << iota
 	cacheTag
 	workspace
+	gitHead
+	gitObjects
+	gitRefs
 )
+
+// gitMarks are those of the data of git, whatever its directory is called: it can be a bare
+// repository, or the data of one that is elsewhere.
+const gitMarks = gitHead | gitObjects | gitRefs
 
 // CacheTag is the name of the file that tags a directory as a cache, if it begins with a
 // signature. MaxTag is the number of bytes that decide.
@@ -38,10 +46,14 @@ const (
 	MaxTag   = len(signature)
 )
 
-// EnvironmentFile and WorkspaceFolder are names of entries that say what a directory is.
+// EnvironmentFile, WorkspaceFolder and those of git are names of entries that say what a
+// directory is.
 const (
 	EnvironmentFile = "pyvenv.cfg"
 	WorkspaceFolder = ".bough"
+	GitHead         = "HEAD"
+	GitObjects      = "objects"
+	GitRefs         = "refs"
 )
 
 // signature is that of the Cache Directory Tagging Specification 0.6 (bford.info/cachedir).
@@ -57,6 +69,12 @@ func Mark(name string, isDir bool) Marks {
 		return cacheTag
 	case name == WorkspaceFolder && isDir:
 		return workspace
+	case name == GitHead && !isDir:
+		return gitHead
+	case name == GitObjects && isDir:
+		return gitObjects
+	case name == GitRefs && isDir:
+		return gitRefs
 	}
 	return 0
 }
@@ -68,6 +86,8 @@ func (m Marks) Tagged() bool { return m&cacheTag != 0 }
 // first [MaxTag] bytes of its file [CacheTag], or nothing.
 func (m Marks) Whole(tag []byte) Reason {
 	switch {
+	case m&gitMarks == gitMarks:
+		return GitData
 	case m&environment != 0:
 		return Environment
 	case m.Tagged() && bytes.HasPrefix(tag, []byte(signature)):
@@ -86,6 +106,8 @@ func (m Marks) BuiltIn(name string, isDir bool) Reason {
 		return Temporary
 	case m&workspace != 0 && isOwn(name, isDir):
 		return Workspace
+	case m&gitMarks == gitMarks && isGits(name):
+		return GitData
 	case !isDir:
 		return ""
 	}
@@ -109,4 +131,14 @@ func isOwn(name string, isDir bool) bool {
 		return !isDir
 	}
 	return false
+}
+
+// isGits reports whether git writes an entry of a directory that has its data.
+func isGits(name string) bool {
+	switch name {
+	case GitHead, GitObjects, GitRefs, "index", "packed-refs", "logs", "worktrees", "modules", "lfs",
+		"config", "config.worktree", "description", "hooks", "info", "branches", "shallow", "COMMIT_EDITMSG":
+		return true
+	}
+	return strings.HasSuffix(name, "_"+GitHead) // such as FETCH_HEAD
 }

@@ -13,6 +13,7 @@ import (
 func TestBuiltIn(t *testing.T) {
 	ordinary := ignore.Marks(0)
 	workspace := ignore.Mark(".bough", true)
+	git := ignore.Mark("HEAD", false) | ignore.Mark("objects", true) | ignore.Mark("refs", true)
 	for _, c := range []struct {
 		in    ignore.Marks
 		names string // directories end in a slash
@@ -24,6 +25,9 @@ func TestBuiltIn(t *testing.T) {
 		{ordinary, ".head.json.bough-tmp", ignore.Temporary},
 		{workspace, ".bough/ conversations/ agents/ explorations/ files/ packed/ states/ head.json bookmarks.json config.json", ignore.Workspace},
 		{workspace, "src/ README.md files conversations head.json/ docs/ .gitignore .env", ""},
+		{git, "HEAD objects/ refs/ index packed-refs config worktrees/ FETCH_HEAD", ignore.GitData},
+		{git, "main/ README.md src/ AHEAD", ""},
+		{ordinary, "HEAD objects/ refs/ index config FETCH_HEAD", ""},
 		{ordinary, ".bough/ conversations/ agents/ files/ head.json config.json .boughignore", ""},
 		{ordinary, ".hg .svn .gitignore .gitmodules .github/ git/ .git.d/ node_modules node_modules2/ Node_Modules/ __pycache__ pycache/ venv/ .venv/ .cache/ CACHEDIR.TAG pyvenv.cfg", ""},
 	} {
@@ -50,6 +54,10 @@ func TestWhole(t *testing.T) {
 		{"CACHEDIR.TAG/", tag, ""},
 		{"cachedir.tag pyvenv.cfg/ pyvenv.cfg.txt", tag, ""},
 		{".bough/ conversations/", "", ""},
+		{"HEAD objects/ refs/ config", "", ignore.GitData},
+		{"HEAD/ objects/ refs/", "", ""},
+		{"HEAD objects refs/", "", ""},
+		{"HEAD objects/ Refs/", "", ""},
 	} {
 		var marks ignore.Marks
 		for name := range strings.FieldsSeq(c.entries) {

@@ -21,7 +21,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/internal/coverage"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/ignore"
 	"github.com/bough-dev/bough/internal/place"
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/internal/writelock"
@@ -141,8 +143,16 @@ func registered(ctx context.Context, w *store.Store) ([]states.Folder, error) {
 // open returns the states of a workspace.
 func open(root *os.Root) *states.Store { return states.Open(root, session.CacheDir) }
 
-// check refuses a folder that is too wide.
+// check refuses a folder that is too wide, and one in data that no state holds: to restore that
+// would change a repository, or what bough itself needs.
 func (f *Folder) check() error {
+	if owner := coverage.Within(f.Path); owner != "" {
+		return &fault.Error{
+			Code:    fault.Refused,
+			Message: fmt.Sprintf("%s is in the data of %s, which states never hold", f.Path, dataOf(owner)),
+			Next:    fault.Do(fault.ChooseFolder),
+		}
+	}
 	why := place.Refuse(f.Path, place.Here().Places(), place.Same)
 	if why == "" {
 		return nil
@@ -152,6 +162,13 @@ func (f *Folder) check() error {
 		Message: fmt.Sprintf("%s is %s, which is too wide for states", f.Path, why),
 		Next:    fault.Do(fault.ChooseFolder),
 	}
+}
+
+func dataOf(owner ignore.Reason) string {
+	if owner == ignore.VersionControl || owner == ignore.GitData {
+		return "a repository"
+	}
+	return "bough"
 }
 
 // lockDir is the folder of locks in the user's data.

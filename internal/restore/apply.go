@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"syscall"
@@ -151,7 +152,8 @@ func verify(ctx context.Context, store Store, changes []Change) error {
 }
 
 // Resume completes an interrupted restore of a folder, of which the caller has the lock. The
-// report is nil if there is none. A journal with a note stays.
+// report is nil if there is none. A journal with a note stays. If another program removed the
+// stage, the rest of the paths cannot be changed, and are kept.
 func Resume(folder *os.Root, j Journal) (*Report, error) {
 	r, err := j.read()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -165,8 +167,8 @@ func Resume(folder *os.Root, j Journal) (*Report, error) {
 		return a.report, a.discard(j, r.Stage)
 	}
 	a.stage, err = durable.OpenDir(folder, r.Stage)
-	if errors.Is(err, fs.ErrNotExist) { // it was complete
-		return a.report, j.conclude(r)
+	if errors.Is(err, fs.ErrNotExist) { // it was complete, or another program removed the stage
+		return a.report, cmp.Or(a.miss(r), j.conclude(r))
 	}
 	if err != nil {
 		return nil, err
@@ -174,6 +176,36 @@ func Resume(folder *os.Root, j Journal) (*Report, error) {
 	defer a.stage.Close()
 	a.resumed = true
 	return a.run(j, r)
+}
+
+// miss keeps the paths that do not have what a restore without a stage was to give them.
+func (a *applying) miss(r *record) error {
+	for _, o := range r.ops {
+		a.final[o.path] = o.to
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.final)) {
+		has, err := a.find(name, a.final[name])
+		if err != nil && reasonOf(err) == "" {
+			return err
+		}
+		if want := a.final[name].Type != 0; err != nil || want && has != equal || !want && has != absent {
+			a.keep(name, Changed, "")
+		}
+	}
+	return nil
+}
+
+// find reports what a path is, compared with an entry.
+func (a *applying) find(name string, e filetree.Entry) (finding, error) {
+	d, err := durable.OpenDir(a.folder, path.Dir(name))
+	if _, ok := errors.AsType[*durable.NotRegularError](err); ok || errors.Is(err, fs.ErrNotExist) {
+		return absent, nil
+	}
+	if err != nil {
+		return other, err
+	}
+	defer d.Close()
+	return a.compare(d, path.Base(name), anyPerm(d, path.Base(name), e))
 }
 
 // An applying makes changes in a folder.

@@ -393,6 +393,42 @@ func TestPending(t *testing.T) {
 	}
 }
 
+// TestStageRemoved: if another program removes the stage of an interrupted restore, Resume says
+// which paths did not change.
+func TestStageRemoved(t *testing.T) {
+	s := turn("a:=1\nb:=1\nc:=1", "a:=2\nb:=2\nd:=2")
+	d := newDesk(t, s.now)
+	swaps := 0
+	undo := durable.Interpose(func(_ *os.Root, s durable.Step) error {
+		if s.Do == durable.Swap {
+			swaps++
+		}
+		if swaps == 2 {
+			return errors.New("the process ended")
+		}
+		return nil
+	})
+	if _, err := restore.Apply(t.Context(), d.folder, d.journal, s.objects, s.plan(t, restore.Options{}), nil); err == nil {
+		t.Fatal("no error")
+	}
+	undo()
+	stages, err := filepath.Glob(filepath.Join(d.dir, ".restore-*"))
+	if err != nil || len(stages) != 1 {
+		t.Fatalf("%q, %v", stages, err)
+	}
+	if err := os.RemoveAll(stages[0]); err != nil {
+		t.Fatal(err)
+	}
+	r, err := restore.Resume(d.folder, d.journal)
+	want := []restore.Kept{{Path: "b", Why: restore.Changed}, {Path: "c", Why: restore.Changed}}
+	if err != nil || !slices.Equal(r.Kept, want) {
+		t.Errorf("Resume: %+v, %v", r, err)
+	}
+	if pending, err := d.journal.Pending(); pending || err != nil {
+		t.Errorf("pending is %v, %v", pending, err)
+	}
+}
+
 // TestDamagedJournal: a journal that is damaged is an error that names it, and nothing changes.
 func TestDamagedJournal(t *testing.T) {
 	d := newDesk(t, state{"a": "f644 1"})

@@ -88,7 +88,8 @@ func (h *Held) complete(tx *store.Tx, begin func() error) (noted bool, err error
 	if err := begin(); err != nil {
 		return false, err
 	}
-	if _, err := restore.Resume(folder, j); err != nil {
+	report, err := restore.Resume(folder, j)
+	if err != nil {
 		return false, err
 	}
 	if data == nil {
@@ -120,7 +121,7 @@ func (h *Held) complete(tx *store.Tx, begin func() error) (noted bool, err error
 	}
 	tx.Op.Verb, tx.Op.Args, tx.Op.Sessions, tx.Op.Undoes = p.Verb, argsOf(p.Args, h.Path, p.Before, p.To), p.Sessions, p.Undoes
 	tx.Op.Files = &operation.Restored{Folder: h.ID, Before: p.Before, After: after.ID}
-	note := "an interrupted restore of " + h.Path + " was completed"
+	note := completed(h.Path, report)
 	switch {
 	case p.Head != nil && since.headMoved:
 		note += "; the head was moved since, and stays"
@@ -129,6 +130,20 @@ func (h *Held) complete(tx *store.Tx, begin func() error) (noted bool, err error
 	}
 	tx.View.Store.Opts.Note(note)
 	return true, err
+}
+
+// completed says that an interrupted restore of a folder was completed, and which paths it
+// could not change.
+func completed(dir string, report *restore.Report) string {
+	text := "an interrupted restore of " + dir + " was completed"
+	switch n := len(report.Kept); n {
+	case 0:
+		return text
+	case 1:
+		return text + ", but could not change " + report.Kept[0].Path
+	default:
+		return fmt.Sprintf("%s, but could not change %d paths, such as %s", text, n, report.Kept[0].Path)
+	}
 }
 
 // stateAfter returns the state that was taken after a restore, nil if none was. before is the id

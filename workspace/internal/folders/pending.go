@@ -136,14 +136,10 @@ func (h *Held) complete(tx *store.Tx, begin func() error) (noted bool, err error
 // could not change.
 func completed(dir string, report *restore.Report) string {
 	text := "an interrupted restore of " + dir + " was completed"
-	switch n := len(report.Kept); n {
-	case 0:
-		return text
-	case 1:
-		return text + ", but could not change " + report.Kept[0].Path
-	default:
-		return fmt.Sprintf("%s, but could not change %d paths, such as %s", text, n, report.Kept[0].Path)
+	if len(report.Kept) > 0 {
+		text += ", but " + some(keptOf(report.Kept)) + " could not be changed"
 	}
+	return text
 }
 
 // stateAfter returns the state that was taken after a restore, nil if none was. before is the id

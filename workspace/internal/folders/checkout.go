@@ -131,6 +131,9 @@ func nameOf(text string) string {
 
 // vacate removes an empty folder, and refuses any other file.
 func vacate(out string) error {
+	if err := outsideNew(out); err != nil {
+		return err
+	}
 	info, err := os.Lstat(out)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

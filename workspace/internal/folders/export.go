@@ -127,6 +127,9 @@ func (x *export) fill(dir string, tree pack.ID) (err error) {
 
 // prepare makes a folder, unless it exists and is empty.
 func prepare(dir string) (made bool, err error) {
+	if err := outsideNew(dir); err != nil {
+		return false, err
+	}
 	if err = os.Mkdir(dir, 0o700); err == nil {
 		return true, nil
 	}

@@ -146,12 +146,8 @@ func open(root *os.Root) *states.Store { return states.Open(root, session.CacheD
 // check refuses a folder that is too wide, and one in data that no state holds: to restore that
 // would change a repository, or what bough itself needs.
 func (f *Folder) check() error {
-	if owner := coverage.Within(f.Path); owner != "" {
-		return &fault.Error{
-			Code:    fault.Refused,
-			Message: fmt.Sprintf("%s is in the data of %s, which states never hold", f.Path, dataOf(owner)),
-			Next:    fault.Do(fault.ChooseFolder),
-		}
+	if err := outsideData(f.Path); err != nil {
+		return err
 	}
 	why := place.Refuse(f.Path, place.Here().Places(), place.Same)
 	if why == "" {
@@ -164,11 +160,33 @@ func (f *Folder) check() error {
 	}
 }
 
-func dataOf(owner ignore.Reason) string {
-	if owner == ignore.VersionControl || owner == ignore.GitData {
-		return "a repository"
+// outsideData refuses a folder that is or would be in data that no state holds. It is an
+// absolute path without symbolic links.
+func outsideData(dir string) error {
+	owner := "bough"
+	switch coverage.Within(dir) {
+	case "":
+		return nil
+	case ignore.VersionControl, ignore.GitData:
+		owner = "a repository"
 	}
-	return "bough"
+	return &fault.Error{
+		Code:    fault.Refused,
+		Message: fmt.Sprintf("%s is in the data of %s, which states never hold", dir, owner),
+		Next:    fault.Do(fault.ChooseFolder),
+	}
+}
+
+// outsideNew is outsideData for any path of a new folder.
+func outsideNew(dir string) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if above, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		abs = filepath.Join(above, filepath.Base(abs))
+	}
+	return outsideData(abs)
 }
 
 // lockDir is the folder of locks in the user's data.

@@ -31,7 +31,7 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "keep", DisableDefaultText: true, Usage: "leave conflicts as they are"},
 		&cli.BoolFlag{Name: "take", DisableDefaultText: true, Usage: "take the state where there are conflicts"},
 		&cli.BoolFlag{Name: "merge", DisableDefaultText: true, Usage: "merge conflicts line by line"},
-		&cli.StringSliceFlag{Name: "only", DefaultText: "all", Usage: "only this `PATH` of the folder and what is below it; repeatable"},
+		&cli.StringSliceFlag{Name: "only", KeepSpace: true, DefaultText: "all", Usage: "only this `PATH` of the folder and what is below it; repeatable"},
 	}
 }
 

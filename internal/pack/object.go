@@ -255,17 +255,27 @@ func (x *Index) Stored() func(id ID) int64 {
 	}
 }
 
+// A MissingError reports an object that no pack has. It is [fs.ErrNotExist].
+type MissingError struct{ ID ID }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("no pack has the object %v: a pack is missing or damaged", e.ID)
+}
+
+// Is reports whether target is [fs.ErrNotExist].
+func (e *MissingError) Is(target error) bool { return target == fs.ErrNotExist }
+
 // Read calls each with the content of objects: in the order of their places, each object
 // once, in pieces of up to 1 MiB, the last of which has last set. The pieces are valid until
 // each returns. Read verifies objects before it passes their last piece, and stops with a
-// *[DamageError] if one is damaged, with [fs.ErrNotExist] before the first call if one is
+// *[DamageError] if one is damaged, with a *[MissingError] before the first call if one is
 // missing, and with the error that each returns.
 func (x *Index) Read(ids []ID, each func(id ID, piece []byte, last bool) error) error {
 	wanted := make([]found, len(ids))
 	for i, id := range ids {
 		at, ok := x.places[id]
 		if !ok {
-			return fmt.Errorf("object %v: %w", id, fs.ErrNotExist)
+			return &MissingError{id}
 		}
 		wanted[i] = found{id, at}
 	}

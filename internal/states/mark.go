@@ -2,10 +2,9 @@ package states
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/bough-dev/bough/internal/filetree"
 	"github.com/bough-dev/bough/internal/pack"
@@ -41,7 +40,7 @@ func (s *Store) marking() *marking {
 }
 
 func (m *marking) state(st *State) error {
-	if err := errors.Join(m.tree(st.Tree), m.coverage(st.Coverage)); err != nil {
+	if err := cmp.Or(m.tree(st.Tree), m.coverage(st.Coverage)); err != nil {
 		return fmt.Errorf("state %s: %w", st.ID, err)
 	}
 	return nil
@@ -67,7 +66,7 @@ func (m *marking) has(id pack.ID) error {
 		m.absent[id] = true
 		return nil
 	}
-	return fmt.Errorf("object %v: %w", id, fs.ErrNotExist)
+	return &pack.MissingError{ID: id}
 }
 
 func (m *marking) tree(id pack.ID) error {

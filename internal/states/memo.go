@@ -9,6 +9,7 @@ import (
 type Memo struct {
 	state string // ID of the state with the objects of the cache
 	cache *scan.Cache
+	packs packSizes
 	left  []scan.Left
 
 	forgotten int // number of forgotten objects
@@ -17,7 +18,7 @@ type Memo struct {
 // Memo returns what the draft found, nil if that cannot be used: neither was the draft
 // committed, nor is it unchanged.
 func (d *Draft) Memo() *Memo {
-	m := &Memo{d.State.ID, d.t.cache, d.t.result.Left, d.forgotten}
+	m := &Memo{d.State.ID, d.t.cache, d.t.sizes(), d.t.result.Left, d.forgotten}
 	if !d.committed {
 		if !d.Unchanged() {
 			return nil
@@ -37,7 +38,7 @@ func (d *Draft) Memo() *Memo {
 // recall uses the memo, if its state exists. Without it, the whole folder must be read.
 func (t *taking) recall(byID map[string]*State) bool {
 	if m := t.Request.Memo; m != nil && m.cache != nil && m.forgotten == t.forgottenCount() {
-		if st := byID[m.state]; st != nil && st.Folder == t.state.Folder {
+		if st := byID[m.state]; st != nil && st.Folder == t.state.Folder && t.isComplete(st, m.packs) {
 			t.last, t.cache, t.Scan.Before = st, m.cache, m.left
 			return true
 		}

@@ -257,12 +257,12 @@ func (s *Store) withIndex(f func(*pack.Index) error) error {
 	}
 }
 
-// Get returns the content of an object. The error is [ErrForgotten] or [fs.ErrNotExist] if
-// there is none, or a *[pack.DamageError].
+// Get returns the content of an object. The error is [ErrForgotten] or a *[pack.MissingError]
+// if there is none, or a *[pack.DamageError].
 func (s *Store) Get(id pack.ID) (data []byte, err error) {
 	err = s.withIndex(func(x *pack.Index) error {
 		if s.forgotten[id] {
-			return fmt.Errorf("object %v: %w", id, ErrForgotten)
+			return ErrForgotten
 		}
 		data, err = x.Get(id)
 		return err

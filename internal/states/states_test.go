@@ -787,6 +787,30 @@ func TestDamagedPack(t *testing.T) {
 	}
 }
 
+// TestLostPack: a state that is taken after a pack was lost has everything, also what the lost
+// pack had, in a new process and in one that remembers the folder.
+func TestLostPack(t *testing.T) {
+	for _, remembers := range []bool{false, true} {
+		s := newSpace(t)
+		s.write("a", "1")
+		s.write("d/b", "2")
+		_, m := s.again(nil)
+		if err := os.Remove(filepath.Join(s.workspace, states.Dir, s.packs()[0])); err != nil {
+			t.Fatal(err)
+		}
+		s.reopen()
+		s.write("c", "3")
+		if !remembers {
+			m = nil
+		}
+		st, _ := s.again(m, "")
+		s.check(st, map[string]string{"a": "1", "d/b": "2", "c": "3"})
+		if _, err := s.Get(pack.IDOf([]byte("4"))); !errors.As(err, new(*pack.MissingError)) {
+			t.Errorf("Get of nothing: %v", err)
+		}
+	}
+}
+
 // TestRandom: after any sequence of changes of a folder, states, removals, tidying and new
 // processes, each state that was not removed has every byte that the folder had.
 func TestRandom(t *testing.T) {

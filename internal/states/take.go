@@ -166,8 +166,9 @@ const maxCache = 1 << 31
 func (t *taking) cacheName() string { return path.Join(t.cacheDir, t.state.Folder) }
 
 // openCache reads the cache of the folder: a line with the id of the state that it was made
-// with, and the bytes of a [scan.Cache]. It is valid as long as that state exists, because
-// then its objects do. openCache refuses an id that is in use.
+// with and the packs of then, and the bytes of a [scan.Cache]. It is valid as long as that state
+// exists and no pack was lost, because then its objects exist. openCache refuses an id that is
+// in use.
 func (t *taking) openCache() error {
 	list, err := t.States()
 	if _, ok := errors.AsType[*RecordError](err); err != nil && !ok {
@@ -202,7 +203,8 @@ func (t *taking) openCache() error {
 	if _, err := io.ReadFull(f, data); err != nil {
 		return nil
 	}
-	id, rest, _ := bytes.Cut(data, []byte("\n"))
+	head, rest, _ := bytes.Cut(data, []byte("\n"))
+	id, packs, _ := bytes.Cut(head, []byte(" "))
 	st := byID[string(id)]
 	if st == nil || st.Folder != t.state.Folder {
 		return nil
@@ -211,14 +213,23 @@ func (t *taking) openCache() error {
 	if err != nil || cache.Tree() != st.Tree {
 		return nil
 	}
+	var had packSizes
+	json.Unmarshal(packs, &had) // without them, all trees are read
+	if !t.isComplete(st, had) {
+		return nil
+	}
 	t.last, t.cache = st, cache
 	return nil
 }
 
 // saveCache writes the cache of the next scan. Without it, that reads all files.
 func (t *taking) saveCache() {
-	if t.result.Cache != nil && t.Scan.Changed == nil && !t.Once {
-		durable.Cache(t.root, t.cacheDir, t.cacheName(), []byte(t.state.ID), []byte("\n"), t.result.Cache)
+	if t.result.Cache == nil || t.Scan.Changed != nil || t.Once {
+		return
+	}
+	packs, err := json.Marshal(t.sizes())
+	if err == nil {
+		durable.Cache(t.root, t.cacheDir, t.cacheName(), []byte(t.state.ID+" "), packs, []byte("\n"), t.result.Cache)
 	}
 }
 

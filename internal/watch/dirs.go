@@ -28,16 +28,7 @@ type Change struct {
 // notifications were lost, and one from time to time; see [Trees]. Changes that the caller has not
 // received are merged. When ctx is done, the channel is closed and all goroutines end.
 func Dirs(ctx context.Context, opts *Options, root string, enters func(within string) bool, rules func(name string) bool) <-chan Change {
-	d := &dirs{
-		forest: newForest(opts, []Tree{{Root: root}}), changes: make(chan Change), enters: enters, rules: rules, next: map[string]bool{},
-	}
-	d.root = d.trees[0].Root
-	go func() {
-		defer close(d.changes)
-		defer d.end()
-		d.run(ctx)
-	}()
-	return d.changes
+	return newDirs(opts, root, enters, rules).start(ctx)
 }
 
 type dirs struct {
@@ -48,6 +39,23 @@ type dirs struct {
 	rules   func(name string) bool
 	next    map[string]bool // the change to be sent, by path
 	all     bool
+}
+
+func newDirs(opts *Options, root string, enters func(within string) bool, rules func(name string) bool) *dirs {
+	d := &dirs{
+		forest: newForest(opts, []Tree{{Root: root}}), changes: make(chan Change), enters: enters, rules: rules, next: map[string]bool{},
+	}
+	d.root = d.trees[0].Root
+	return d
+}
+
+func (d *dirs) start(ctx context.Context) <-chan Change {
+	go func() {
+		defer close(d.changes)
+		defer d.end()
+		d.run(ctx)
+	}()
+	return d.changes
 }
 
 func (d *dirs) run(ctx context.Context) {

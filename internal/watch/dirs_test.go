@@ -6,8 +6,12 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // TestDirs: each directory in which something changed is named, also new and moved ones; those
@@ -89,5 +93,51 @@ func TestDirsLost(t *testing.T) {
 	d.collect(t.Context())
 	if !d.all {
 		t.Error("not all")
+	}
+}
+
+// TestDirsLimit: if the system watches only some of the directories, or none, the note says
+// which limit is reached, and changes in the others are found from time to time.
+func TestDirsLimit(t *testing.T) {
+	t.Parallel()
+	for _, none := range []bool{false, true} {
+		root := t.TempDir()
+		mkdir(t, filepath.Join(root, "a"))
+		notes := make(chan string, 1)
+		d := newDirs(&Options{Interval: 10 * time.Millisecond, Note: func(s string) { notes <- s }}, root, func(string) bool { return true }, func(string) bool { return false })
+		want := "fs.inotify.max_user_watches"
+		d.attach = func(w *fsnotify.Watcher, dir string) error {
+			if dir != d.root {
+				return os.NewSyscallError("inotify_add_watch", syscall.ENOSPC)
+			}
+			return w.Add(dir)
+		}
+		if none {
+			want = "fs.inotify.max_user_instances"
+			d.open = func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		changes := d.start(ctx)
+		t.Cleanup(func() {
+			stop()
+			for range changes {
+			}
+		})
+		if c := <-changes; !c.All {
+			t.Fatalf("the first change is %+v", c)
+		}
+		if note := <-notes; !strings.Contains(note, "every 10ms") || !strings.Contains(note, want) {
+			t.Errorf("the note is %q", note)
+		}
+		for range 2 { // there is always another look
+			select {
+			case c := <-changes:
+				if !c.All {
+					t.Errorf("%+v", c)
+				}
+			case <-time.After(soon):
+				t.Fatal("no change is reported")
+			}
+		}
 	}
 }

@@ -68,6 +68,7 @@ type forest struct {
 	lost  bool            // notifications were lost
 
 	open    func() (*fsnotify.Watcher, error)
+	attach  func(*fsnotify.Watcher, string) error
 	system  *fsnotify.Watcher // nil if unavailable
 	hearing sync.WaitGroup
 	watched map[string]bool // folders
@@ -85,7 +86,7 @@ type forest struct {
 func newForest(opts *Options, trees []Tree) *forest {
 	f := &forest{
 		Options: newWatcher(opts, nil).Options, batches: make(chan Batch), heard: make(chan struct{}, 1),
-		names: map[string]bool{}, watched: map[string]bool{}, next: map[string]File{}, open: fsnotify.NewWatcher,
+		names: map[string]bool{}, watched: map[string]bool{}, next: map[string]File{}, open: fsnotify.NewWatcher, attach: (*fsnotify.Watcher).Add,
 	}
 	for _, t := range trees {
 		if abs, err := filepath.Abs(t.Root); err == nil {
@@ -219,7 +220,7 @@ func (f *forest) watch(dir string) {
 	if f.watched[dir] || f.system == nil {
 		return
 	}
-	switch err := f.system.Add(dir); {
+	switch err := f.attach(f.system, dir); {
 	case err == nil:
 		f.watched[dir] = true
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
@@ -324,7 +325,7 @@ func (f *forest) refused(err error) {
 	f.blind = true
 	if !f.noted {
 		f.noted = true
-		f.Note("the system does not report all changes; looking every few seconds: " + err.Error())
+		f.Note("the system does not report all changes; looking at all files every " + f.Interval.String() + " or less often: " + reason(err))
 	}
 }
 

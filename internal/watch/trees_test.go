@@ -119,7 +119,7 @@ func TestTreesInterval(t *testing.T) {
 	f := newForest(&Options{Interval: 10 * time.Millisecond, Note: func(s string) { notes <- s }}, []Tree{{filepath.Join(dir, "a"), isText}})
 	f.open = func() (*fsnotify.Watcher, error) { return nil, errors.New("too many of them") }
 	s := seeTrees(t, dir, f)
-	if note := <-notes; !strings.HasSuffix(note, "every few seconds: too many of them") {
+	if note := <-notes; !strings.HasSuffix(note, "every 10ms or less often: too many of them") {
 		t.Errorf("the note is %q", note)
 	}
 	for i := range 3 {

@@ -246,7 +246,7 @@ func (w *watcher) concerns(e fsnotify.Event) bool {
 func (w *watcher) refused(err error) {
 	if !w.noted {
 		w.noted = true
-		w.Note("the system does not report changes; checking every " + w.Interval.String() + ": " + err.Error())
+		w.Note("the system does not report changes; checking every " + w.Interval.String() + ": " + reason(err))
 	}
 }
 

@@ -217,9 +217,12 @@ func (p *program) operations(rows []logRow, titles map[string]string) {
 		fmt.Fprintln(p.stderr, "No operations.")
 		return
 	}
-	digits := len(fmt.Sprint(rows[0][0].Seq))
+	digits, verb := len(fmt.Sprint(rows[0][0].Seq)), 0
 	for _, r := range rows {
-		text := fmt.Sprintf("%*d  %-14s  %-12s  ", digits, r[0].Seq, age(r[0].Time), clean(r[0].Verb))
+		verb = min(max(verb, width(clean(r[0].Verb))), len("doctor --merge-copies"))
+	}
+	for _, r := range rows {
+		text := fmt.Sprintf("%*d  %-14s  %s  ", digits, r[0].Seq, age(r[0].Time), pad(clean(r[0].Verb), verb))
 		undone := r.undone()
 		text += p.paint.fit(line(r.about(titles)), p.paint.width-len(text)) + undone
 		if undone == allUndone {

@@ -67,7 +67,7 @@ func (x *Explorer) adoptFiles(ctx context.Context, e *Exploration, b *Branch, o 
 	case from == nil:
 		return nil, &fault.Error{Code: fault.Refused, Message: "the outcome is not the result of one branch, whose files could be adopted", Hint: "name a branch"}
 	case e.State == "" || from.State == "":
-		return nil, &fault.Error{Code: fault.Refused, Message: "no state of the files of the branch " + from.Strategy, Hint: "branches have states if their exploration has a folder, and was not made by an earlier version"}
+		return nil, &fault.Error{Code: fault.Refused, Message: "no state of the files of the branch " + from.Strategy, Hint: "branches have states if the exploration was given a folder"}
 	}
 	folder, err := x.explored(ctx, e)
 	if err != nil {

@@ -29,7 +29,7 @@ func (w *Workspace) Folder(dir string) Folder { return Folder{w, dir} }
 // the files that changed since the last state, and writes nothing. Home folders and others
 // that are too wide are refused, with the code [fault.Refused].
 func (f Folder) Coverage(ctx context.Context) (_ *files.Coverage, err error) {
-	defer func() { err = store.Explained(err) }()
+	defer func() { err = folders.Missing(err) }()
 	return folders.Coverage(ctx, f.w.store, f.dir)
 }
 
@@ -112,21 +112,21 @@ func wishFor(e events.Event) (want folders.Wish, ok bool) {
 // then. The name [files.Now] is what the folder holds now. If the folder has no states, REFs
 // refer to states of all folders.
 func (f Folder) Diff(ctx context.Context, from, to string, o files.DiffOptions) (_ *files.Diff, err error) {
-	defer func() { err = store.Explained(err) }()
+	defer func() { err = folders.Missing(err) }()
 	return folders.Diff(ctx, f.w.store, f.dir, from, to, o)
 }
 
 // Show returns what a state holds at a path: the content of a file, the target of a link, or
 // the names in a folder. The state is named as for [Folder.Diff].
 func (f Folder) Show(ctx context.Context, state, path string) (_ *files.Entry, err error) {
-	defer func() { err = store.Explained(err) }()
+	defer func() { err = folders.Missing(err) }()
 	return folders.Show(ctx, f.w.store, f.dir, state, path)
 }
 
 // Export writes what a state holds to the folder dir, which must be new or empty. The state is
 // named as for [Folder.Diff]. Links are written as links. After an error dir is as it was.
 func (f Folder) Export(ctx context.Context, state, dir string, o files.ExportOptions) (_ *files.Export, err error) {
-	defer func() { err = store.Explained(err) }()
+	defer func() { err = folders.Missing(err) }()
 	return folders.Export(ctx, f.w.store, f.dir, state, dir, o)
 }
 
@@ -239,7 +239,7 @@ func filesOf(pos *lines.Position, err error) (*files.Restore, error) {
 // States returns the states of all folders, oldest first. If session is not empty, only those
 // that belong to messages of its line.
 func (w *Workspace) States(ctx context.Context, session string) (_ *files.List, err error) {
-	defer func() { err = store.Explained(err) }()
+	defer func() { err = folders.Missing(err) }()
 	return folders.List(ctx, w.store, session)
 }
 

@@ -2,14 +2,17 @@ package workspace_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 )
 
@@ -148,4 +151,27 @@ func TestWatchFolderLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.wants("afterwards", func(st *files.State) bool { return st.Message == "m1" && f.isNow(st) })
+}
+
+// TestWatchFolderRenamed: when the folder is renamed, Watch ends, and says so.
+func TestWatchFolderRenamed(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the system refuses to rename a folder that is watched")
+	}
+	f := newFilesTest(t)
+	f.write("flour", "rye")
+	w := f.open(nil)
+	taken := make(chan *files.State, 10)
+	done := make(chan error)
+	go func() {
+		done <- w.Folder(f.dir).Watch(t.Context(), workspace.FolderWatch{Taken: func(st *files.State) { taken <- st }})
+	}()
+	<-taken
+	if err := os.Rename(f.dir, f.dir+"-renamed"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "is no longer there: it was renamed, removed or replaced") {
+		t.Errorf("Watch: %v", err)
+	}
 }

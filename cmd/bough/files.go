@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/urfave/cli/v2"
 )
@@ -39,9 +41,13 @@ func dirFlag() cli.Flag {
 }
 
 func (p *program) filesAction(c *cli.Context, w *workspace.Workspace) error {
-	cover, err := w.Folder(c.Args().First()).Coverage(c.Context)
+	dir := c.Args().First()
+	if c.NArg() > 0 && dir == "" {
+		return usageError("DIR is empty")
+	}
+	cover, err := w.Folder(dir).Coverage(c.Context)
 	if err != nil {
-		return err
+		return p.misspelled(err, dir)
 	}
 	if p.json {
 		return p.printJSON(cover)
@@ -58,6 +64,19 @@ func (p *program) filesAction(c *cli.Context, w *workspace.Workspace) error {
 		fmt.Fprintf(p.stdout, "In the workspace: %s, %s\n", count(s.States, "state"), size(s.Bytes))
 	}
 	return nil
+}
+
+// misspelled adds to the error for a folder that does not exist that its name may be a misspelled
+// verb.
+func (p *program) misspelled(err error, dir string) error {
+	var e *fault.Error
+	if !errors.As(err, &e) || e.Code != fault.NotFound || dir == "" || strings.ContainsAny(dir, `./\~`) {
+		return err
+	}
+	with := *e
+	with.Message += didYouMean(dir, allNames(p.filesVerb().subs))
+	with.Hint = seeHelp("files")
+	return &with
 }
 
 // leftOut prints what a state does not hold.
@@ -95,6 +114,9 @@ bough files snap "Plan the trip@last" --dir ~/src/trip`,
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if c.NArg() > 0 && c.Args().First() == "" {
+				return usageError("REF is empty")
+			}
 			st, err := w.Folder(c.String("dir")).Snap(c.Context, c.Args().First(), files.SnapOptions{Secrets: c.Bool("secrets")})
 			if err != nil {
 				return err

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/internal/lookup"
@@ -64,10 +65,10 @@ func (p *program) filesDiffVerb() verb {
 		name:   "diff",
 		args:   "[A] [B] [PATH…] [--patch] [--dir D]",
 		short:  "compare two states, or a state with the files now",
-		long: `Lists what changed from A, by default the state at the head, or without a head the newest one, to B, by default the files now: A added,
-M changed, D deleted, P only the permission bits, T the type. B can be now too, and so can A. With
-PATHs, which are relative to the folder, only these and what is below them. --patch prints the lines
-that differ, except of binary files and files over 1 MiB.
+		long: `Lists what changed from A to B: A added, M changed, D deleted, P only the permission bits, T the type.
+A is by default the state at the head or, without a head, the newest one; B is by default now, the
+files as they are. With PATHs, which are relative to the folder, only these and what is below them.
+--patch prints the lines that differ, except of binary files and files over 1 MiB.
 ` + stateNames,
 		example: `bough files diff
 bough files diff HEAD~4 HEAD --patch
@@ -79,6 +80,9 @@ bough files diff "Plan the trip@first" now src/main.go`,
 		max: 1 << 20,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			args := c.Args()
+			if slices.Contains(args.Slice(), "") {
+				return usageError("an argument is empty")
+			}
 			from, to := args.Get(0), cmp.Or(args.Get(1), files.Now)
 			o := files.DiffOptions{Patch: c.Bool("patch"), Paths: args.Slice()[min(2, args.Len()):]}
 			d, err := w.Folder(c.String("dir")).Diff(c.Context, from, to, o)
@@ -155,6 +159,9 @@ bough files show HEAD~2 src/main.go > old.go`,
 		min:   1,
 		max:   2,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if c.Args().First() == "" {
+				return usageError("STATE is empty")
+			}
 			at := "."
 			if c.NArg() > 1 {
 				at = c.Args().Get(1)
@@ -217,6 +224,9 @@ bough files export HEAD~4 /tmp/before --git && git fetch /tmp/before && git diff
 		max:     2,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
+			if c.Args().First() == "" {
+				return usageError("STATE is empty")
+			}
 			x, err := w.Folder(c.String("dir")).Export(c.Context, c.Args().Get(0), c.Args().Get(1), files.ExportOptions{Git: c.Bool("git")})
 			if err != nil {
 				return err

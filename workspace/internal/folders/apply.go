@@ -36,7 +36,10 @@ func (r *reading) branchAt(ref string, f *Folder) (*goal, error) {
 	path, scope := p.Path(p.Node), r.scope(p)
 	at := slices.Index(path, forkOf(p))
 	if at < 0 {
-		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%q is no branch", ref)}
+		return nil, &fault.Error{
+			Code: fault.Refused, Message: fmt.Sprintf("%q is not a branch", ref),
+			Hint: "files come from a branch that was made with a folder of its own",
+		}
 	}
 	// newest returns the newest state of some nodes.
 	newest := func(nodes []int, fits func(folder string) bool) (*states.State, error) {
@@ -62,9 +65,15 @@ func (r *reading) branchAt(ref string, f *Folder) (*goal, error) {
 	}
 	switch {
 	case target == nil:
-		return nil, none(nil, fmt.Sprintf(" of %q in a folder of its own", ref))
+		return nil, &fault.Error{
+			Code: fault.NotFound, Message: fmt.Sprintf("no state of %q in a folder of its own", ref),
+			Hint: "take one in the folder in which the branch continued", Next: fault.Do(fault.SnapFolder),
+		}
 	case base == nil:
-		return nil, none(nil, fmt.Sprintf(" at the branch point of %q or before it", ref))
+		return nil, &fault.Error{
+			Code: fault.NotFound, Message: fmt.Sprintf("no state at the branch point of %q or before it", ref),
+			Hint: "what the branch changed since is not known", Next: fault.Do(fault.ListStates),
+		}
 	}
 	return r.between(base, target)
 }

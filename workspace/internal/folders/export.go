@@ -134,6 +134,9 @@ func prepare(dir string) (made bool, err error) {
 		return true, nil
 	}
 	info, statErr := os.Lstat(dir)
+	if errors.Is(statErr, fs.ErrNotExist) && errors.Is(err, fs.ErrNotExist) {
+		return false, &fault.Error{Code: fault.NotFound, Message: "no folder " + filepath.Dir(dir), Hint: "only the last folder of a path is created", Err: err}
+	}
 	if statErr != nil {
 		return false, err
 	}

@@ -22,7 +22,7 @@ import (
 func (st described) exportCommit(ctx context.Context, w *store.Store, dir string) (*files.Export, error) {
 	switch err := gitcommit.Check(ctx, dir); {
 	case errors.Is(err, gitcommit.ErrNoGit):
-		return nil, &fault.Error{Code: fault.Refused, Message: "a commit needs git, which is not installed", Err: err}
+		return nil, &fault.Error{Code: fault.Refused, Message: "a commit needs git, which is not installed", Hint: "an export without a commit does not", Err: err}
 	case err != nil:
 		if _, ok := errors.AsType[*gitcommit.InsideError](err); ok {
 			return nil, &fault.Error{Code: fault.Refused, Message: err.Error(), Hint: "name a folder outside of any repository", Err: err}

@@ -58,58 +58,6 @@ func read[T any](v *store.View, f func(*reading) (T, error)) (result T, err erro
 	return result, explain(err)
 }
 
-// describe returns a state as results have it.
-func (r *reading) describe(st *states.State, exact bool) (*files.State, error) {
-	d, err := describe(r.Store, st, r.paths[st.Folder])
-	if err == nil {
-		d.Exact = exact
-	}
-	return d, err
-}
-
-// List returns all states, or those that belong to a conversation.
-func List(ctx context.Context, w *store.Store, session string) (*files.List, error) {
-	return store.Read(ctx, w, func(v *store.View) (*files.List, error) {
-		var ids []string
-		if session != "" {
-			id, err := v.Resolve(session)
-			if err != nil {
-				return nil, err
-			}
-			if ids, err = v.LineIDs(id); err != nil {
-				return nil, err
-			}
-		}
-		return read(v, func(r *reading) (*files.List, error) {
-			l := &files.List{States: []files.State{}}
-			if len(ids) > 0 && len(r.list) > 0 {
-				if err := r.addMessages(ids[0]); err != nil {
-					return nil, err
-				}
-			}
-			for _, st := range r.list {
-				if session != "" && !r.belongs(st, ids) {
-					continue
-				}
-				d, err := r.describe(st, true)
-				if err != nil {
-					v.Store.Opts.Note(fmt.Sprintf("what the state %s does not hold cannot be read: %v", st.ID, err))
-					d = recorded(st, r.paths[st.Folder])
-				}
-				l.States = append(l.States, *d)
-			}
-			return l, nil
-		})
-	})
-}
-
-// belongs reports whether a state was taken for a message of the sessions.
-func (r *reading) belongs(st *states.State, sessions []string) bool {
-	return slices.Contains(sessions, st.SessionID) || slices.ContainsFunc(r.links, func(l *states.Link) bool {
-		return l.State == st.ID && slices.Contains(sessions, l.SessionID)
-	})
-}
-
 // find returns the state that name refers to: its id, a REF, or a unique prefix of its id.
 // exact is false if the state at the REF was taken for an earlier message. If f is not nil,
 // only its states are at a REF. An empty name is the head, or without a head the newest state.
@@ -129,8 +77,13 @@ func (r *reading) find(name string, f *Folder) (st *states.State, exact bool, er
 	if err == nil {
 		return r.at(p, name, f)
 	}
-	if !store.IsNotFound(err) || store.IsHeadName(name) {
-		return nil, false, err
+	if store.IsNotFound(err) && store.IsHeadName(name) {
+		e := *store.Explain(err)
+		e.Hint, e.Next = "a state is also named by its id", fault.Do(fault.ListStates)
+		err = &e
+	}
+	if !store.IsNotFound(err) || strings.ContainsAny(name, "@~/") || store.IsHeadName(name) {
+		return nil, false, err // these are in no id
 	}
 	kind := lookup.Kind[*states.State]{
 		What: "state",
@@ -154,16 +107,30 @@ func (r *reading) find(name string, f *Folder) (st *states.State, exact bool, er
 // at returns the state at the place of a REF: that of its message, else of the nearest
 // message before it.
 func (r *reading) at(p *store.Place, ref string, f *Folder) (st *states.State, exact bool, err error) {
-	scope := r.scope(p)
-	if len(r.list) > 0 && p.Node >= 0 {
-		for _, node := range slices.Backward(p.Path(p.Node)) {
-			st, err := r.of(p.Line, node, scope, f)
-			if st != nil || err != nil {
-				return st, node == p.Node, err
-			}
+	if st, exact, err = r.nearest(p, f); st != nil || err != nil {
+		return st, exact, err
+	}
+	missing := none(f, fmt.Sprintf(" at %q or before it", ref))
+	if f != nil {
+		if other, _, _ := r.nearest(p, nil); other != nil {
+			missing.Hint, missing.Next = "the state at it is of "+r.paths[other.Folder], fault.Do(fault.ChooseFolder)
 		}
 	}
-	return nil, false, none(f, fmt.Sprintf(" at %q or before it", ref))
+	return nil, false, missing
+}
+
+// nearest is at, but returns nil if there is no state.
+func (r *reading) nearest(p *store.Place, f *Folder) (st *states.State, exact bool, err error) {
+	if len(r.list) == 0 || p.Node < 0 {
+		return nil, false, nil
+	}
+	scope := r.scope(p)
+	for _, node := range slices.Backward(p.Path(p.Node)) {
+		if st, err := r.of(p.Line, node, scope, f); st != nil || err != nil {
+			return st, node == p.Node, err
+		}
+	}
+	return nil, false, nil
 }
 
 // newest returns the newest state of a folder, or of all if f is nil.
@@ -176,8 +143,23 @@ func (r *reading) newest(f *Folder) (st *states.State, exact bool, err error) {
 	return nil, false, none(f, "")
 }
 
+// Missing returns err as a *[fault.Error], nil for nil. That there is no workspace is not final:
+// the first state creates it.
+func Missing(err error) error {
+	e := store.Explain(err)
+	switch {
+	case e == nil:
+		return nil
+	case e.Next.Do != fault.ChooseWorkspace:
+		return e
+	}
+	missing := *e
+	missing.Hint, missing.Next = "the first state creates it", fault.Do(fault.SnapFolder)
+	return &missing
+}
+
 // none returns the error that a folder, or the workspace if f is nil, has no state.
-func none(f *Folder, where string) error {
+func none(f *Folder, where string) *fault.Error {
 	if f != nil {
 		where = " of " + f.Path + where
 	}
@@ -332,7 +314,7 @@ func checkPath(name string) error {
 
 func noPath(err error, st *states.State, name string) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
-		return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the state %s has no %s", st.ID, name), Err: err}
+		return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the state %s has no %q", st.ID, name), Hint: "paths are relative to the folder", Err: err}
 	}
 	return err
 }

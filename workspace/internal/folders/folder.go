@@ -46,11 +46,8 @@ func Find(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
 		return present(ctx, w, dir)
 	}
 	real, identity, err := states.IdentityOf(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &fault.Error{Code: fault.NotFound, Message: "no folder " + dir, Err: err}
-	}
 	if err != nil {
-		return nil, err
+		return nil, unusable(dir, err)
 	}
 	known, err := registered(ctx, w)
 	if err != nil {
@@ -67,6 +64,21 @@ func Find(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
 		return f.around(known), nil
 	}
 	return f, nil
+}
+
+// unusable returns the error for the path dir of a folder that cannot be used; "" is the current
+// directory.
+func unusable(dir string, err error) error {
+	var file *durable.NotRegularError
+	switch {
+	case errors.As(err, &file):
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%s is a %s, not a folder", dir, durable.TypeName(file.Mode)), Next: fault.Do(fault.ChooseFolder), Err: err}
+	case errors.Is(err, fs.ErrNotExist) && dir == "":
+		return &fault.Error{Code: fault.NotFound, Message: "the current directory was removed", Next: fault.Do(fault.ChooseFolder), Err: err}
+	case errors.Is(err, fs.ErrNotExist):
+		return &fault.Error{Code: fault.NotFound, Message: "no folder " + dir, Err: err}
+	}
+	return err
 }
 
 // recordedAt returns the registered folder with the path dir. It does not access dir.

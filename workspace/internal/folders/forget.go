@@ -68,7 +68,8 @@ func (f *Folder) contents(v *store.View, name string, dryRun bool) (*files.Forgo
 			}
 		}
 		if found.States == 0 {
-			return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no state of %s has a file %s", f.Path, name), Next: fault.Do(fault.ListStates)}
+			return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no state of %s has a file %q", f.Path, name),
+				Hint: "paths are relative to the folder", Next: fault.Do(fault.ListStates)}
 		}
 		return found, nil
 	})

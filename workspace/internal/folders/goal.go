@@ -44,7 +44,7 @@ func checkOptions(o files.RestoreOptions) error {
 		return &fault.UnknownError{What: "answer to conflicts", Word: o.Conflicts, Choices: choices[1:]}
 	}
 	if o.Whole && o.Conflicts != files.Refuse {
-		return &fault.Error{Code: fault.Usage, Message: "there are no conflicts if the whole folder is restored", Hint: "choose one of both"}
+		return &fault.Error{Code: fault.Usage, Message: "if the whole folder is restored, there are no conflicts to choose for", Hint: "choose only one of both"}
 	}
 	for _, name := range o.Only {
 		if err := checkPath(name); err != nil {

@@ -74,7 +74,7 @@ func holdID(ctx context.Context, w *store.Store, id, verb string) (*Held, error)
 	}
 	i := slices.IndexFunc(known, func(k states.Folder) bool { return k.ID == id })
 	if i < 0 {
-		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no folder with the id %q", id)}
+		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the folder with the id %q is no longer registered", id), Hint: "nothing was changed", Next: fault.Do(fault.ListStates)}
 	}
 	f, err := relocate(ctx, w, known[i])
 	if err != nil {

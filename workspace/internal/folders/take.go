@@ -4,19 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
-	"io/fs"
 	"os"
 
 	"github.com/bough-dev/bough/internal/coverage"
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
-	"github.com/bough-dev/bough/internal/pack"
 	"github.com/bough-dev/bough/internal/scan"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
@@ -283,88 +279,4 @@ func (f *Folder) requestBy(w *store.Store, rules *coverage.Coverage, state state
 			Progress: func(done, total int64) { w.Opts.Progress("reading "+f.Path, done, total) },
 		},
 	}
-}
-
-// Coverage returns what a state of a folder would hold now.
-func Coverage(ctx context.Context, w *store.Store, dir string) (*files.Coverage, error) {
-	f, err := Find(ctx, w, dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.check(); err != nil {
-		return nil, err
-	}
-	return store.Read(ctx, w, func(v *store.View) (*files.Coverage, error) {
-		s := open(v.Root)
-		defer s.Close()
-		now, left, err := s.Look(ctx, f.request(w, states.State{Folder: f.ID}, files.SnapOptions{}), io.Discard)
-		if err != nil {
-			return nil, explain(err)
-		}
-		c := &files.Coverage{Folder: f.Path, Files: now.Files, Bytes: now.Bytes, Left: leftOf(left)}
-		list, err := s.States()
-		if _, ok := errors.AsType[*states.RecordError](err); err != nil && !ok {
-			return nil, err
-		}
-		c.Store.States = len(list)
-		for _, st := range list {
-			if f.ID == "" || st.Folder != f.ID {
-				continue
-			}
-			if c.State, err = describe(s, st, f.Path); err != nil {
-				return nil, err
-			}
-		}
-		c.Store.Bytes, err = s.Size()
-		return c, err
-	})
-}
-
-// describe returns a state as results have it. dir is the path of its folder.
-func describe(s *states.Store, st *states.State, dir string) (*files.State, error) {
-	d := recorded(st, dir)
-	c, err := s.CoverageOf(st)
-	if err != nil {
-		return nil, explain(err)
-	}
-	d.Left = leftOf(c.Left)
-	return d, nil
-}
-
-// recorded returns a state as results have it, without what it does not hold.
-func recorded(st *states.State, dir string) *files.State {
-	d := &files.State{
-		ID: st.ID, Dir: dir, Time: store.TimeOf(st.Time), Session: session.ID(st.SessionID), Message: session.ID(st.MessageID),
-		At: string(st.At), Files: st.Files, Bytes: st.Bytes, NewBytes: st.NewBytes, Exact: true, Late: st.Late, Left: []files.Left{},
-	}
-	if st.Git != nil {
-		d.Git = &files.Git{Head: st.Git.Head, Branch: st.Git.Branch}
-	}
-	return d
-}
-
-func leftOf(list []scan.Left) []files.Left {
-	left := make([]files.Left, len(list))
-	for i, l := range list {
-		left[i] = files.Left{Path: l.Path, RawPath: files.Raw(l.Path), Why: string(l.Why), Files: l.Files, Bytes: l.Bytes}
-	}
-	return left
-}
-
-// explain gives an error of a scan or of the states its code.
-func explain(err error) error {
-	if many, ok := errors.AsType[*scan.CountError](err); ok {
-		return &fault.Error{Code: fault.Refused, Message: many.Error(), Next: fault.Do(fault.ChooseFolder), Err: err}
-	}
-	if errors.Is(err, states.ErrForgotten) {
-		return &fault.Error{Code: fault.Refused, Message: err.Error(), Err: err}
-	}
-	_, isPath := errors.AsType[*fs.PathError](err)
-	if _, ok := errors.AsType[*pack.DamageError](err); ok || errors.Is(err, fs.ErrNotExist) && !isPath {
-		return &fault.Error{Code: fault.Damaged, Message: err.Error(), Hint: "the other states can be used", Next: fault.Do(fault.Examine), Err: err}
-	}
-	if _, ok := errors.AsType[*states.RecordError](err); ok {
-		return &fault.Error{Code: fault.Damaged, Message: err.Error(), Next: fault.Do(fault.Examine), Err: err}
-	}
-	return err
 }

@@ -61,7 +61,7 @@ func (r *reading) turnAt(ref string, f *Folder) (*goal, error) {
 		return nil, err
 	}
 	if first < 0 {
-		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%q is in no turn: there is no message of the user at it or before it", ref)}
+		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%q is in no turn: there is no message of the user at it or before it", ref), Hint: "a turn begins with a message of the user"}
 	}
 	scope := r.scope(p)
 	state := func(nodes []int) (*states.State, error) {
@@ -74,7 +74,7 @@ func (r *reading) turnAt(ref string, f *Folder) (*goal, error) {
 	}
 	target, err := state(path[max(first-1, 0) : first+1])
 	if err == nil && target == nil {
-		err = none(f, fmt.Sprintf(" before the turn at %q", ref))
+		err = noneAround(f, "before", ref)
 	}
 	if err != nil {
 		return nil, err
@@ -86,15 +86,24 @@ func (r *reading) turnAt(ref string, f *Folder) (*goal, error) {
 		}
 	}
 	if err == nil && last == nil {
-		err = none(f, fmt.Sprintf(" after the turn at %q", ref))
+		err = noneAround(f, "after", ref)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if target.Folder != last.Folder {
-		return nil, none(f, fmt.Sprintf(" after the turn at %q in the folder of the one before it", ref))
+		missing := none(nil, fmt.Sprintf(" after the turn at %q of %s, of which the one before it is", ref, r.paths[target.Folder]))
+		missing.Next = fault.Do(fault.ListStates)
+		return nil, missing
 	}
 	return r.goalUntil(target, last, p)
+}
+
+// noneAround is the error for a turn without a state before or after it.
+func noneAround(f *Folder, where, ref string) *fault.Error {
+	missing := none(f, fmt.Sprintf(" %s the turn at %q", where, ref))
+	missing.Hint, missing.Next = "hooks, agents and watching take states of turns by themselves", fault.Do(fault.ListStates)
+	return missing
 }
 
 // nextPrompt returns the state of the prompt that follows a message, nil if there is none. A
@@ -130,7 +139,10 @@ func (r *reading) goalUntil(target, last *states.State, p *store.Place) (*goal, 
 		}
 	}
 	if !slices.Contains(list, target) {
-		return nil, &fault.Error{Code: fault.NotFound, Message: "the state after the turn was taken before the one before it"}
+		return nil, &fault.Error{
+			Code: fault.NotFound, Message: "the state after the turn is older than the one before it, so what the turn changed is not known",
+			Next: fault.Do(fault.ListStates),
+		}
 	}
 	t := timelineOf(list, target, conversation)
 	t.last, t.open = last, false

@@ -3,6 +3,7 @@ package folders
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -113,11 +114,26 @@ func (fo *following) take(ctx context.Context, w *store.Store, want, newest Wish
 		fo.changed = nil
 		fo.renew()
 	}
+	if err := fo.folder.isThere(); err != nil {
+		return nil, err
+	}
 	taken, err := fo.folder.take(ctx, w, "watch", want)
 	if err != nil || taken == nil {
 		return nil, err
 	}
 	return taken.State, nil
+}
+
+// isThere returns an error if f is no longer at its path.
+func (f *Folder) isThere() error {
+	real, identity, err := states.IdentityOf(f.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && real == f.Path && identity.File == f.Identity.File {
+		return err
+	}
+	return &fault.Error{
+		Code: fault.NotFound, Message: f.Path + " is no longer there: it was renamed, removed or replaced", Err: err,
+		Hint: "if it was renamed, its new path continues its states",
+	}
 }
 
 // add notes what changed.

@@ -210,3 +210,56 @@ func TestV1ImportFrom(t *testing.T) {
 	s.v1("import", `{"from":["../../etc"]}`).fails(400, fault.Usage, "programs are ")
 	newSite(t, server.Options{}).v1("import", `{"from":["codex"]}`).fails(409, fault.Refused, "imports only content")
 }
+
+// TestV1AdoptFiles: a client brings home what a branch changed, after a dry run, and undo reverts
+// it. What changed in both folders is a conflict.
+func TestV1AdoptFiles(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, server.Options{})
+	s.v1("new", `{"title":"Bread"}`).want(200)
+	s.append("Which flour?")
+	dir := t.TempDir()
+	plan := filepath.Join(dir, "plan.txt")
+	read := func() string {
+		data, _ := os.ReadFile(plan)
+		return strings.TrimSpace(string(data))
+	}
+	x := &explore.Explorer{Workspace: s.w}
+	p, err := x.Plan(t.Context(), explore.Request{
+		Ref: "HEAD", Strategies: []explore.Strategy{{Name: "rye"}, {Name: "wheat"}},
+		Runner: explore.Runner{Command: "echo tried> plan.txt&& echo done", Dir: dir},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := x.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	adopt := func(more string) *v1Reply {
+		return s.v1("explore/adopt/files", `{"id":"`+e.ID+`","branch_id":"wheat"`+more+`}`)
+	}
+	if got := adopt(`,"dry_run":true`).want(200); got.Get("files.written").Raw != `["plan.txt"]` || got.Get("adopted_node_id").Str != "" || read() != "" {
+		t.Errorf("dry run: %s", got.Raw)
+	}
+	writeFiles(t, dir, map[string]string{"plan.txt": "mine"})
+	refused := adopt("")
+	refused.fails(409, fault.Refused, "keep, take or merge")
+	if got := refused.Get("error.conflicts.#.path").Raw; got != `["plan.txt"]` || read() != "mine" {
+		t.Errorf("the conflicts are %s, the plan is %s", got, read())
+	}
+	adopt(`,"whole":true,"conflicts":"take"`).fails(400, fault.Usage, "exclude each other")
+	adopt(`,"dir":"/"`).fails(400, fault.Usage, `unknown argument "dir"`)
+	got := adopt(`,"conflicts":"take"`).want(200)
+	if head := s.v1("status", "").Get("head.message_id").Str; read() != "tried" || head != got.Get("adopted_node_id").Str || head == "" {
+		t.Errorf("the plan is %s, the head is at %s: %s", read(), head, got.Raw)
+	}
+	s.v1("undo", `{}`).want(200)
+	if read() != "mine" {
+		t.Errorf("after undo the plan is %s", read())
+	}
+	if err := os.Rename(dir, dir+"-renamed"); err != nil {
+		t.Fatal(err)
+	}
+	adopt("").fails(404, fault.NotFound, "renamed, removed or replaced")
+}

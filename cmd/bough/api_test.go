@@ -496,6 +496,9 @@ func (s *twin) files() {
 	}
 	s.same("files/turn", `{"ref":"Bread","patch":true}`, "files", "turn", "Bread", "--patch", "--dir", dir)
 	s.same("files/turn/undo", `{"ref":"Bread","dry_run":true}`, "files", "turn", "Bread", "--undo", "--dry-run", "--dir", dir)
+	s.both("explore", "Bread", "--strategy", "quick", "--strategy", "radix", "--run", "canned", "--dir", dir)
+	s.name("TRIED", "explorations.0.id", "explore", "ls")
+	s.same("explore/adopt/files", `{"id":"TRIED","branch_id":"quick","dry_run":true,"conflicts":"keep"}`, "explore", "adopt", "TRIED", "quick", "--files", "--dry-run", "--keep")
 	s.same("files/show", `{"state":"BEFORE"}`, "files", "show", "BEFORE")
 	s.same("files/show", `{"state":"BEFORE","path":"flour","dir":`+real+`}`, "files", "show", "BEFORE", "flour", "--dir", dir)
 }

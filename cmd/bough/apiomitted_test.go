@@ -72,7 +72,7 @@ func omittedFlags() map[string]map[string]string {
 		"steer":            turns(map[string]string{"model": agent, "fallback": agent}),
 		"follow-up":        turns(map[string]string{"model": agent, "fallback": agent}),
 		"queue":            turns(map[string]string{}),
-		"explore/adopt":    {"files": opens, "dry-run": opens, "whole": opens, "keep": opens, "take": opens, "merge": opens, "only": opens},
+		"explore/adopt":    conflicts(),
 		"explore":          {"run": runs, "dir": runs, "bind": runs, "share": runs, "keep": runs, "allow-command": runs},
 		"explore/evaluate": {"allow-command": runs},
 		"explore/resume":   {"allow-command": runs},

@@ -10,7 +10,6 @@ import (
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/workspace"
-	"github.com/bough-dev/bough/workspace/files"
 	"github.com/urfave/cli/v2"
 )
 
@@ -164,10 +163,7 @@ func (p *program) adoptFiles(c *cli.Context, w *workspace.Workspace) error {
 		return err
 	}
 	if p.json {
-		err = p.printJSON(struct {
-			*explore.Exploration
-			Files *files.Restore `json:"files"`
-		}{e, r})
+		err = p.printJSON(&api.AdoptedFiles{Exploration: e, Files: r})
 	} else {
 		p.restored(r, o.DryRun)
 		if !o.DryRun {

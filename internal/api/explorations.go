@@ -7,6 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/files"
 )
 
 type explorationIn struct {
@@ -22,6 +23,27 @@ type evaluateIn struct {
 type adoptIn struct {
 	explorationIn
 	Branch string `json:"branch_id,omitempty" jsonschema:"adopt the result of this branch, a strategy or an id, instead of the outcome"`
+}
+
+type adoptFilesIn struct {
+	adoptIn
+	planning
+}
+
+// AdoptedFiles is an exploration, and what adopting the files of a branch did or would do.
+type AdoptedFiles struct {
+	*explore.Exploration
+	Files *files.Restore `json:"files"`
+}
+
+// adoptFiles adopts a result with the files. The folder is one that has states.
+func adoptFiles(ctx context.Context, w *workspace.Workspace, in adoptFilesIn) (*AdoptedFiles, error) {
+	o, err := in.options()
+	if err != nil {
+		return nil, err
+	}
+	e, r, err := explorer(w.Confined()).AdoptFiles(in.context(ctx), in.ID, in.Branch, o)
+	return explained(&AdoptedFiles{e, r}, err)
 }
 
 type explorationRemoveIn struct {
@@ -126,6 +148,7 @@ func explorationVerbs() []*Verb {
 			func(ctx context.Context, w *workspace.Workspace, in adoptIn) (*explore.Exploration, error) {
 				return explained(explorer(w).Adopt(ctx, in.ID, in.Branch))
 			}),
+		verb("explore/adopt/files", Destroys, "Adopt an outcome with its files", "Moves the head to the outcome of an exploration or to the result of one branch, and brings what the branch changed in its folder into the explored one. What the folder has is kept as a state first.", adoptFiles),
 		verb("explore/cancel", Changes, "Cancel an exploration", "Stops the running branches of an exploration and starts no others.", cancel),
 		verb("explore/rm", Destroys, "Remove an exploration", "Moves a finished exploration to the trash.",
 			func(ctx context.Context, w *workspace.Workspace, in explorationRemoveIn) (*workspace.RemovedExploration, error) {

@@ -30,9 +30,14 @@ type filesShowIn struct {
 	aFolder
 }
 
-// restoring says how files are brought back.
+// restoring says how files are brought back, and in which folder.
 type restoring struct {
-	Dir       string   `json:"dir,omitempty" jsonschema:"the folder: the dir of a state; by default that of the state at the ref"`
+	Dir string `json:"dir,omitempty" jsonschema:"the folder: the dir of a state; by default that of the state at the ref"`
+	planning
+}
+
+// planning says which files change.
+type planning struct {
 	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"return what would change, with the conflicts, and change nothing"`
 	Whole     bool     `json:"whole,omitempty" jsonschema:"make the folder exactly the state, also where others changed it"`
 	Conflicts string   `json:"conflicts,omitempty" jsonschema:"what happens to paths that the conversation and others changed: keep leaves them, take takes those of the state, merge takes back the lines of the conversation; by default they are refused"`
@@ -40,16 +45,21 @@ type restoring struct {
 }
 
 func (r restoring) of(w *workspace.Workspace) (workspace.Folder, files.RestoreOptions, error) {
-	if r.Whole && r.Conflicts != "" {
-		return workspace.Folder{}, files.RestoreOptions{}, badArgument("whole and conflicts exclude each other")
+	o, err := r.options()
+	return w.Confined().Folder(r.Dir), o, err
+}
+
+func (p planning) options() (files.RestoreOptions, error) {
+	if p.Whole && p.Conflicts != "" {
+		return files.RestoreOptions{}, badArgument("whole and conflicts exclude each other")
 	}
-	return w.Confined().Folder(r.Dir), files.RestoreOptions{DryRun: r.DryRun, Whole: r.Whole, Conflicts: r.Conflicts, Only: r.Only}, nil
+	return files.RestoreOptions{DryRun: p.DryRun, Whole: p.Whole, Conflicts: p.Conflicts, Only: p.Only}, nil
 }
 
 // context returns a context for a restore, which continues when the client disconnects: it would
 // have to be completed by the next one.
-func (r restoring) context(ctx context.Context) context.Context {
-	if r.DryRun {
+func (p planning) context(ctx context.Context) context.Context {
+	if p.DryRun {
 		return ctx
 	}
 	return context.WithoutCancel(ctx)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/printable"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -112,28 +111,4 @@ func askUndo(ctx context.Context, c *call) error {
 		command = append(command, "--to", fmt.Sprint(in.To))
 	}
 	return c.confirm(message, fmt.Sprintf("%d operations, %d to %d", n, plan.Operations[n-1].Seq, plan.Operations[0].Seq), command...)
-}
-
-// askAdopt asks whether to move the head to a result of an exploration.
-func askAdopt(ctx context.Context, c *call) error {
-	var in struct {
-		ID     string `json:"id"`
-		Branch string `json:"branch_id"`
-	}
-	if err := json.Unmarshal(c.args, &in); err != nil {
-		return badArguments(err)
-	}
-	if in.ID == "" {
-		return nil // the verb reports it
-	}
-	e, err := (&explore.Explorer{Workspace: c.w, Note: c.note}).Open(ctx, in.ID)
-	if err != nil {
-		return err
-	}
-	what, command := "the outcome", []string{"explore", "adopt", e.ID}
-	if in.Branch != "" {
-		what, command = fmt.Sprintf("the result of %q", oneLine(in.Branch, 100)), append(command, in.Branch)
-	}
-	message := fmt.Sprintf("Move the head to %s of the exploration of %q?", what, oneLine(e.Question, 300))
-	return c.confirm(message, e.ID+" "+e.EndedAt, command...)
 }

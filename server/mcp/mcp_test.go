@@ -381,7 +381,7 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-// TestHints: the tools that only read say so, and only undo and restore_files are destructive.
+// TestHints: the tools that only read say so, and only undo, restore_files and adopt are destructive.
 func TestHints(t *testing.T) {
 	c := newRoom(t, &mcp.Options{Command: runs("true")}).connect(nil)
 	reading := []string{"agent_snapshot", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
@@ -394,7 +394,7 @@ func TestHints(t *testing.T) {
 		if a.ReadOnlyHint != slices.Contains(reading, tool.Name) {
 			t.Errorf("%s: the read-only hint is %v", tool.Name, a.ReadOnlyHint)
 		}
-		if a.DestructiveHint == nil || *a.DestructiveHint != (tool.Name == "undo" || tool.Name == "restore_files") || a.OpenWorldHint == nil || *a.OpenWorldHint != (tool.Name == "explore") {
+		if a.DestructiveHint == nil || *a.DestructiveHint != slices.Contains([]string{"undo", "restore_files", "adopt"}, tool.Name) || a.OpenWorldHint == nil || *a.OpenWorldHint != (tool.Name == "explore") {
 			t.Errorf("%s: the hints are %+v", tool.Name, a)
 		}
 		if tool.Title == "" || tool.Description == "" || tool.OutputSchema == nil {

@@ -110,6 +110,11 @@ func (in *restoreInput) question(f *files.Restore, to time.Time) string {
 	case in.Conflicts == files.Merge:
 		text += "\nFiles that you changed too are merged."
 	}
+	return text + listed(f)
+}
+
+// listed lists the paths of a plan, of which a question has only the first ones.
+func listed(f *files.Restore) (text string) {
 	for _, part := range []struct {
 		did   string
 		paths []string
@@ -138,13 +143,18 @@ func (in *restoreInput) command(dir string) []string {
 	case in.Turn:
 		words = []string{"files", "turn", in.Ref, "--undo", "--dir", dir}
 	}
-	if in.Whole {
+	return append(words, planFlags(in.Whole, in.Conflicts, in.Only)...)
+}
+
+// planFlags returns the flags of the command that say which files change.
+func planFlags(whole bool, conflicts string, only []string) (words []string) {
+	if whole {
 		words = append(words, "--whole")
 	}
-	if in.Conflicts != "" {
-		words = append(words, "--"+in.Conflicts)
+	if conflicts != "" {
+		words = append(words, "--"+conflicts)
 	}
-	for _, name := range in.Only {
+	for _, name := range only {
 		words = append(words, "--only", name)
 	}
 	return words
@@ -152,13 +162,20 @@ func (in *restoreInput) command(dir string) []string {
 
 // limited returns a result whose lists are not longer than an answer may be.
 func limited(r *api.RestoredFiles) *restoredFiles {
-	own := *r.Files
-	out := &restoredFiles{api.RestoredFiles{Head: r.Head, ReadOnly: r.ReadOnly, Files: &own}, 0}
-	own.Written = fitting(own.Written, &out.Omitted, func(name string) int { return len(name) })
-	own.Deleted = fitting(own.Deleted, &out.Omitted, func(name string) int { return len(name) })
-	own.Kept = fitting(own.Kept, &out.Omitted, func(k files.Kept) int { return len(k.Path) + len(k.As) + 50 })
-	own.Conflicts = fitting(own.Conflicts, &out.Omitted, conflictSize)
+	out := &restoredFiles{RestoredFiles: *r}
+	out.Files, out.Omitted = fittingPaths(r.Files)
 	return out
+}
+
+// fittingPaths returns a result of which each list fits into a quarter of an answer, and how many
+// paths it leaves out.
+func fittingPaths(r *files.Restore) (out *files.Restore, omitted int) {
+	own := *r
+	own.Written = fitting(own.Written, &omitted, func(name string) int { return len(name) })
+	own.Deleted = fitting(own.Deleted, &omitted, func(name string) int { return len(name) })
+	own.Kept = fitting(own.Kept, &omitted, func(k files.Kept) int { return len(k.Path) + len(k.As) + 50 })
+	own.Conflicts = fitting(own.Conflicts, &omitted, conflictSize)
+	return &own, omitted
 }
 
 // conflictSize returns about how long the JSON of a conflict is.

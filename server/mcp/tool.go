@@ -29,6 +29,7 @@ type tool struct {
 	again bool                                     // a second call with the same arguments changes nothing
 	list  string                                   // the member of the result with a list that may be long, "" for none
 	ask   func(ctx context.Context, c *call) error // asks the user first; nil if run does, or no question is needed
+	trim  func(doc []byte) []byte                  // bounds the lists of states in the result; nil if it has none
 	enums func() map[string][]string               // the values of arguments that are one of a few words; may be nil
 
 	// complete sets what follows. It takes a while, so only a server calls it.
@@ -72,6 +73,9 @@ func ofVerb(name string, t tool) *tool {
 			panic("mcp: no verb " + name)
 		}
 		t.effect, t.in, t.out = v.Effect, v.In(), v.Out()
+		if t.trim != nil {
+			t.out = withOmittedLeft(t.out)
+		}
 		if ask := t.ask; ask != nil {
 			resolved := resolve(t.in)
 			t.ask = func(ctx context.Context, c *call) error {
@@ -84,6 +88,19 @@ func ofVerb(name string, t tool) *tool {
 		t.run = func(ctx context.Context, c *call) (any, error) { return v.Call(ctx, api.Env{Workspace: c.w}, c.args) }
 	}
 	return &t
+}
+
+// callVerb calls a verb with arguments that are a struct.
+func callVerb[Out any](ctx context.Context, c *call, name string, args any) (out Out, err error) {
+	v, ok := api.Find(name)
+	if !ok {
+		panic("mcp: no verb " + name)
+	}
+	result, err := v.Call(ctx, api.Env{Workspace: c.w}, rawjson.Compact(args))
+	if err != nil {
+		return out, err
+	}
+	return result.(Out), nil
 }
 
 // define completes t with f, which handles the calls. The schemas are those of In
@@ -231,6 +248,9 @@ func (s *Server) call(ctx context.Context, t *tool, req *sdk.CallToolRequest) (r
 // answer returns the result of a tool.
 func (c *call) answer(t *tool, value any) (*sdk.CallToolResult, error) {
 	doc := api.Encode(value)
+	if t.trim != nil {
+		doc = t.trim(doc)
+	}
 	var err error
 	if t.list != "" {
 		if doc, err = page(doc, t.list, c.at, t.effect == api.Reads); err != nil {

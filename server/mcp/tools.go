@@ -65,11 +65,11 @@ func tools() []*tool {
 			about: "Shows where two paths part, and the messages that only the one or the other has. Use it to learn what another branch found.",
 		}, compareBranches),
 		ofVerb("files/ls", tool{
-			name: "list_states", title: "List states of files", list: "states",
+			name: "list_states", title: "List states of files", list: "states", trim: trimStates,
 			about: "Lists the states that the workspace has of folders of files, oldest first: what a folder held at a moment, with the message that was the newest then.",
 		}),
 		ofVerb("files/diff", tool{
-			name: "compare_states", title: "Compare states of files", list: "changes",
+			name: "compare_states", title: "Compare states of files", list: "changes", trim: trimSides,
 			about: "Lists the files that differ between two states, or between a state and the present files of its folder. With patch, the lines that differ too; long ones are cut.",
 		}),
 		define(tool{
@@ -79,9 +79,7 @@ func tools() []*tool {
 		define(tool{
 			name: "restore_files", title: "Restore files", effect: api.Destroys,
 			about: "Brings the files of a folder back to the state at a message, and with conversation the head too. Only what the conversation changed is taken back; what others changed stays, and what both changed is refused unless conflicts says more. The user is asked first, with what would change, and undo reverts it.",
-			enums: func() map[string][]string {
-				return map[string][]string{"conflicts": {files.Keep, files.Take, files.Merge}}
-			},
+			enums: conflictChoices,
 		}, restoreFiles),
 		ofVerb("append", tool{
 			name: "append_message", title: "Add a message",
@@ -120,10 +118,11 @@ func tools() []*tool {
 			about: "Tries several strategies side by side, each in a branch from a message, with a command that the user configured and approved, and evaluates the results. The head does not move; adopt does that. Without an approved command it is refused.",
 			enums: func() map[string][]string { return map[string][]string{"evaluate": {"best", "consensus"}} },
 		}, exploreStrategies),
-		ofVerb("explore/adopt", tool{
-			name: "adopt", title: "Adopt the outcome of an exploration", ask: askAdopt,
-			about: "Moves the head to the outcome of an exploration, or to the result of one of its branches. The user is asked first.",
-		}),
+		define(tool{
+			name: "adopt", title: "Adopt the outcome of an exploration", effect: api.Destroys,
+			about: "Moves the head to the outcome of an exploration, or to the result of one of its branches. With files, what the branch changed in its folder comes into the explored one; what changed in both is refused unless conflicts says more. The user is asked first, with what would change, and undo reverts it.",
+			enums: conflictChoices,
+		}, adopt),
 		define(tool{
 			name: "import", title: "Import conversations", again: true, list: "imported", effect: api.Changes,
 			about: "Imports a transcript, given as text, or the conversations that another assistant keeps on this machine. Known conversations get their new messages. The user is asked first, unless it is a dry run of text.",
@@ -139,6 +138,11 @@ func tools() []*tool {
 			},
 		}, export),
 	}
+}
+
+// conflictChoices returns what may happen to paths that others changed too.
+func conflictChoices() map[string][]string {
+	return map[string][]string{"conflicts": {files.Keep, files.Take, files.Merge}}
 }
 
 // formatNames returns the names of the formats for which a property holds.

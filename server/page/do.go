@@ -160,6 +160,9 @@ func (p *Page) act(ctx context.Context, name string, a action, fields url.Values
 		return "", false, err
 	}
 	result, continues, err := p.call(ctx, v, a.wait, in)
+	if err == nil {
+		p.kept.add(restoredBy(result))
+	}
 	if err != nil || a.to == nil {
 		return "", continues, err
 	}

@@ -103,6 +103,7 @@ type outcome struct {
 	Body    template.HTML
 	Href    string
 	Adopted bool
+	Files   string // the address of the plan to adopt it with the files of its branch, "" without any
 }
 
 // A strategy is a branch of an exploration.
@@ -121,6 +122,7 @@ type strategy struct {
 	Body                      template.HTML
 	Href                      string
 	Adoptable, Adopted        bool
+	Files                     string // as for an outcome
 }
 
 // A metric is a measured value of a strategy.
@@ -164,6 +166,9 @@ func explorationPageOf(e *explore.Exploration, now time.Time) *explorationPage {
 		selected = v.Selected
 		if e.Outcome != nil && v.Result != "" {
 			p.Outcome = &outcome{Reasons: v.Reasons, Body: r.markdown(v.Result), Href: messageAddress(e.Session, *e.Outcome), Adopted: adopted == *e.Outcome}
+			if hasFiles(e, e.Branch(selected)) {
+				p.Outcome.Files = adoptionAddress(e.ID, "")
+			}
 		}
 	}
 	for _, b := range e.Branches {
@@ -171,6 +176,9 @@ func explorationPageOf(e *explore.Exploration, now time.Time) *explorationPage {
 		s.Selected = b.ID == selected
 		s.Adopted = adopted != "" && adopted == b.ID
 		s.Adoptable = b.Status == explore.Completed && b.Result != "" && !p.Running
+		if hasFiles(e, &b) {
+			s.Files = adoptionAddress(e.ID, b.ID)
+		}
 		p.Branches = append(p.Branches, s)
 	}
 	return p

@@ -45,7 +45,9 @@ type difference struct {
 	Choices  []stateChoice // from the newest on
 	FromID   string
 	ToID     string
-	TakeBack string // the address of the plan to take back a turn, "" if these are not its changes
+	TakeBack string        // the address of the plan to take back a turn, "" if these are not its changes
+	Kept     []plannedPath // of a restore that the page made, after which From was taken
+	MoreKept string
 	NoState  string // why there is nothing to compare with
 }
 
@@ -90,6 +92,10 @@ func showDifference(c *request) (view, error) {
 	}
 	p.From, p.To = c.differenceSide(d.From, from), c.differenceSide(d.To, to)
 	p.of(d, all.States)
+	p.Kept = keptOf(c.kept.since(p.FromID))
+	if n := len(p.Kept) - maxPlanned; n > 0 {
+		p.Kept, p.MoreKept = p.Kept[:maxPlanned], count(n, "more path")
+	}
 	if turn := c.r.FormValue("turn"); turn != "" {
 		p.TakeBack = restoreAddress(turn) + "&what=turn"
 	}

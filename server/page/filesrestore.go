@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"net/url"
 	"path/filepath"
+	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
-	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 )
@@ -20,27 +20,34 @@ const maxPlanned = 500
 
 // A restorePage is the plan of a restore, with the form that makes it.
 type restorePage struct {
-	Ref      string
-	Title    string
-	Target   folderState
-	Earlier  bool
-	Dir      string
-	What     string // files, both or turn
-	Message  bool   // Ref is a message, which is in a turn
-	Head     bool   // the head can move there
-	Way      string
-	Ways     []restoreWay
-	Summary  string
-	Refused  bool // because of conflicts
-	Nothing  bool // no file and not the head
-	Orphan   bool // the state belongs to no conversation that exists
-	Lists    []plannedList
-	Action   string
-	Back     string
-	Compare  string // the address of how the folder differs from the state now
-	Conflict string // of the form: the value of conflicts
-	Whole    bool
+	Ref         string
+	Title       string
+	Target      folderState
+	Earlier     bool
+	Dir         string
+	What        string // files, both, turn or adopt
+	Message     bool   // Ref is a message, which is in a turn
+	Head        bool   // the head can move there
+	Way         string
+	Ways        []restoreWay
+	Only        string  // the paths to which the plan is restricted, one a line; "" for all
+	Form        string  // the address of the plan
+	Hidden      []field // of the forms of the plan and of the restore
+	Posted      []field // of that of the restore
+	Crumbs      []crumb
+	Summary     string
+	Refused     bool // because of conflicts
+	Nothing     bool // no file and not the head
+	Orphan      bool // the state belongs to no conversation that exists
+	Lists       []plannedList
+	Action      string
+	Back        string
+	Compare     string // the address of how the folder differs from the state now
+	CompareText string
 }
+
+// A field is a hidden field of a form.
+type field struct{ Name, Value string }
 
 // A restoreWay is a choice for paths that others changed too.
 type restoreWay struct {
@@ -64,7 +71,7 @@ func restoreAddress(ref string) string { return "/files/restore?" + url.Values{"
 // showRestore shows what a restore would do, and the form that does it.
 func showRestore(c *request) (view, error) {
 	q := c.r.URL.Query()
-	p := &restorePage{Ref: q.Get("ref"), Way: q.Get("way"), Dir: q.Get("dir"), What: q.Get("what")}
+	p := &restorePage{Ref: q.Get("ref"), Way: q.Get("way"), Dir: q.Get("dir"), What: q.Get("what"), Only: onlyIn(q), Form: "/files/restore"}
 	if p.Ref == "" {
 		return view{}, &fault.Error{Code: fault.Usage, Message: "the address names no message and no state"}
 	}
@@ -84,12 +91,15 @@ func showRestore(c *request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	p.Hidden = []field{{"ref", p.Ref}, {"dir", p.Dir}}
+	p.Crumbs = []crumb{{Title: "Files", Href: "/files"}, {Title: p.Target.Folder, Href: p.Target.Href}}
+	p.Compare, p.CompareText = differenceAddress(p.Target.ID, files.Now), "How the folder differs from the state"
 	p.of(planned)
 	p.Title = "Restore " + filepath.Base(p.Dir)
 	if p.What == oneTurn {
 		p.Title = "Take back a turn in " + filepath.Base(p.Dir)
 	}
-	p.Back, p.Compare = c.r.URL.RequestURI(), differenceAddress(p.Target.ID, files.Now)
+	p.Back = c.r.URL.RequestURI()
 	return view{Template: "restore", Title: p.Title, Data: p}, nil
 }
 
@@ -134,13 +144,38 @@ func (c *request) isMessage(ref, state string) (is, canMove bool, err error) {
 	return true, related.agent == "", err
 }
 
+// onlyIn returns the paths in the query of an address, one a line.
+func onlyIn(q url.Values) string {
+	var list []string
+	for line := range strings.Lines(q.Get("only")) {
+		if name := strings.TrimSuffix(strings.TrimSpace(line), "/"); name != "" {
+			list = append(list, name)
+		}
+	}
+	return strings.Join(list, "\n")
+}
+
+// options returns the options of a dry run, and adds them to the form of the restore.
+func (p *restorePage) options() files.RestoreOptions {
+	o := files.RestoreOptions{DryRun: true, Whole: p.Way == wholeFolder}
+	switch {
+	case o.Whole:
+		p.Posted = append(p.Posted, field{"whole", "true"})
+	case p.Way != files.Refuse:
+		o.Conflicts = p.Way
+		p.Posted = append(p.Posted, field{"conflicts", p.Way})
+	}
+	for name := range strings.Lines(p.Only) {
+		name = strings.TrimSuffix(name, "\n")
+		o.Only = append(o.Only, name)
+		p.Posted = append(p.Posted, field{"only", name})
+	}
+	return o
+}
+
 // plan returns what the restore would do.
 func (p *restorePage) plan(c *request) (*files.Restore, error) {
-	o := files.RestoreOptions{DryRun: true, Whole: p.Way == wholeFolder}
-	if !o.Whole {
-		o.Conflicts = p.Way
-	}
-	p.Conflict, p.Whole = o.Conflicts, o.Whole
+	o := p.options()
 	ctx, folder := c.r.Context(), c.workspace.Confined().Folder(p.Dir)
 	switch p.What {
 	case oneTurn:
@@ -164,7 +199,7 @@ func (p *restorePage) of(r *files.Restore) {
 		{Value: files.Refuse, Text: "restore nothing"},
 		{Value: files.Keep, Text: "keep them as they are"},
 		{Value: files.Take, Text: "take those of the state"},
-		{Value: files.Merge, Text: "take back the lines of the conversation"},
+		{Value: files.Merge, Text: p.mergeText()},
 		{Value: wholeFolder, Text: "make the whole folder exactly the state"},
 	} {
 		way.Current = way.Value == p.Way
@@ -172,7 +207,7 @@ func (p *restorePage) of(r *files.Restore) {
 	}
 	changes := len(r.Written) + len(r.Deleted)
 	p.Refused = len(r.Conflicts) > 0
-	p.Nothing = changes == 0 && p.What != withHead
+	p.Nothing = changes == 0 && p.What != withHead && p.What != adoption
 	p.Orphan = r.Orphan
 	switch {
 	case p.Refused:
@@ -183,15 +218,28 @@ func (p *restorePage) of(r *files.Restore) {
 		p.Summary = count(changes, "file") + " would change"
 	}
 	state := func(name string) string { return stateAddress(p.Target.ID, name) }
-	p.list("Conflicts: the conversation changed these files, and others did too", len(r.Conflicts), func(i int) plannedPath {
+	p.list(p.conflictsTitle(), len(r.Conflicts), func(i int) plannedPath {
 		k := r.Conflicts[i]
-		return plannedPath{k.Path, differenceAddress(p.Target.ID, files.Now) + "&" + url.Values{"path": {k.Path}}.Encode(), conflictText(k)}
+		return plannedPath{k.Path, p.Compare + "&" + url.Values{"path": {k.Path}}.Encode(), conflictText(k)}
 	})
 	p.list("To be written, as the state has them", len(r.Written), func(i int) plannedPath { return plannedPath{Path: r.Written[i], Href: state(r.Written[i])} })
 	p.list("To be deleted, because the state does not have them", len(r.Deleted), func(i int) plannedPath { return plannedPath{Path: r.Deleted[i]} })
-	p.list("Kept, although they differ from the state", len(r.Kept), func(i int) plannedPath {
-		return plannedPath{Path: r.Kept[i].Path, Why: keptText(r.Kept[i].Why)}
-	})
+	kept := keptOf(r.Kept)
+	p.list("Kept, although they differ from the state", len(kept), func(i int) plannedPath { return kept[i] })
+}
+
+func (p *restorePage) conflictsTitle() string {
+	if p.What == adoption {
+		return "Conflicts: the branch changed these files, and they changed here too"
+	}
+	return "Conflicts: the conversation changed these files, and others did too"
+}
+
+func (p *restorePage) mergeText() string {
+	if p.What == adoption {
+		return "merge the lines of both"
+	}
+	return "take back the lines of the conversation"
 }
 
 // list adds a list of n paths, unless it is empty.
@@ -243,17 +291,16 @@ func keptText(why string) string {
 		return "something in it stays"
 	case "blocked":
 		return "a path above it stays"
+	case "changed":
+		return "another program changed it meanwhile"
+	case "locked":
+		return "another program has it open"
+	case "denied":
+		return "the system refused the change"
+	case "damaged":
+		return "the disk lost its new content"
 	}
 	return cmp.Or(leftText(why), why)
-}
-
-// toRestored returns the path of what a restore of files changed.
-func toRestored(result any, _ url.Values) string {
-	r, ok := result.(*api.RestoredFiles)
-	if !ok || r.Files.Before == "" {
-		return ""
-	}
-	return differenceAddress(r.Files.Before, files.Now)
 }
 
 // showTurn leads to what a turn changed.

@@ -78,6 +78,7 @@ type Page struct {
 	keys      *keyring
 	codes     *codes
 	turns     *turns
+	kept      keptPaths
 }
 
 // New returns a page of w.

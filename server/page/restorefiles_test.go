@@ -70,3 +70,44 @@ func TestRestoreFiles(t *testing.T) {
 		t.Errorf("without scripts: status %d: %s", a.StatusCode, body(t, a))
 	}
 }
+
+// TestRestoreKept: after a restore the page lists the paths that it kept, with the reason, also if
+// the head moved. Only the paths that the form names change.
+func TestRestoreKept(t *testing.T) {
+	v := visit(t)
+	dir := t.TempDir()
+	write := func(contents map[string]string) {
+		t.Helper()
+		for name, text := range contents {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	v.act("new", "title", "Bread")
+	for _, text := range []string{"rye\n", "wheat\n"} {
+		v.act("append", "content", text)
+		write(map[string]string{"flour": text, "salt": text, "water": text})
+		if _, err := v.w.Folder(dir).Snap(t.Context(), "", files.SnapOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(map[string]string{"flour": "spelt\n"})
+	for verb, said := range map[string]string{"rewind/files": "Restored files of", "rewind/both": "Continuing from here"} {
+		status, d := v.act(verb, "ref", "Bread@first", "conflicts", "keep", "only", "flour", "only", "salt")
+		if status != http.StatusOK || !strings.HasPrefix(d.Said, said) || !strings.HasPrefix(d.To, "/files/diff?from=") {
+			t.Fatalf("%s: status %d, %+v", verb, status, d)
+		}
+		text := body(t, v.get(d.To))
+		if !strings.Contains(text, "1 file: 1 changed") || !strings.Contains(text, "Kept, although they differ") || !strings.Contains(text, "others changed it too") {
+			t.Errorf("%s: what was kept is shown as %s", verb, text)
+		}
+		if water, err := os.ReadFile(filepath.Join(dir, "water")); err != nil || string(water) != "wheat\n" {
+			t.Errorf("%s: water is %q, %v", verb, water, err)
+		}
+		v.act("undo", "seq", jsonNumber(*d.Undo))
+	}
+	if text := body(t, v.get("/files/diff?from=Bread@first")); strings.Contains(text, "Kept, although") {
+		t.Error("a comparison that is not of a restore lists what was kept")
+	}
+}

@@ -31,6 +31,7 @@ func views() []route {
 		{"/agents/{name}", showAgent},
 		{"/explore", showExplorations},
 		{"/explore/{id}", showExploration},
+		{"/explore/{id}/adopt", showAdoption},
 		{"/files", showStates},
 		{"/files/{state}", showState},
 		{"/files/{state}/{path...}", showState},

@@ -194,11 +194,13 @@ func (p *program) printConflicts(w io.Writer, list []files.Conflict) {
 // conflicting says what changed at a path of a conflict: in the folder, and by the restore.
 func conflicting(c files.Conflict) string {
 	would := "would be " + did(c.Yours, c.Theirs)
-	switch c.Why {
-	case files.NoEnd:
+	switch {
+	case c.Why == files.NoEnd:
 		return "changed by a turn without an end or by you, " + would
-	case files.ByOther:
+	case c.Why == files.ByOther:
 		return "changed by another conversation too, " + would
+	case c.Base == c.Yours || c.Base != nil && c.Yours != nil && *c.Base == *c.Yours: // before the last state of this conversation
+		return "changed by others too, " + would
 	}
 	return did(c.Base, c.Yours) + " since, " + would
 }

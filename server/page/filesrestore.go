@@ -265,6 +265,8 @@ func conflictText(k files.Conflict) string {
 		text = "changed by a turn without an end or by you"
 	case k.Why == files.ByOther:
 		text = "changed by another conversation too"
+	case k.Base == k.Yours, k.Base != nil && k.Yours != nil && *k.Base == *k.Yours:
+		text = "changed by others too"
 	case k.Yours == nil:
 		text = "deleted since"
 	case k.Base == nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -174,4 +175,27 @@ func TestWatchFolderRenamed(t *testing.T) {
 	if err := <-done; !errors.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "is no longer there: it was renamed, removed or replaced") {
 		t.Errorf("Watch: %v", err)
 	}
+}
+
+// TestWatchFolderIndex: an ignored file that git was made to track is in the state after the next
+// change.
+func TestWatchFolderIndex(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	f := watchFolder(t)
+	git := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command("git", append([]string{"-C", f.dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v, %s", args, err, out)
+		}
+	}
+	git("init", "--quiet")
+	f.write(".gitignore", "*.log\n")
+	f.write("a.log", "1")
+	f.wants("it is ignored", func(st *files.State) bool { return st.Files == 2 })
+	git("add", "--force", "a.log")
+	f.write("flour", "spelt")
+	f.wants("it is tracked", func(st *files.State) bool { return st.Files == 3 })
 }

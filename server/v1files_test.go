@@ -76,7 +76,7 @@ func TestV1Files(t *testing.T) {
 		}
 		s.v1("files/"+verb, string(body)).fails(409, fault.Refused, "GET /v1/files/ls")
 	}
-	s.v1("files/show?state=HEAD&path=none", "").fails(404, fault.NotFound, "has no none")
+	s.v1("files/show?state=HEAD&path=none", "").fails(404, fault.NotFound, `has no "none"`)
 	s.v1("files/show?state=HEAD&path=../x", "").fails(400, fault.Usage, "is not a path in a state")
 	s.v1("files/content?state=HEAD", "").fails(409, fault.Refused, "is a folder")
 	s.v1("files/content?path=flour", "").fails(400, fault.Usage, "state")

@@ -67,6 +67,7 @@ type Coverage struct {
 
 	mu       sync.Mutex
 	problems []error
+	deciding map[string][]scan.Source // by directory
 }
 
 // Rules returns the rules for a scan of the folder.
@@ -93,7 +94,9 @@ type outside struct{ *directory }
 // folder belongs to its states whatever it contains.
 func (o outside) Enter(_ string, present []scan.Source) scan.Rules {
 	d := *o.directory
-	d.marks, _ = marksOf(present)
+	var tag []byte
+	d.marks, tag = marksOf(present)
+	d.coverage.note(d.path, deciding(present, d.marks, tag))
 	return &d
 }
 
@@ -124,12 +127,20 @@ func (d *directory) Enter(name string, present []scan.Source) scan.Rules {
 	}
 	var tag []byte
 	sub.marks, tag = marksOf(present)
+	decide := deciding(present, sub.marks, tag)
 	var sources []ignore.Source
 	for _, p := range present {
-		if p.Name == ".git" {
-			sources = append(sources, sub.nested()...)
+		switch p.Name {
+		case ".git":
+			for _, s := range sub.nested() {
+				sources = append(sources, s)
+				decide = append(decide, scan.Source{Name: nestedExclude, Data: s.Data})
+			}
+		case nestedExclude:
+			sources = append(sources, ignore.Source{Name: p.Name, Data: p.Data})
 		}
 	}
+	d.coverage.note(sub.path, decide)
 	for _, own := range []string{ignore.GitName, ignore.OwnName} { // the lower priority first
 		for _, p := range present {
 			if p.Name == own && len(p.Data) > 0 {
@@ -164,6 +175,9 @@ func (d *directory) nested() []ignore.Source {
 	s, err := r.Excludes()
 	if err != nil {
 		d.coverage.problem(err)
+	}
+	if len(s.Data) == 0 {
+		return nil
 	}
 	return []ignore.Source{s}
 }

@@ -14,8 +14,9 @@ import (
 
 // Recorded returns what applied to a folder when a state of it was taken. outside are the
 // files with patterns that were not in the folder, as [Coverage.Outside], and own are the
-// pattern files of the folder itself. What git tracked then is unknown, so nothing counts as
-// tracked: a path in the state was held, whatever the rules say.
+// pattern files of the folder itself. The sources of a [Judge] of the result are the files in
+// the state and those of [Coverage.Deciding]. What git tracked then is unknown, so nothing
+// counts as tracked: a path in the state was held, whatever the rules say.
 func Recorded(folder string, outside, own []scan.Source, opts Options) *Coverage {
 	top := folder
 	if r, _ := gitrepo.Find(folder, opts.Env); r != nil {

@@ -122,6 +122,20 @@ func (m Marks) BuiltIn(name string, isDir bool) Reason {
 	return ""
 }
 
+// Decides reports whether an entry with a name is among those for which [Marks.Whole] has a
+// reason.
+func (r Reason) Decides(name string) bool {
+	switch name {
+	case CacheTag:
+		return r == Cache
+	case EnvironmentFile:
+		return r == Environment
+	case GitHead, GitObjects, GitRefs:
+		return r == GitData
+	}
+	return false
+}
+
 // isOwn reports whether bough writes an entry of a workspace.
 func isOwn(name string, isDir bool) bool {
 	switch name {

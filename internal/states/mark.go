@@ -111,9 +111,9 @@ func (m *marking) coverage(id pack.ID) error {
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&c); err != nil {
 		return fmt.Errorf("coverage %v: %w", id, err)
 	}
-	for _, source := range c.Rules.Sources {
-		m.add(source.Object)
-		if err := m.has(source.Object); err != nil {
+	for _, object := range c.Rules.objects() {
+		m.add(object)
+		if err := m.has(object); err != nil {
 			return err
 		}
 	}

@@ -111,6 +111,29 @@ type Rules struct {
 	FolderFiles int          `json:"folder_files"`
 	FolderBytes int64        `json:"folder_bytes"`
 	Sources     []RuleSource `json:"sources"` // files with patterns outside of the folder
+	// Deciding are the files in the folder that the rules depend on although the tree has them
+	// not. States of earlier versions have none.
+	Deciding []RuleEntry `json:"deciding,omitempty"`
+}
+
+// A RuleEntry is a file or directory of the folder that rules depend on.
+type RuleEntry struct {
+	Path    string  `json:"path"` // ends in a slash if it is a directory; any bytes
+	RawPath []byte  `json:"path_bytes,omitempty"`
+	Object  pack.ID `json:"object,omitzero"` // what matters of its content, zero if nothing does
+}
+
+// objects returns the contents that the rules name.
+func (r *Rules) objects() (list []pack.ID) {
+	for _, s := range r.Sources {
+		list = append(list, s.Object)
+	}
+	for _, e := range r.Deciding {
+		if e.Object != (pack.ID{}) {
+			list = append(list, e.Object)
+		}
+	}
+	return list
 }
 
 // A RuleSource is a file with patterns.
@@ -308,6 +331,38 @@ func (s *Store) Forgotten(id pack.ID) bool {
 // Find returns the entry at a path of a state, see [filetree.At].
 func (s *Store) Find(st *State, name string) (filetree.Entry, error) {
 	return filetree.At(s.Get, st.Tree, name)
+}
+
+// SourcesOf returns the files that the rules of a state are made of, beside those in its tree:
+// those outside of the folder, and those in it, whose names are paths. Forgotten ones have no
+// Data, and are not among those outside.
+func (s *Store) SourcesOf(c *Coverage) (outside, deciding []scan.Source, err error) {
+	for _, source := range c.Rules.Sources {
+		data, err := s.Get(source.Object)
+		if errors.Is(err, ErrForgotten) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		outside = append(outside, scan.Source{Name: source.Name, Data: data})
+	}
+	for _, e := range c.Rules.Deciding {
+		name := e.Path
+		if len(e.RawPath) > 0 {
+			name = string(e.RawPath)
+		}
+		source := scan.Source{}
+		source.Name, source.IsDir = strings.CutSuffix(name, "/")
+		if e.Object != (pack.ID{}) {
+			source.Data, err = s.Get(e.Object)
+		}
+		if err != nil && !errors.Is(err, ErrForgotten) {
+			return nil, nil, err
+		}
+		deciding = append(deciding, source)
+	}
+	return outside, deciding, nil
 }
 
 // CoverageOf returns what a state does not hold.

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/pack"
@@ -24,6 +25,9 @@ type Request struct {
 	Scan    scan.Options  // with the rules
 	Secrets bool          // the rules hold secrets
 	Sources []scan.Source // the files with patterns outside of the folder
+	// Deciding, after the scan, returns the files in the folder that the rules depend on
+	// although the tree may not have them. If nil, there are none.
+	Deciding func() []scan.Source
 	// Accept is called when everything that the state needs is durable, before the state
 	// exists. After an error there is no state. If nil, every state is accepted.
 	Accept func(*State) error
@@ -49,12 +53,13 @@ func (s *Store) Take(ctx context.Context, r Request) (*State, error) {
 type taking struct {
 	*Store
 	Request
-	state  State
-	last   *State // the state of the cache
-	cache  *scan.Cache
-	result *scan.Result
-	err    error                       // of the packs
-	used   map[string]durable.Identity // the packs whose objects are known; nil if none were needed
+	state    State
+	last     *State // the state of the cache
+	cache    *scan.Cache
+	result   *scan.Result
+	deciding []scan.Source
+	err      error                       // of the packs
+	used     map[string]durable.Identity // the packs whose objects are known; nil if none were needed
 }
 
 // write writes the pack.
@@ -85,6 +90,11 @@ func (t *taking) writeObjects(ctx context.Context, found *scan.Scan, out *pack.O
 	for _, source := range t.Sources {
 		objects = append(objects, source.Data)
 	}
+	for _, source := range t.deciding {
+		if len(source.Data) > 0 {
+			objects = append(objects, source.Data)
+		}
+	}
 	written := map[pack.ID]bool{}
 	for _, data := range objects {
 		id := pack.IDOf(data)
@@ -103,14 +113,36 @@ func (t *taking) writeObjects(ctx context.Context, found *scan.Scan, out *pack.O
 func (t *taking) describe() ([]byte, error) {
 	t.state.Tree, t.state.Files, t.state.Bytes = t.result.Tree, t.result.Files, t.result.Bytes
 	limits := t.Scan.WithDefaults()
-	c := Coverage{Rules: Rules{t.Secrets, limits.File, limits.FolderFiles, limits.FolderBytes, []RuleSource{}}, Left: t.result.Left}
+	c := Coverage{Left: t.result.Left, Rules: Rules{
+		Secrets: t.Secrets, File: limits.File, FolderFiles: limits.FolderFiles, FolderBytes: limits.FolderBytes, Sources: []RuleSource{},
+	}}
 	for _, source := range t.Sources {
 		c.Rules.Sources = append(c.Rules.Sources, RuleSource{source.Name, pack.IDOf(source.Data)})
+	}
+	if t.Deciding != nil {
+		t.deciding = t.Deciding()
+	}
+	for _, source := range t.deciding {
+		c.Rules.Deciding = append(c.Rules.Deciding, entryOf(source))
 	}
 	if c.Left == nil {
 		c.Left = []scan.Left{}
 	}
 	return json.Marshal(c)
+}
+
+func entryOf(s scan.Source) RuleEntry {
+	e := RuleEntry{Path: s.Name}
+	if len(s.Data) > 0 {
+		e.Object = pack.IDOf(s.Data)
+	}
+	if s.IsDir {
+		e.Path += "/"
+	}
+	if !utf8.ValidString(e.Path) {
+		e.RawPath = []byte(e.Path)
+	}
+	return e
 }
 
 // knows reports whether the store has an object.

@@ -2,7 +2,6 @@ package folders
 
 import (
 	"cmp"
-	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -192,18 +191,13 @@ type rules struct {
 
 func (f *Folder) rulesOf(s *states.Store, c *states.Coverage, target pack.ID, now *scanned) (*rules, error) {
 	r := &rules{trees: trees{now.read, map[pack.ID]filetree.Tree{}}, target: target, present: now.tree}
-	var outside []scan.Source
-	for _, source := range c.Rules.Sources {
-		data, err := s.Get(source.Object)
-		if errors.Is(err, states.ErrForgotten) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		outside = append(outside, scan.Source{Name: source.Name, Data: data})
+	outside, deciding, err := s.SourcesOf(c)
+	if err != nil {
+		return nil, err
 	}
-	held := func(dir string, names []string) []scan.Source { return r.trees.sources(target, dir, names) }
+	held := func(dir string, names []string) []scan.Source {
+		return append(r.trees.sources(target, dir, names), coverage.DecidingIn(deciding, dir)...)
+	}
 	o := coverage.Options{Env: os.Getenv, Secrets: c.Rules.Secrets}
 	own := held(".", []string{".gitignore", ".boughignore"})
 	r.then = coverage.NewJudge(coverage.Recorded(f.Path, outside, own, o), held)

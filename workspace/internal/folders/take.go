@@ -272,7 +272,7 @@ func (f *Folder) requestBy(w *store.Store, rules *coverage.Coverage, state state
 		state.Git = &states.Git{Head: head, Branch: branch}
 	}
 	return states.Request{
-		State: state, Dir: f.Path, Secrets: secrets, Sources: rules.Outside,
+		State: state, Dir: f.Path, Secrets: secrets, Sources: rules.Outside, Deciding: rules.Deciding,
 		Damage: func(err error) { w.Opts.Note(err.Error() + "; the other states are used") },
 		Scan: scan.Options{
 			Rules:    rules.Rules(),

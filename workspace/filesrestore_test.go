@@ -11,6 +11,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
@@ -265,5 +266,43 @@ func TestRestoreRemovedState(t *testing.T) {
 	_, err = s.Undo(context.Background(), history.UndoOptions{})
 	if !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), "were removed") || s.has() != "k=kept" || s.head() != head {
 		t.Errorf("%v: the folder has %s, the head is %s", err, s.has(), s.head())
+	}
+}
+
+// TestFolderIsSwapped: a directory that takes the path of a folder after that was read is not
+// changed, even if it has the same files.
+func TestFolderIsSwapped(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	s.conversation("Bread")
+	ref := s.turn(true, "a", "1", "k", "2")
+	home := filepath.Dir(s.dir())
+	swapped := false
+	w, err := workspace.Open(t.Context(), s.Dir(), &workspace.Options{
+		UserState: filepath.Join(s.base, ".."),
+		Progress: func(string, int64, int64) {
+			if !swapped {
+				swapped = true
+				if err := errors.Join(os.Rename(s.dir(), filepath.Join(home, "away")), os.CopyFS(s.dir(), os.DirFS(filepath.Join(home, "away")))); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	had := s.has()
+	s.put("k", "3") // so that the folder is read
+	_, err = w.Folder(s.dir()).RestoreFiles(t.Context(), ref, files.RestoreOptions{Whole: true})
+	if !swapped || !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), "another folder took the path") || s.has() != strings.Replace(had, "k=2", "k=3", 1) {
+		t.Errorf("swapped: %t, %v; the other folder has %s", swapped, err, s.has())
+	}
+	list, err := s.States(t.Context(), "")
+	if err != nil || slices.ContainsFunc(list.States, func(st files.State) bool { return st.At == "restore" }) {
+		t.Errorf("states %v: %v", list.States, err)
+	}
+	if problems, err := s.Doctor(t.Context(), doctor.Options{}); err != nil || len(problems.Problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
 	}
 }

@@ -2,15 +2,16 @@ package states
 
 import (
 	"io/fs"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// identify returns the identity of a directory.
-func identify(dir string) (Identity, error) {
+// identifyOpen returns the identity of an open directory.
+func identifyOpen(dir *os.File) (Identity, error) {
 	var st unix.Statx_t
-	if err := unix.Statx(unix.AT_FDCWD, dir, 0, unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {
-		return Identity{}, &fs.PathError{Op: "identify", Path: dir, Err: err}
+	if err := unix.Statx(int(dir.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_INO|unix.STATX_BTIME, &st); err != nil {
+		return Identity{}, &fs.PathError{Op: "identify", Path: dir.Name(), Err: err}
 	}
 	id := Identity{Device: unix.Mkdev(st.Dev_major, st.Dev_minor), File: st.Ino}
 	if st.Mask&unix.STATX_BTIME != 0 {

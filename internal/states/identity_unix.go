@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// identify returns the identity of a directory.
-func identify(dir string) (Identity, error) {
-	info, err := os.Stat(dir)
+// identifyOpen returns the identity of an open directory.
+func identifyOpen(dir *os.File) (Identity, error) {
+	info, err := dir.Stat()
 	if err != nil {
 		return Identity{}, err
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return Identity{}, &fs.PathError{Op: "identify", Path: dir, Err: fs.ErrInvalid}
+		return Identity{}, &fs.PathError{Op: "identify", Path: dir.Name(), Err: fs.ErrInvalid}
 	}
 	return Identity{Device: uint64(st.Dev), File: uint64(st.Ino)}, nil
 }

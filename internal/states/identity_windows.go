@@ -6,16 +6,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// identify returns the identity of a directory.
-func identify(dir string) (Identity, error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return Identity{}, err
-	}
-	defer f.Close()
+// identifyOpen returns the identity of an open directory.
+func identifyOpen(dir *os.File) (Identity, error) {
 	var info windows.ByHandleFileInformation
-	if err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info); err != nil {
-		return Identity{}, &os.PathError{Op: "identify", Path: dir, Err: err}
+	if err := windows.GetFileInformationByHandle(windows.Handle(dir.Fd()), &info); err != nil {
+		return Identity{}, &os.PathError{Op: "identify", Path: dir.Name(), Err: err}
 	}
 	number := uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow)
 	return Identity{uint64(info.VolumeSerialNumber), number, info.CreationTime.Nanoseconds()}, nil

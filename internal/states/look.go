@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	"github.com/bough-dev/bough/internal/scan"
 )
@@ -30,6 +31,26 @@ func (s *Store) Look(ctx context.Context, r Request, w io.Writer) (*State, []sca
 		return nil, nil, err
 	}
 	return &t.state, t.result.Left, nil
+}
+
+// IdentityOfRoot returns the identity of an open directory.
+func IdentityOfRoot(root *os.Root) (Identity, error) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return Identity{}, err
+	}
+	defer dir.Close()
+	return identifyOpen(dir)
+}
+
+// identify returns the identity of a directory.
+func identify(dir string) (Identity, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Identity{}, err
+	}
+	defer root.Close()
+	return IdentityOfRoot(root)
 }
 
 // IdentityOf returns the path of a directory without symbolic links, and its identity.

@@ -11,6 +11,7 @@
 package folders
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,6 +116,19 @@ func present(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
 	}
 	f.Identity = identity // the device may have another number since
 	return f, err
+}
+
+// open opens the folder, to change files in it. It refuses a directory that took its path.
+func (f *Folder) open() (*os.Root, error) {
+	root, err := os.OpenRoot(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	if id, err := states.IdentityOfRoot(root); err != nil || id != f.Identity {
+		root.Close()
+		return nil, cmp.Or(err, error(&fault.Error{Code: fault.Refused, Message: "another folder took the path " + f.Path, Hint: "nothing was changed"}))
+	}
+	return root, nil
 }
 
 // within returns the registered folder that f is, or the innermost one that contains f, else f.

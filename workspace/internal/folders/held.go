@@ -237,9 +237,9 @@ func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOpti
 		return nil
 	}
 	m.pending = pendingOf(tx, before.ID, g.target)
-	folder, err := os.OpenRoot(h.Path)
+	folder, err := h.open()
 	if err != nil {
-		return err
+		return errors.Join(err, s.Remove(before.ID))
 	}
 	defer folder.Close()
 	j := h.journal(tx.View.Root)

@@ -80,7 +80,7 @@ func (h *Held) complete(tx *store.Tx, begin func() error) (noted bool, err error
 	if err != nil {
 		return false, damagedJournal(err)
 	}
-	folder, err := os.OpenRoot(h.Path)
+	folder, err := h.open()
 	if err != nil {
 		return false, err
 	}

@@ -127,6 +127,7 @@ func (d *directory) Enter(name string, present []scan.Source) scan.Rules {
 	}
 	var tag []byte
 	sub.marks, tag = marksOf(present)
+	sub.marks |= d.marks.Inside(name)
 	decide := deciding(present, sub.marks, tag)
 	var sources []ignore.Source
 	for _, p := range present {
@@ -200,6 +201,9 @@ func (d *directory) onlyTracked(name string) bool {
 
 // Tracked reports whether git tracks a file in the directory or below it.
 func (d *directory) Tracked() bool { return d.tracked.Len() > 0 }
+
+// Hollow reports whether the directory is bough's unless the user has files in it.
+func (d *directory) Hollow() bool { return d.marks.Shared() }
 
 // Judge decides about a name in the directory.
 func (d *directory) Judge(name string, isDir bool) scan.Verdict {

@@ -138,8 +138,9 @@ func TestWithoutGit(t *testing.T) {
 func TestOwnFiles(t *testing.T) {
 	f := newFolder(t)
 	f.write("chat/.bough/lock", "", "chat/conversations/session.json", "", "chat/states/000001.zst", "", "chat/head.json", "", "chat/notes.md", "",
+		"chat/states/machine.py", "", "chat/agents/ada.json", "", "chat/agents/tools/run.py", "", "chat/files/.env", "",
 		"app/conversations/talk.go", "", "app/states/x.go", "", "app/head.json", "")
-	f.check("", false, []string{"chat/notes.md", "app/conversations/talk.go", "app/states/x.go", "app/head.json"}, nil)
+	f.check("", false, []string{"chat/notes.md", "chat/states/machine.py", "chat/agents/tools/run.py", "app/conversations/talk.go", "app/states/x.go", "app/head.json"}, []string{"chat/files/.env secret"})
 }
 
 // TestTracked: what git tracks belongs to a state although patterns ignore it, below ignored
@@ -155,7 +156,7 @@ func TestTracked(t *testing.T) {
 	f.git("module", "add", "-f", "a.tmp", "d.log")
 	f.check("", false, []string{".gitignore", "kept.log", "build/deep/tracked", "node_modules/patched/a.js", "main.go",
 		"module/.gitignore", "module/a.tmp", "module/c", "module/d.log"},
-		[]string{"conversations ignored_tracked", "key.pem secret"})
+		[]string{"conversations/s.json ignored_tracked", "key.pem secret"})
 }
 
 // TestReadOnly: no file of a repository is written.

@@ -25,5 +25,8 @@ func Within(folder string) ignore.Reason {
 		if why := marks.BuiltIn(filepath.Base(dir), true); why.Always() || why == ignore.GitData {
 			return why
 		}
+		if marks.Inside(filepath.Base(dir)).Shared() {
+			return ignore.Workspace
+		}
 	}
 }

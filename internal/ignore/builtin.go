@@ -24,7 +24,7 @@ const (
 func (r Reason) Always() bool { return r == VersionControl || r == Workspace || r == Temporary }
 
 // Marks are what the entries of a directory say about it.
-type Marks uint8
+type Marks uint16
 
 const (
 	environment Marks = 1 << iota
@@ -33,7 +33,18 @@ const (
 	gitHead
 	gitObjects
 	gitRefs
+
+	// Directories of a workspace in which bough writes, beside what the user may have there.
+	conversations
+	agents
+	explorations
+	attachments
+	packed
+	states
 )
+
+// shared are the marks of directories that can have files of bough and of the user.
+const shared = conversations | agents | explorations | attachments | packed | states
 
 // gitMarks are those of the data of git, whatever its directory is called: it can be a bare
 // repository, or the data of one that is elsewhere.
@@ -96,6 +107,32 @@ func (m Marks) Whole(tag []byte) Reason {
 	return ""
 }
 
+// Inside returns the marks that a subdirectory has because of where it is.
+func (m Marks) Inside(name string) Marks {
+	if m&workspace == 0 {
+		return 0
+	}
+	switch name {
+	case "conversations":
+		return conversations
+	case "agents":
+		return agents
+	case "explorations":
+		return explorations
+	case "files":
+		return attachments
+	case "packed":
+		return packed
+	case "states":
+		return states
+	}
+	return 0
+}
+
+// Shared reports whether bough writes in the directory, so that it belongs to a state only if
+// a file in it does.
+func (m Marks) Shared() bool { return m&shared != 0 }
+
 // BuiltIn returns why an entry of a directory with these marks belongs to no state. What
 // bough writes is only in its workspaces, which have a folder .bough.
 func (m Marks) BuiltIn(name string, isDir bool) Reason {
@@ -104,7 +141,7 @@ func (m Marks) BuiltIn(name string, isDir bool) Reason {
 		return VersionControl
 	case strings.HasSuffix(name, ".bough-tmp"):
 		return Temporary
-	case m&workspace != 0 && isOwn(name, isDir):
+	case isDir && m.isOwnDir(name), !isDir && m.isOwnFile(name):
 		return Workspace
 	case m&gitMarks == gitMarks && isGits(name):
 		return GitData
@@ -132,17 +169,6 @@ func (r Reason) Decides(name string) bool {
 		return r == Environment
 	case GitHead, GitObjects, GitRefs:
 		return r == GitData
-	}
-	return false
-}
-
-// isOwn reports whether bough writes an entry of a workspace.
-func isOwn(name string, isDir bool) bool {
-	switch name {
-	case WorkspaceFolder, "conversations", "agents", "explorations", "files", "packed", "states":
-		return isDir
-	case "head.json", "bookmarks.json", "config.json":
-		return !isDir
 	}
 	return false
 }

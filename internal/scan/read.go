@@ -32,7 +32,7 @@ func (d *dir) collect(s *Scan) {
 	if d.kept {
 		s.kept[d.path] = true
 	}
-	if d.absent || d.kept {
+	if d.kept {
 		return
 	}
 	var r reading

@@ -103,6 +103,9 @@ type Rules interface {
 	// Tracked reports whether git tracks a file in the directory or below it. Such a
 	// directory is never too large.
 	Tracked() bool
+	// Hollow reports whether the directory belongs to a state only if a file in it or below
+	// it does.
+	Hollow() bool
 }
 
 // A Source is a file that rules are made of.
@@ -129,6 +132,7 @@ func (everything) Enter(string, []Source) Rules { return everything{} }
 func (everything) Sources() []string            { return nil }
 func (everything) Judge(string, bool) Verdict   { return Hold }
 func (everything) Tracked() bool                { return false }
+func (everything) Hollow() bool                 { return false }
 
 // A Reason says why a state does not hold a path.
 type Reason string

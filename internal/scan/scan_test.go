@@ -447,6 +447,8 @@ func (r *rules) Judge(name string, isDir bool) scan.Verdict {
 
 func (r *rules) Tracked() bool { return slices.Contains(r.tracked, r.inside) }
 
+func (r *rules) Hollow() bool { return r.inside == "hollow" }
+
 // TestRules: what rules ignore is no part of a state, what they hold out is named, and rules
 // that change apply from the next scan on. Of a repository inside the folder only .git is
 // ignored.
@@ -660,3 +662,33 @@ func (c counted) Enter(string, []scan.Source) scan.Rules {
 func (counted) Sources() []string               { return nil }
 func (counted) Judge(string, bool) scan.Verdict { return scan.Hold }
 func (counted) Tracked() bool                   { return false }
+func (counted) Hollow() bool                    { return false }
+
+// TestHollow: a directory that counts only for its files is absent without one, and what is left
+// out in it is named.
+func TestHollow(t *testing.T) {
+	f := newFolder(t)
+	f.opts.Rules = &rules{}
+	f.write("a", "a")
+	f.write("hollow/deep/.env", "SECRET")
+	f.later()
+	left := scan.Left{Path: "hollow/deep/.env", Why: scan.IsSecret, Files: 1, Bytes: 6}
+	for range 2 {
+		r := f.scan()
+		f.check(r, map[string]string{"a": "f a"})
+		f.checkLeft(r, left)
+	}
+	f.write("hollow/deep/x", "x")
+	r := f.scan()
+	f.check(r, map[string]string{"a": "f a", "hollow": "d", "hollow/deep": "d", "hollow/deep/x": "f x"})
+	f.checkLeft(r, left)
+	if err := os.RemoveAll(f.path("hollow/deep")); err != nil {
+		t.Fatal(err)
+	}
+	r = f.scan()
+	f.check(r, map[string]string{"a": "f a"})
+	f.checkLeft(r)
+	if s, err := scan.Look(t.Context(), f.dir, f.cache, f.opts); err != nil || !s.Same() {
+		t.Errorf("another scan differs: %v", err)
+	}
+}

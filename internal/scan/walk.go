@@ -183,6 +183,9 @@ func (w *walk) conclude(d *dir) {
 		d.absent, d.entries, d.subs = true, nil, nil
 		d.left = []Left{{d.path, FolderLarge, int(files), bytes}}
 	}
+	if d.rules != nil && d.rules.Hollow() && d.held.files.Load() == 0 {
+		d.absent, d.entries = true, nil
+	}
 	if d.parent == nil {
 		return
 	}

@@ -56,13 +56,13 @@ func included(ctx context.Context, folder string, left []files.Left) ([]string, 
 	for _, l := range left {
 		i.left[l.Path] = true
 	}
-	err = i.walk(".", cover.Rules(), patterns, matched)
+	err = i.walk(".", 0, cover.Rules(), patterns, matched)
 	return i.found, err
 }
 
 // walk finds paths in a directory. outer are the rules of the directory above it, nil if no
-// state holds anything in it. matched reports whether the patterns name the directory.
-func (i *inclusion) walk(dir string, outer scan.Rules, patterns *ignore.Rules, matched bool) error {
+// state holds anything in it. marks are those of the directory because of where it is. matched reports whether the patterns name the directory.
+func (i *inclusion) walk(dir string, marks ignore.Marks, outer scan.Rules, patterns *ignore.Rules, matched bool) error {
 	if err := i.ctx.Err(); err != nil {
 		return err
 	}
@@ -73,7 +73,6 @@ func (i *inclusion) walk(dir string, outer scan.Rules, patterns *ignore.Rules, m
 	if err != nil {
 		return err
 	}
-	var marks ignore.Marks
 	for _, e := range list {
 		marks |= ignore.Mark(e.Name(), e.IsDir())
 	}
@@ -92,7 +91,7 @@ func (i *inclusion) walk(dir string, outer scan.Rules, patterns *ignore.Rules, m
 			if !held {
 				inner = nil
 			}
-			err = i.walk(name, inner, patterns.Enter(e.Name()), matches)
+			err = i.walk(name, marks.Inside(e.Name()), inner, patterns.Enter(e.Name()), matches)
 		case matches && !held:
 			i.found = append(i.found, name)
 		}

@@ -214,6 +214,7 @@ type applying struct {
 	stage   *durable.Dir
 	resumed bool
 	report  *Report
+	kept    map[Kept]bool               // those of the report, nil as long as there is nothing to add
 	final   map[string]filetree.Entry   // what paths have in the end
 	dirs    map[string]bool             // directories that changed
 	checked map[string]durable.Identity // files in the stage that were replaced or removed
@@ -302,8 +303,14 @@ func (a *applying) record(o op, why string) {
 }
 
 func (a *applying) keep(name, why, as string) {
-	k := Kept{Path: name, Why: why, As: as}
-	if !slices.Contains(a.report.Kept, k) {
+	if a.kept == nil {
+		a.kept = make(map[Kept]bool, len(a.report.Kept))
+		for _, k := range a.report.Kept {
+			a.kept[k] = true
+		}
+	}
+	if k := (Kept{Path: name, Why: why, As: as}); !a.kept[k] {
+		a.kept[k] = true
 		a.report.Kept = append(a.report.Kept, k)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/clipperhouse/displaywidth"
 	"github.com/urfave/cli/v2"
@@ -53,9 +54,10 @@ func (p *program) undoVerb() verb {
 created move to the trash, removed sessions are restored, and added messages are deleted. -n undoes
 the newest N changes, --to all changes after an operation of 'bough log', --in only changes of one
 session. Undo refuses a change that a newer one depends on, a change whose files another program
-changed since, and a removal whose files were deleted from the trash. Automatic checkpoints and
-prunes are skipped. 'bough redo' reverts the undo.`)
-	v.args = "[--in SESSION] [-n N or --to OPERATION]"
+changed since, and a removal whose files were deleted from the trash. If files of a folder were
+changed since, --keep leaves those, --take overwrites them, and --merge merges their lines.
+Automatic checkpoints and prunes are skipped. 'bough redo' reverts the undo.`)
+	v.args = "[--in SESSION] [-n N or --to OPERATION] [--keep, --take or --merge]"
 	v.flags = append(v.flags,
 		&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "1", Usage: "undo the newest `N` changes"},
 		&cli.Int64Flag{Name: "to", DefaultText: "the newest change", Usage: "undo all changes after this `OPERATION`"},
@@ -73,11 +75,16 @@ type takeBack func(*workspace.Workspace, context.Context, history.UndoOptions) (
 func (p *program) takeBackVerb(name string, do takeBack, short, long string) verb {
 	return verb{
 		name:    name,
-		args:    "[--in SESSION]",
+		args:    "[--in SESSION] [--keep, --take or --merge]",
 		short:   short,
 		long:    long,
 		example: "bough " + name,
-		flags:   []cli.Flag{inFlag("only consider changes of this `SESSION`")},
+		flags: []cli.Flag{
+			inFlag("only consider changes of this `SESSION`"),
+			&cli.BoolFlag{Name: files.Keep, DisableDefaultText: true, Usage: "leave files of folders that were changed since"},
+			&cli.BoolFlag{Name: files.Take, DisableDefaultText: true, Usage: "overwrite them; a state has what they were"},
+			&cli.BoolFlag{Name: files.Merge, DisableDefaultText: true, Usage: "merge them line by line"},
+		},
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			o, err := undoOptions(c)
@@ -99,6 +106,14 @@ func (p *program) takeBackVerb(name string, do takeBack, short, long string) ver
 
 func undoOptions(c *cli.Context) (o history.UndoOptions, err error) {
 	o = history.UndoOptions{In: c.String("in"), Count: c.Int("limit"), To: operation.Seq(c.Int64("to"))}
+	for _, name := range []string{files.Keep, files.Take, files.Merge} {
+		if c.Bool(name) && o.Conflicts != "" {
+			return o, usageError("--%s and --%s exclude each other", o.Conflicts, name)
+		}
+		if c.Bool(name) {
+			o.Conflicts = name
+		}
+	}
 	switch {
 	case c.IsSet("in") && o.In == "":
 		return o, usageError("--in is empty")

@@ -58,6 +58,9 @@ type UndoOptions struct {
 	// Only limits what is undone or redone: if not empty, another operation than these
 	// is refused. It applies to one change: Count and To must be zero. DryRun ignores it.
 	Only []events.Seq
+	// Conflicts says what happens to a file of a folder that was changed since, as
+	// [files.RestoreOptions] has it. Empty means that the operation is refused.
+	Conflicts string
 	// DryRun returns the operations that would be undone, newest first, and changes
 	// nothing. Redo ignores DryRun.
 	DryRun bool

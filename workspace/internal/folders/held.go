@@ -265,7 +265,19 @@ func (h *Held) failed(s *states.Store, j restore.Journal, before *states.State, 
 	if missing, ok := errors.AsType[*restore.MissingError](err); ok {
 		err = &fault.Error{Code: fault.Refused, Message: missing.Error(), Hint: "nothing was changed", Err: err}
 	}
-	return errors.Join(err, s.Remove(before.ID))
+	return errors.Join(unchanged(err), s.Remove(before.ID))
+}
+
+// unchanged says of an error of the system, such as a full disk, that nothing was changed.
+func unchanged(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := store.Explain(err)
+	if e.Code != fault.Failed || e.Hint != "" || e.Message != err.Error() {
+		return err
+	}
+	return &fault.Error{Code: fault.Failed, Message: e.Message, Hint: "nothing was changed", Err: err}
 }
 
 // journal returns the journal of restores of the folder.
@@ -300,8 +312,13 @@ type contents struct{ *states.Store }
 func (c contents) Size(id pack.ID) (int64, bool) { return c.SizeOf(id) }
 
 // Revert restores the files that an operation changed, as far as nothing else changed
-// them since, in the operation of tx. A path that stays as it is is a note. The caller calls [Held.Conclude] after the commit.
-func (h *Held) Revert(tx *store.Tx, of *operation.Restored) error {
+// them since, in the operation of tx. conflicts says what happens to the others. A path that stays as it is is a note.
+// The caller calls [Held.Conclude] after the commit.
+func (h *Held) Revert(tx *store.Tx, of *operation.Restored, conflicts string) error {
+	o := files.RestoreOptions{Conflicts: conflicts}
+	if err := checkOptions(o); err != nil {
+		return err
+	}
 	_, err := read(tx.View, func(r *reading) (store.Nothing, error) {
 		byID := map[string]*states.State{}
 		for _, st := range r.list {
@@ -312,7 +329,7 @@ func (h *Held) Revert(tx *store.Tx, of *operation.Restored) error {
 			return store.Nothing{}, &fault.Error{Code: fault.Refused, Message: "the states of the files before and after it were removed", Hint: "nothing was changed"}
 		}
 		g := &goal{target: before, exact: true, timeline: timeline{last: after, own: []restore.Span{{From: before.Tree, To: after.Tree}}}}
-		done, err := h.change(tx, r.Store, g, files.RestoreOptions{}, true)
+		done, err := h.change(tx, r.Store, g, o, true)
 		if err == nil && len(done.Kept) > 0 {
 			h.w.Opts.Note(fmt.Sprintf("in %s, %s could not be brought back", h.Path, some(done.Kept)))
 		}

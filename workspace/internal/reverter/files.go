@@ -58,13 +58,13 @@ func completeRestores(ctx context.Context, w *store.Store, verb string) error {
 	return err
 }
 
-// revertFiles restores the files that op changed. Those that were changed since make it
-// refuse.
-func revertFiles(tx *store.Tx, h *folders.Held, op *operation.Operation) error {
+// revertFiles restores the files that op changed. If conflicts is empty, those that were changed
+// since make it refuse.
+func revertFiles(tx *store.Tx, h *folders.Held, op *operation.Operation, conflicts string) error {
 	if len(tx.Op.Sessions) == 0 {
 		tx.Op.Sessions = slices.Clone(op.Sessions)
 	}
-	err := h.Revert(tx, op.Files)
+	err := h.Revert(tx, op.Files, conflicts)
 	if err == nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func revertFiles(tx *store.Tx, h *folders.Held, op *operation.Operation) error {
 		return &fault.Error{
 			Code:    fault.Refused,
 			Message: fmt.Sprintf("cannot undo operation %d (%s): files in %s were changed since", op.Seq, op.Verb, clashes.Dir),
-			Hint:    "nothing was changed", Err: err,
+			Hint:    "nothing was changed", Next: fault.Do(fault.SolveUndo, tx.Op.Verb), Err: err,
 		}
 	}
 	if e := store.Explain(err); e.Code == fault.Refused {

@@ -18,19 +18,20 @@ import (
 // A takingBack is the state of an undo or redo, possibly of a group that is too
 // large for one commit.
 type takingBack struct {
-	verb     string
-	in       string                                 // the requested session, "" for any
-	only     []operation.Seq                        // the operations that may be the first target, nil for any
-	find     finder                                 // finds targets
-	targets  []operation.Target                     // remaining targets
-	original map[operation.Seq]*operation.Operation // the operations that the targets of a redo undid
-	of       operation.Seq                          // group of the targets, 0 if there is none or it is not known yet
-	group    operation.Seq                          // group of the new operations, 0 before the first
-	seq      operation.Seq                          // end of the log after the last flush
-	done     []*operation.Operation
-	held     *folders.Held          // the folder whose files are restored, nil if it is not locked
-	about    []*operation.Operation // the operations that done reverted or repeated; nil where the log no longer has them
-	all      int                    // number of targets
+	verb      string
+	in        string                                 // the requested session, "" for any
+	only      []operation.Seq                        // the operations that may be the first target, nil for any
+	conflicts string                                 // what happens to files that were changed since
+	find      finder                                 // finds targets
+	targets   []operation.Target                     // remaining targets
+	original  map[operation.Seq]*operation.Operation // the operations that the targets of a redo undid
+	of        operation.Seq                          // group of the targets, 0 if there is none or it is not known yet
+	group     operation.Seq                          // group of the new operations, 0 before the first
+	seq       operation.Seq                          // end of the log after the last flush
+	done      []*operation.Operation
+	held      *folders.Held          // the folder whose files are restored, nil if it is not locked
+	about     []*operation.Operation // the operations that done reverted or repeated; nil where the log no longer has them
+	all       int                    // number of targets
 }
 
 // A finder sets the targets of an undo or redo. newest are the operations of
@@ -40,7 +41,7 @@ type finder func(t *takingBack, v *store.View, newest iter.Seq[*operation.Operat
 
 // takeBack undoes or redoes the operations that find returns.
 func takeBack(ctx context.Context, w *store.Store, verb string, o history.UndoOptions, find finder) (*history.Operations, error) {
-	t := &takingBack{verb: verb, in: o.In, only: o.Only, find: find}
+	t := &takingBack{verb: verb, in: o.In, only: o.Only, conflicts: o.Conflicts, find: find}
 	if err := completeRestores(ctx, w, verb); err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (t *takingBack) prepare(tx *store.Tx) (list []*operation.Operation, err err
 			return list, err
 		}
 		if restored != nil {
-			if err := revertFiles(tx, t.held, target.As); err != nil {
+			if err := revertFiles(tx, t.held, target.As, t.conflicts); err != nil {
 				return list, err
 			}
 		}

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -304,5 +306,27 @@ func TestFolderIsSwapped(t *testing.T) {
 	}
 	if problems, err := s.Doctor(t.Context(), doctor.Options{}); err != nil || len(problems.Problems) > 0 {
 		t.Errorf("%v, %v", problems, err)
+	}
+}
+
+// TestRestoreOnFullDisk: a restore that cannot write its new files says that nothing was changed.
+func TestRestoreOnFullDisk(t *testing.T) {
+	s := newShelf(t)
+	s.conversation("Bread")
+	ref := s.turn(true, "a", "1", "k", "2")
+	had := s.has()
+	restore := durable.Interpose(func(root *os.Root, st durable.Step) error {
+		if st.Do == durable.Write && root.Name() == s.dir() {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	_, err := s.Folder(s.dir()).Rewind(t.Context(), ref, checkpoint.CutOptions{}, files.RestoreOptions{})
+	restore()
+	if e := workspace.Explain(err); !errors.Is(err, syscall.ENOSPC) || e.Code != fault.Failed || e.Hint != "nothing was changed" {
+		t.Errorf("%v, hint %q", err, e.Hint)
+	}
+	if s.has() != had {
+		t.Errorf("the folder has %s", s.has())
 	}
 }

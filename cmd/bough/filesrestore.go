@@ -130,6 +130,9 @@ func (p *program) restored(r *files.Restore, dryRun bool) {
 	if !r.Exact {
 		fmt.Fprintf(p.stderr, "No state of that message; the nearest earlier one is %s\n", lookup.Short(r.To))
 	}
+	if r.Late {
+		fmt.Fprintf(p.stderr, "The state %s was taken while the assistant may already have been working\n", lookup.Short(r.To))
+	}
 	for _, name := range r.Written {
 		fmt.Fprintf(p.stdout, "written   %s\n", line(name))
 	}
@@ -148,6 +151,8 @@ func (p *program) restored(r *files.Restore, dryRun bool) {
 		fmt.Fprintf(p.stderr, "Dry run: would be refused because of %s in %s\n", count(len(r.Conflicts), "conflict"), where)
 	case changed == 0 && r.Orphan:
 		fmt.Fprintf(p.stderr, "Nothing to change in %s: the conversation of this state does not exist, so what it changed is unknown; --whole makes the folder exactly the state\n", where)
+	case changed == 0 && r.Differs:
+		fmt.Fprintf(p.stderr, "Nothing to change in %s: the conversation did not change what differs from the state; --whole makes the folder exactly the state\n", where)
 	case changed == 0:
 		fmt.Fprintf(p.stderr, "Nothing to change in %s\n", where)
 	case dryRun:

@@ -674,6 +674,16 @@ func (s *jsonStory) restores(dir string) {
 	s.checkDocument("error", out.String())
 	s.do("rewind", "HEAD^", "--both", "--keep", "--dir", dir)
 	s.do("restore", "Turned", "--files", "--whole", "--dir", dir)
+	if err := os.WriteFile(filepath.Join(dir, "mine"), []byte("mine"), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	records, err := os.ReadFile(filepath.Join(s.dir, "states", "states.jsonl"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.write("states/states.jsonl", strings.ReplaceAll(string(records), `"at":"manual"`, `"at":"manual","late":true`))
+	s.do("rewind", "HEAD", "--files", "--only", "mine", "--dir", dir)
+	s.write("states/states.jsonl", string(records))
 	rye := filepath.Join(s.t.TempDir(), "rye")
 	s.do("branch", "Turned", rye, "--name", "Rye", "--files", "--dir", dir)
 	put(rye, "3\n")

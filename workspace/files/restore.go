@@ -38,6 +38,12 @@ type Restore struct {
 	RawPaths  [][]byte   `json:"path_bytes,omitempty"` // those of Written and Deleted that are not valid UTF-8
 	Kept      []Kept     `json:"kept"`
 	Conflicts []Conflict `json:"conflicts"` // in a dry run that would be refused, else empty
+	// Late is true if the state was taken while what it belongs to already went on: the assistant
+	// may have changed files before it.
+	Late bool `json:"late,omitempty"`
+	// Differs is true if nothing changes although the folder is not as the state: the conversation
+	// did not change what differs. [RestoreOptions.Whole] takes all of the state.
+	Differs bool `json:"differs,omitempty"`
 	// Orphan is true if the state belongs to no conversation that exists, so that what one changed
 	// since is unknown, and nothing changes without [RestoreOptions.Whole].
 	Orphan bool `json:"orphan,omitempty"`

@@ -26,7 +26,8 @@ type goal struct {
 	left []scan.Left // what else says nothing about its file
 	link bool        // the files then are a state of the message of the target
 
-	orphan bool // the target belongs to no conversation that exists
+	differs bool // the folder is not as the target
+	orphan  bool // the target belongs to no conversation that exists
 }
 
 // A scanned is what the folder has just before a restore.
@@ -171,6 +172,7 @@ func (f *Folder) plan(s *states.Store, g *goal, now *scanned, o files.RestoreOpt
 	if err := checkOnly(o.Only, rules.trees, g.target.Tree, t.last.Tree, now.tree); err != nil {
 		return nil, err
 	}
+	g.differs = now.tree != g.target.Tree
 	return restore.Make(restore.Input{
 		Read: now.read, Target: g.target.Tree, Last: t.last.Tree, Present: now.tree,
 		Own: t.own, Other: t.other, Unended: t.unended,
@@ -257,7 +259,8 @@ func (f *Folder) hasMore(dir string, t trees, state pack.ID) bool {
 // resultOf returns what a plan will do, as results have it.
 func (f *Folder) resultOf(g *goal, p *restore.Plan, o files.RestoreOptions) *files.Restore {
 	r := &files.Restore{
-		Dir: f.Path, To: g.target.ID, Exact: g.exact, Orphan: g.orphan && !o.Whole,
+		Dir: f.Path, To: g.target.ID, Exact: g.exact, Late: g.target.Late,
+		Differs: g.differs && !o.Whole && isUsers(p), Orphan: g.orphan && !o.Whole,
 		Written: []string{}, Deleted: []string{}, Kept: keptOf(p.Kept), Conflicts: []files.Conflict{},
 	}
 	for _, c := range p.Changes {
@@ -273,6 +276,11 @@ func (f *Folder) resultOf(g *goal, p *restore.Plan, o files.RestoreOptions) *fil
 	r.RawPaths = rawPaths(r)
 	slices.SortFunc(r.Conflicts, func(a, b files.Conflict) int { return cmp.Compare(a.Path, b.Path) })
 	return r
+}
+
+// isUsers reports whether a plan changes nothing because only the user changed files.
+func isUsers(p *restore.Plan) bool {
+	return len(p.Changes)+len(p.Conflicts) == 0 && !slices.ContainsFunc(p.Kept, func(k restore.Kept) bool { return k.Why != restore.Yours })
 }
 
 func keptOf(list []restore.Kept) []files.Kept {

@@ -77,7 +77,7 @@ func (f *Folder) restore(ctx context.Context, w *store.Store, op operation.Opera
 		})
 	})
 	if err == nil {
-		err = h.prepare(ctx)
+		err = unchanged(h.prepare(ctx))
 	}
 	if err != nil {
 		return nil, err

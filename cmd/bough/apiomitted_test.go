@@ -56,6 +56,8 @@ func omittedFlags() map[string]map[string]string {
 	return map[string]map[string]string{
 		"restore":          conflicts(),
 		"rewind":           conflicts(),
+		"undo":             conflicts(),
+		"redo":             conflicts(),
 		"files/turn":       conflicts(),
 		"show":             {"no-tools": text, "no-thinking": text, "oneline": text, "full": text},
 		"search":           {"list": "per_session limits the matches of a conversation"},

@@ -57,7 +57,6 @@ func phrases() map[fault.Action]string {
 		fault.SetModel:            "give one with --model, or set it with 'bough agent set'",
 		fault.SnapFolder:          "'bough files snap' takes a state",
 		fault.SolveConflicts:      "--keep leaves these paths as they are, --take overwrites them, --merge merges their lines",
-		fault.SolveUndo:           "'bough %[1]s --keep' leaves these files as they are, --take overwrites them, --merge merges their lines",
 		fault.SpeakMeanwhile:      "'bough steer %[1]s TEXT' sends a message to read now, 'bough follow-up %[1]s TEXT' one to read after the turn",
 		fault.SwitchTree:          "first switch to another tree with 'bough agent switch %s TREE'",
 		fault.UndoInSession:       "'bough undo --in SESSION' undoes changes of one session",

@@ -25,7 +25,8 @@ type logIn struct {
 }
 
 type redoIn struct {
-	In string `json:"in,omitempty" jsonschema:"only consider changes of this session"`
+	In        string `json:"in,omitempty" jsonschema:"only consider changes of this session"`
+	Conflicts string `json:"conflicts,omitempty" jsonschema:"what happens to files of a folder that were changed since: keep leaves them, take overwrites them, merge merges their lines; by default they are refused"`
 }
 
 type undoIn struct {
@@ -79,7 +80,7 @@ func workspaceVerbs() []*Verb {
 		verb("undo", Destroys, "Undo", "Undoes the newest change that is not undone, or several.", undo),
 		verb("redo", Destroys, "Redo", "Repeats the changes that the newest undo undid.",
 			func(ctx context.Context, w *workspace.Workspace, in redoIn) (*history.Operations, error) {
-				return w.Redo(context.WithoutCancel(ctx), history.UndoOptions{In: in.In})
+				return w.Redo(context.WithoutCancel(ctx), history.UndoOptions{In: in.In, Conflicts: in.Conflicts})
 			}),
 		envVerb("import", Changes, "Import conversations", "Imports the conversations in a transcript of another program, or those that programs keep on the machine, each with all its branches.", importAll),
 		verb("export", Changes, "Export a conversation", "Returns the path to a message in the format of another program, or as a document.", export),
@@ -133,7 +134,7 @@ func undo(ctx context.Context, w *workspace.Workspace, in undoIn) (*history.Oper
 	if in.Limit > 0 && in.To > 0 {
 		return nil, badArgument("limit and to exclude each other")
 	}
-	return w.Undo(context.WithoutCancel(ctx), history.UndoOptions{In: in.In, Count: in.Limit, To: events.Seq(in.To)})
+	return w.Undo(context.WithoutCancel(ctx), history.UndoOptions{In: in.In, Count: in.Limit, To: events.Seq(in.To), Conflicts: in.Conflicts})
 }
 
 // formats are the formats of package convert, and pages.

@@ -77,9 +77,10 @@ func (s *Server) commandLine(args []string) string {
 // askUndo asks whether to undo the changes that are to be undone now.
 func askUndo(ctx context.Context, c *call) error {
 	var in struct {
-		In    string     `json:"in"`
-		Limit int        `json:"limit"`
-		To    events.Seq `json:"to"`
+		In        string     `json:"in"`
+		Limit     int        `json:"limit"`
+		To        events.Seq `json:"to"`
+		Conflicts string     `json:"conflicts"`
 	}
 	if err := json.Unmarshal(c.args, &in); err != nil {
 		return badArguments(err)
@@ -109,6 +110,10 @@ func askUndo(ctx context.Context, c *call) error {
 	}
 	if in.To > 0 {
 		command = append(command, "--to", fmt.Sprint(in.To))
+	}
+	if in.Conflicts != "" {
+		message += "\nfiles that were changed since: " + oneLine(in.Conflicts, 20)
+		command = append(command, "--"+in.Conflicts)
 	}
 	return c.confirm(message, fmt.Sprintf("%d operations, %d to %d", n, plan.Operations[n-1].Seq, plan.Operations[0].Seq), command...)
 }

@@ -62,7 +62,6 @@ const (
 	SetInShell          Action = "set_in_shell" // the folder of a workspace, the name of a setting
 	SetModel            Action = "set_model"
 	SnapFolder          Action = "snap_folder"
-	SolveUndo           Action = "solve_undo" // undo or redo
 	SolveConflicts      Action = "solve_conflicts"
 	SpeakMeanwhile      Action = "speak_meanwhile"
 	SwitchTree          Action = "switch_tree"

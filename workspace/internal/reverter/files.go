@@ -72,7 +72,7 @@ func revertFiles(tx *store.Tx, h *folders.Held, op *operation.Operation, conflic
 		return &fault.Error{
 			Code:    fault.Refused,
 			Message: fmt.Sprintf("cannot undo operation %d (%s): files in %s were changed since", op.Seq, op.Verb, clashes.Dir),
-			Hint:    "nothing was changed", Next: fault.Do(fault.SolveUndo, tx.Op.Verb), Err: err,
+			Hint:    "nothing was changed", Next: fault.Do(fault.SolveConflicts), Err: err,
 		}
 	}
 	if e := store.Explain(err); e.Code == fault.Refused {

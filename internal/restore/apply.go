@@ -61,8 +61,7 @@ func (e *LostError) Unwrap() error { return e.Err }
 // the restore exists, and an interrupted one is completed by [Resume]. Then it changes one path after the other, each by a rename. Nothing
 // is overwritten: a file that is replaced or removed gets a name in the stage, is compared
 // with what the plan expects there, and goes back if it is something else. It is
-// removed in the end, when all changes are flushed, after it was compared once more if its
-// metadata changed.
+// removed in the end, when all changes are flushed, after it was compared once more.
 //
 // A path that other programs changed since the plan was made is kept. No symbolic link is
 // followed. Files that do not change keep their times and inodes.
@@ -214,16 +213,15 @@ type applying struct {
 	stage   *durable.Dir
 	resumed bool
 	report  *Report
-	kept    map[Kept]bool               // those of the report, nil as long as there is nothing to add
-	final   map[string]filetree.Entry   // what paths have in the end
-	dirs    map[string]bool             // directories that changed
-	checked map[string]durable.Identity // files in the stage that were replaced or removed
+	kept    map[Kept]bool             // those of the report, nil as long as there is nothing to add
+	final   map[string]filetree.Entry // what paths have in the end
+	dirs    map[string]bool           // directories that changed
 	// compare reports what a name in a directory is, compared with an entry.
 	compare func(d *durable.Dir, name string, e filetree.Entry) (finding, error)
 }
 
 func newApplying(folder *os.Root) *applying {
-	return &applying{folder: folder, report: &Report{}, final: map[string]filetree.Entry{}, dirs: map[string]bool{}, checked: map[string]durable.Identity{}, compare: compare}
+	return &applying{folder: folder, report: &Report{}, final: map[string]filetree.Entry{}, dirs: map[string]bool{}, compare: compare}
 }
 
 // run makes the changes, removes the stage and then the journal.

@@ -129,7 +129,7 @@ func (a *applying) remove(d *durable.Dir, name string, i int, o op) (why string,
 	if a.final[o.path].Type == filetree.Dir { // which is not durable before the rename is
 		a.dirs[a.stage.Path()] = true
 	}
-	if was, err := a.compareOld(old, o.from); was != equal || err != nil {
+	if was, err := a.compare(a.stage, old, o.from); was != equal || err != nil {
 		return a.putBack(d, name, old, o)
 	}
 	return "", nil
@@ -137,7 +137,6 @@ func (a *applying) remove(d *durable.Dir, name string, i int, o op) (why string,
 
 // putBack gives a file in the stage that is not the expected one its name back.
 func (a *applying) putBack(d *durable.Dir, name, staged string, o op) (why string, err error) {
-	delete(a.checked, staged)
 	err = a.stage.Move(staged, d, name)
 	if errors.Is(err, fs.ErrExist) {
 		return kept, a.preserve(staged, o)
@@ -159,7 +158,6 @@ func (a *applying) preserve(staged string, o op) error {
 	}
 	defer d.Close()
 	a.dirs[dir] = true
-	delete(a.checked, staged)
 	for n := 1; ; n++ {
 		as := fmt.Sprintf("%s.bough-kept-%d", path.Base(o.path), n)
 		err := a.stage.Move(staged, d, as)
@@ -215,7 +213,7 @@ func (a *applying) replace(d *durable.Dir, name string, i int, o op) (why string
 		if err := d.Move(name, a.stage, old); err != nil {
 			return "", err
 		}
-		if was, err := a.compareOld(old, o.from); was != equal || err != nil {
+		if was, err := a.compare(a.stage, old, o.from); was != equal || err != nil {
 			return a.putBack(d, name, old, o)
 		}
 		return "", a.stage.Move(staged, d, name)
@@ -223,7 +221,7 @@ func (a *applying) replace(d *durable.Dir, name string, i int, o op) (why string
 	if err != nil {
 		return "", err
 	}
-	if was, err := a.compareOld(staged, o.from); was != equal || err != nil {
+	if was, err := a.compare(a.stage, staged, o.from); was != equal || err != nil {
 		return a.swapBack(d, name, i, o)
 	}
 	return "", nil
@@ -277,7 +275,6 @@ func (a *applying) replaced(d *durable.Dir, name string, i int, o op) (done bool
 // swapBack exchanges a file that is not the expected one with the new one again.
 func (a *applying) swapBack(d *durable.Dir, name string, i int, o op) (why string, err error) {
 	staged := newName(i)
-	delete(a.checked, staged)
 	if err := a.stage.Swap(staged, d, name); err != nil {
 		return kept, a.preserve(staged, o)
 	}

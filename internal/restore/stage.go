@@ -186,42 +186,19 @@ func (a *applying) stagedNew(i int, o op) (finding, error) {
 	return is, err
 }
 
-// compareOld compares a file that was moved into the stage, and remembers it.
-func (a *applying) compareOld(staged string, e filetree.Entry) (finding, error) {
-	info, err := a.stage.Lstat(staged)
-	if err != nil {
-		return other, err
-	}
-	was, err := a.compare(a.stage, staged, e)
-	if was == equal && err == nil {
-		a.checked[staged] = durable.Identify(info)
-	}
-	return was, err
-}
-
-// drop removes a file in the stage if the store has its content.
+// drop removes a file in the stage if the store has its content. It reads the file, because what
+// a program writes through a mapping need not change the metadata.
 func (a *applying) drop(name string, o op) error {
-	info, err := a.stage.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if id, ok := a.checked[name]; !ok || id != durable.Identify(info) {
-		known := false
-		for _, e := range []filetree.Entry{o.from, o.to} {
-			if e.Type != 0 && !known {
-				is, err := a.compare(a.stage, name, anyPerm(a.stage, name, e))
-				if err != nil {
-					return err
-				}
-				known = is == equal
-			}
+	for _, e := range []filetree.Entry{o.from, o.to} {
+		if e.Type == 0 {
+			continue
 		}
-		if !known {
-			return a.preserve(name, o)
+		switch is, err := a.compare(a.stage, name, anyPerm(a.stage, name, e)); {
+		case is == absent || err != nil:
+			return err
+		case is == equal:
+			return a.stage.Unlink(name)
 		}
 	}
-	return a.stage.Unlink(name)
+	return a.preserve(name, o)
 }

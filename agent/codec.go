@@ -19,7 +19,7 @@ import (
 // changed differ.
 func (a *Agent) Encode() []byte {
 	if a.raw == nil {
-		data := rawjson.AppendObject(nil, []rawjson.Pair{
+		members := []rawjson.Pair{
 			{Key: "id", Value: rawjson.Compact(a.ID)},
 			{Key: "name", Value: rawjson.Compact(a.Name)},
 			{Key: "model_id", Value: rawjson.Compact(a.Model)},
@@ -32,8 +32,11 @@ func (a *Agent) Encode() []byte {
 			{Key: "steer_policy", Value: rawjson.Compact(cmp.Or(a.Policy, turn.AfterCall))},
 			{Key: "auto_checkpoint", Value: rawjson.Compact(!a.NoCheckpoint)},
 			{Key: "created_at", Value: rawjson.Compact(session.Bough.Time(a.Created))},
-		}, 0)
-		return append(data, '\n')
+		}
+		if a.Memory != "" {
+			members = append(members, rawjson.Pair{Key: "memory_file", Value: rawjson.Compact(a.Memory)})
+		}
+		return append(rawjson.AppendObject(nil, members, 0), '\n')
 	}
 	was, err := Decode(a.Name, a.raw)
 	if err != nil {
@@ -55,6 +58,7 @@ func (a *Agent) Encode() []byte {
 	put("turn", bytes.Equal(a.encodeTurn(), was.encodeTurn()), a.encodeTurn())
 	policy := cmp.Or(a.Policy, turn.AfterCall)
 	put("steer_policy", policy == cmp.Or(was.Policy, turn.AfterCall), rawjson.Compact(policy))
+	put("memory_file", a.Memory == was.Memory, rawjson.Compact(a.Memory))
 	put("auto_checkpoint", a.NoCheckpoint == was.NoCheckpoint, rawjson.Compact(!a.NoCheckpoint))
 	if a.Head != was.Head {
 		head := valueOf(data, "head")
@@ -298,6 +302,7 @@ func (d *decoder) agent(name string, a *Agent) {
 	a.Model, a.System = o.text("model_id", false), o.text("system", false)
 	a.Created = o.time("created_at")
 	a.NoCheckpoint = !o.flag("auto_checkpoint", true)
+	o.value("memory_file", &a.Memory)
 	if o.value("steer_policy", &a.Policy) {
 		if _, ok := turn.ParseSteerPolicy(string(a.Policy)); !ok {
 			d.wrong(o.where("steer_policy"), "unknown steer_policy %q", a.Policy)

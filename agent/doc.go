@@ -12,6 +12,7 @@
 //	head             an object: tree_id, node_id
 //	queue            undelivered messages of its user, a [turn.Queue]
 //	turn             its current turn, a [turn.Turn]
+//	memory_file      the absolute path of a file; absent for none
 //	steer_policy     a [turn.SteerPolicy]
 //	auto_checkpoint  whether an automatic checkpoint is made before a turn
 //	created_at       when the agent was created
@@ -24,7 +25,7 @@
 // node_id null, in an empty tree.
 //
 // The members queue and turn belong to bough and are rewritten completely. They
-// and steer_policy, auto_checkpoint and archived may be absent, as in older
+// and steer_policy, auto_checkpoint, memory_file and archived may be absent, as in older
 // files. Package agent/turn describes their states, package agent/model the
 // models and tools that a turn uses.
 //

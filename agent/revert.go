@@ -24,6 +24,7 @@ func Revert(name string, now, before, after []byte) (data []byte, ok bool) {
 	ok = revert(&a.ID, was.ID, made.ID) &&
 		revert(&a.Model, was.Model, made.Model) &&
 		revert(&a.System, was.System, made.System) &&
+		revert(&a.Memory, was.Memory, made.Memory) &&
 		revert(&a.Policy, was.Policy, made.Policy) &&
 		revert(&a.NoCheckpoint, was.NoCheckpoint, made.NoCheckpoint)
 	if !slices.EqualFunc(was.Trees, made.Trees, Tree.same) || was.Head != made.Head {

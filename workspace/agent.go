@@ -36,7 +36,7 @@ func (ag Agent) Create(ctx context.Context, o agents.Options) (*agents.Agent, er
 		if err != nil {
 			return nil, err
 		}
-		a := &agent.Agent{ID: id, Name: ag.name, Model: o.Model, System: o.System, Policy: o.Policy, NoCheckpoint: o.NoCheckpoint, Created: tx.View.Now(nil)}
+		a := &agent.Agent{ID: id, Name: ag.name, Model: o.Model, System: o.System, Policy: o.Policy, NoCheckpoint: o.NoCheckpoint, Memory: o.Memory, Created: tx.View.Now(nil)}
 		if err := beginTree(tx, a, ""); err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/operation"
@@ -16,15 +17,16 @@ import (
 // and queue do not change. If nothing differs, Set writes nothing.
 func (ag Agent) Set(ctx context.Context, c agents.Change) (*agents.Agent, error) {
 	return updateIdleAgent(ctx, ag.w, operation.Operation{Verb: "agent set"}, ag.name, func(tx *store.Tx, a *agents.Agent) (*agents.Agent, error) {
-		o := agents.Options{Model: a.Model, System: a.System, Policy: a.Policy, NoCheckpoint: a.NoCheckpoint}
+		o := agents.Options{Model: a.Model, System: a.System, Policy: a.Policy, NoCheckpoint: a.NoCheckpoint, Memory: a.Memory}
 		set(&o.Model, c.Model)
 		set(&o.System, c.System)
 		set(&o.Policy, c.Policy)
 		set(&o.NoCheckpoint, c.NoCheckpoint)
+		set(&o.Memory, c.Memory)
 		if err := checkAgentOptions(o); err != nil {
 			return nil, err
 		}
-		a.Model, a.System, a.Policy, a.NoCheckpoint = o.Model, o.System, o.Policy, o.NoCheckpoint
+		a.Model, a.System, a.Policy, a.NoCheckpoint, a.Memory = o.Model, o.System, o.Policy, o.NoCheckpoint, o.Memory
 		if bytes.Equal(a.Encode(), a.File) {
 			return a, nil
 		}
@@ -45,6 +47,12 @@ func checkAgentOptions(o agents.Options) error {
 			Message: fmt.Sprintf("unknown steer policy %q", o.Policy),
 			Hint:    fmt.Sprintf("policies are %s, %s", turn.AfterCall, turn.FinishBatch),
 		}
+	}
+	if o.Memory != "" && !filepath.IsAbs(o.Memory) {
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("the memory file %q has no absolute path", o.Memory)}
+	}
+	if err := store.CheckUTF8("memory file", o.Memory); err != nil {
+		return err
 	}
 	if err := store.CheckUTF8("model", o.Model); err != nil {
 		return err

@@ -1,7 +1,13 @@
 package workspace
 
 import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/session"
@@ -30,6 +36,9 @@ func taskPoint(v *store.View, p *store.Place) (*agents.TaskPoint, error) {
 	}
 	if owner != nil {
 		t.Agent, t.Queue = owner.Name, append(t.Queue, owner.Queue...)
+		if owner.Memory != "" {
+			t.Memory = memoryOf(owner.Memory)
+		}
 	}
 	err = v.Store.Look(v.Root, func(log *task.Log) {
 		for _, k := range log.Visible(p.IDsOf(path)) {
@@ -37,4 +46,37 @@ func taskPoint(v *store.View, p *store.Place) (*agents.TaskPoint, error) {
 		}
 	})
 	return t, err
+}
+
+// memoryOf reads the memory file of an agent. A file that cannot be read is no reason against a
+// checkpoint.
+func memoryOf(path string) *agents.Memory {
+	m := &agents.Memory{Path: path}
+	data, err := readMemory(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		m.Why = "missing"
+	case err != nil:
+		m.Why = "unreadable"
+	case len(data) > agents.MaxMemory:
+		m.Why = "large"
+	case !utf8.Valid(data):
+		m.Why = "not_text"
+	default:
+		m.Text = string(data)
+	}
+	return m
+}
+
+// readMemory reads a regular file, at most one byte more than [agents.MaxMemory].
+func readMemory(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, fs.ErrInvalid)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, agents.MaxMemory+1))
 }

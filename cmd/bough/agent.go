@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/bough-dev/bough/agent/turn"
@@ -51,8 +52,13 @@ func (p *program) agentCreateVerb() verb {
 			if err != nil {
 				return err
 			}
+			memory, err := memoryFile(c)
+			if err != nil {
+				return err
+			}
 			o := agents.Options{
-				Model: c.String("model"), System: c.String("system"),
+				Memory: memory,
+				Model:  c.String("model"), System: c.String("system"),
 				Policy: turn.SteerPolicy(c.String("steer-policy")), NoCheckpoint: noCheckpoint,
 			}
 			a, err := w.Agent(c.Args().First()).Create(c.Context, o)
@@ -66,10 +72,11 @@ func (p *program) agentCreateVerb() verb {
 
 func (p *program) agentSetVerb() verb {
 	return verb{
-		name:    "set",
-		args:    "AGENT " + agentFlagWords,
-		short:   "change an agent's settings",
-		long:    `Changes only the settings whose flags are given. An empty value removes the model or the text.`,
+		name:  "set",
+		args:  "AGENT " + agentFlagWords,
+		short: "change an agent's settings",
+		long: `Changes only the settings whose flags are given. An empty value removes the model, the text or the
+memory file.`,
 		example: `bough agent set ada --model anthropic:claude-sonnet-4-5 --auto-checkpoint off`,
 		flags:   agentFlags(),
 		min:     1,
@@ -85,10 +92,15 @@ func (p *program) agentSetVerb() verb {
 			if err != nil {
 				return err
 			}
+			memory, err := memoryFile(c)
+			if err != nil {
+				return err
+			}
 			policy := turn.SteerPolicy(c.String("steer-policy"))
 			a, err := w.Agent(c.Args().First()).Set(c.Context, agents.Change{
 				Model: given(c, "model", c.String("model")), System: given(c, "system", c.String("system")),
 				Policy: given(c, "steer-policy", policy), NoCheckpoint: given(c, "auto-checkpoint", noCheckpoint),
+				Memory: given(c, "memory", memory),
 			})
 			if err == nil {
 				p.keepTypedModel(w, c.String("model"))
@@ -98,7 +110,7 @@ func (p *program) agentSetVerb() verb {
 	}
 }
 
-const agentFlagWords = "[--model M] [--system TEXT] [--steer-policy POLICY] [--auto-checkpoint on|off]"
+const agentFlagWords = "[--model M] [--system TEXT] [--steer-policy POLICY] [--auto-checkpoint on|off] [--memory FILE]"
 
 func agentFlags() []cli.Flag {
 	return []cli.Flag{
@@ -106,7 +118,16 @@ func agentFlags() []cli.Flag {
 		&cli.StringFlag{Name: "system", Usage: "the system prompt `TEXT`"},
 		&cli.StringFlag{Name: "steer-policy", Usage: "`POLICY` for a steer while tools run: after_call skips the remaining calls, finish_batch waits for them"},
 		&cli.StringFlag{Name: "auto-checkpoint", Usage: "`on|off`: make an automatic checkpoint before each turn with a tool that may change something"},
+		&cli.StringFlag{Name: "memory", TakesFile: true, Usage: "the `FILE` with the agent's memory; 'bough checkpoint --task' records what it has"},
 	}
+}
+
+// memoryFile returns the absolute path of the memory file that the command line names.
+func memoryFile(c *cli.Context) (string, error) {
+	if name := c.String("memory"); name != "" {
+		return filepath.Abs(name)
+	}
+	return "", nil
 }
 
 // noCheckpoint reports whether the command line turns automatic checkpoints off.
@@ -183,6 +204,9 @@ func (p *program) agentShowVerb() verb {
 			}
 			if a.Policy != "" && a.Policy != turn.AfterCall {
 				fmt.Fprintf(p.stdout, "steer   %s\n", line(string(a.Policy)))
+			}
+			if a.Memory != "" {
+				fmt.Fprintf(p.stdout, "memory  %s\n", line(a.Memory))
 			}
 			if a.NoCheckpoint {
 				fmt.Fprintln(p.stdout, "turn    without an automatic checkpoint")

@@ -57,6 +57,8 @@ func omittedFlags() map[string]map[string]string {
 		"restore":          conflicts(),
 		"rewind":           conflicts(),
 		"undo":             conflicts(),
+		"agent/create":     {"memory": opens},
+		"agent/set":        {"memory": opens},
 		"redo":             conflicts(),
 		"files/turn":       conflicts(),
 		"show":             {"no-tools": text, "no-thinking": text, "oneline": text, "full": text},

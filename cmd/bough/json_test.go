@@ -448,8 +448,9 @@ func (s *jsonStory) toolCuts() {
 
 func (s *jsonStory) agents() {
 	tree := s.do("agent", "create", "ada", "--model", "command:canned").Get("head.tree_id").String()
-	s.do("agent", "set", "ada", "--system", "Be brief.")
+	s.do("agent", "set", "ada", "--system", "Be brief.", "--memory", filepath.Join(s.dir, "no memory"))
 	node := s.do("agent", "chat", "ada", "hello").Get("node_id").String()
+	s.do("checkpoint", tree, "--name", "Remembered", "--task")
 	s.do("bookmark", tree+"@"+node, "answered")
 	other := s.do("agent", "branch", "ada", "--from-node", tree+"@"+node, "--prompt", "again", "--name", "B").Get("tree_id").String()
 	s.do("agent", "show", "ada")

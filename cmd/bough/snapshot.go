@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/lookup"
@@ -154,6 +155,13 @@ func (p *program) snapshot(did string, s *workspace.Snapshot) error {
 			turn = "in the turn that " + line(shortMessage(string(t.Turn))) + " began"
 		}
 		fmt.Fprintf(p.stderr, "Task: %s, %s, %s in the queue\n", turn, count(len(t.Tasks), "task"), count(len(t.Queue), "message"))
+		if m := t.Memory; m != nil {
+			has := size(int64(len(m.Text)))
+			if m.Why != "" {
+				has = "not recorded: " + strings.ReplaceAll(m.Why, "_", " ")
+			}
+			fmt.Fprintf(p.stderr, "Memory: %s, %s\n", line(m.Path), has)
+		}
 	}
 	fmt.Fprintln(p.stdout, clean(s.ID))
 	return nil

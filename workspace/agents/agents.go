@@ -42,6 +42,7 @@ type Options struct {
 
 	Policy       turn.SteerPolicy // when a steer is delivered while tools run, "" for [turn.AfterCall]
 	NoCheckpoint bool             // no automatic checkpoint is made before a turn
+	Memory       string           // absolute path of the agent's memory file, "" for none; see [TaskPoint]
 }
 
 // A Head is the head of an agent: the message to which the next one is added.
@@ -79,6 +80,7 @@ type Change struct {
 	System       *string           // "" for none
 	Policy       *turn.SteerPolicy // "" for [turn.AfterCall]
 	NoCheckpoint *bool             // see [Options]
+	Memory       *string           // "" for none
 }
 
 // TreesOptions are the choices for listing the trees of an agent.

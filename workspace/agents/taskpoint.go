@@ -18,7 +18,21 @@ type TaskPoint struct {
 	Agent string       `json:"agent"` // the agent that owns the conversation, "" if none does
 	Tasks []TaskAt     `json:"tasks"` // those of the path, by their order
 	Queue []turn.Entry `json:"queue"` // undelivered messages of the agent
+	// Memory is what the memory file of the agent had, nil if the agent names none.
+	Memory *Memory `json:"memory,omitempty"`
 }
+
+// A Memory is what the memory file of an agent had at a checkpoint.
+type Memory struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+	// Why says why the text is not recorded: missing, unreadable, large (over [MaxMemory]), or
+	// not_text. It is empty if the text is there.
+	Why string `json:"why,omitempty"`
+}
+
+// MaxMemory is the maximum size of a memory file that a checkpoint records, in bytes.
+const MaxMemory = 1 << 20
 
 // A TaskAt is a task at a checkpoint.
 type TaskAt struct {

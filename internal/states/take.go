@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/pack"
@@ -129,20 +128,6 @@ func (t *taking) describe() ([]byte, error) {
 		c.Left = []scan.Left{}
 	}
 	return json.Marshal(c)
-}
-
-func entryOf(s scan.Source) RuleEntry {
-	e := RuleEntry{Path: s.Name}
-	if len(s.Data) > 0 {
-		e.Object = pack.IDOf(s.Data)
-	}
-	if s.IsDir {
-		e.Path += "/"
-	}
-	if !utf8.ValidString(e.Path) {
-		e.RawPath = []byte(e.Path)
-	}
-	return e
 }
 
 // knows reports whether the store has an object.

@@ -31,14 +31,15 @@ func TestAdoptionPlan(t *testing.T) {
 	exploration.leads(address)
 	exploration.leads(address + "?branch_id=" + b.ID)
 	form := func(d *drawn) map[string]string {
-		for _, n := range d.with("data-act", "adopt-files") {
-			fields := map[string]string{"action": attr(n, "action")}
-			for child := range n.ChildNodes() {
-				fields[attr(child, "name")] = attr(child, "value")
-			}
-			return fields
+		forms := d.with("data-act", "adopt-files")
+		if len(forms) == 0 {
+			return nil
 		}
-		return nil
+		fields := map[string]string{"action": attr(forms[0], "action")}
+		for child := range forms[0].ChildNodes() {
+			fields[attr(child, "name")] = attr(child, "value")
+		}
+		return fields
 	}
 	d := draw(t, p.w, address+"?branch_id="+b.ID)
 	d.contains("2 files would change; the head moves to the result", "To be written, as the state has them notes.txt")

@@ -22,6 +22,8 @@ var layers = [][]string{
 	{"cmd/bough/internal/", "agent/model/internal/"},
 	{"remote/s3"},
 	{"remote"},
+	{"remote/internal/storetest"},
+	{"remote/internal/faults"},
 	{"remote/join", "remote/seal", "remote/bucket"},
 	{"remote/record"},
 	{"explore"},
@@ -69,7 +71,7 @@ var layers = [][]string{
 // tests.
 var apart = map[string][]string{
 	"fixtures":          {"cmd/bough", "docs/pictures"},
-	"internal/testsize": nil,
+	"internal/testsize": {"remote/internal/storetest"},
 }
 
 func layerOf(pkg string) (layer int, ok bool) {

@@ -180,19 +180,35 @@ func (d *Dir) Chmod(name string, perm fs.FileMode) error {
 // Move gives a file or link another name, in this directory or another one of the same file
 // system. The error is [fs.ErrExist] if the name is in use.
 func (d *Dir) Move(name string, to *Dir, toName string) error {
-	if err := step(d.top, Step{Do: Rename, Name: d.join(name), To: to.join(toName)}); err != nil {
-		return &os.LinkError{Op: "rename", Old: d.join(name), New: to.join(toName), Err: err}
+	err := d.MoveNew(name, to, toName)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
 	}
-	err := moveNew(d, name, to, toName)
-	if errors.Is(err, errors.ErrUnsupported) {
-		if err = absent(to.root, "rename", toName); err == nil {
-			err = d.top.Rename(d.join(name), to.join(toName))
-		}
+	if err = absent(to.root, "rename", toName); err == nil {
+		err = d.top.Rename(d.join(name), to.join(toName))
 	}
 	if err != nil {
-		return &os.LinkError{Op: "rename", Old: d.join(name), New: to.join(toName), Err: err}
+		return d.failMove(name, to, toName, err)
 	}
 	return nil
+}
+
+// MoveNew is like Move, also if another process creates the new name at the same time. The error
+// is [errors.ErrUnsupported] if the file system has neither a rename that replaces nothing nor
+// hard links.
+func (d *Dir) MoveNew(name string, to *Dir, toName string) error {
+	err := step(d.top, Step{Do: Rename, Name: d.join(name), To: to.join(toName)})
+	if err == nil {
+		err = moveNew(d, name, to, toName)
+	}
+	if err != nil {
+		return d.failMove(name, to, toName, err)
+	}
+	return nil
+}
+
+func (d *Dir) failMove(name string, to *Dir, toName string, err error) error {
+	return &os.LinkError{Op: "rename", Old: d.join(name), New: to.join(toName), Err: err}
 }
 
 // Swap exchanges two files or links. The error is [errors.ErrUnsupported] if the file system
@@ -231,6 +247,16 @@ func (d *Dir) Create(name string, perm fs.FileMode, like *Dir, likeName string) 
 	a.mode = perm
 	if err := f.setAccess(a); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		f.os.Close()
+		return nil, err
+	}
+	return &NewFile{f}, nil
+}
+
+// CreateMasked creates a file with perm without the bits of the umask, as other programs do. The
+// error is [fs.ErrExist] if the name is in use.
+func (d *Dir) CreateMasked(name string, perm fs.FileMode) (*NewFile, error) {
+	f, err := openFile(d.top, d.join(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
 		return nil, err
 	}
 	return &NewFile{f}, nil

@@ -54,6 +54,8 @@ func TestNoFaults(t *testing.T) {
 // TestFaults: with faults, an object that was put is never lost.
 func TestFaults(t *testing.T) {
 	for seed := range uint64(testsize.Of(3, 20, 300)) {
-		storetest.Survives(t, faults.NewNetwork(new(bucket.Memory), seed, faults.Some).Client(), 60)
+		if storetest.Survives(t, faults.NewNetwork(new(bucket.Memory), seed, faults.Some).Client(), 60) == 0 {
+			t.Errorf("seed %d: no call failed", seed)
+		}
 	}
 }

@@ -314,45 +314,40 @@ func probes(t *testing.T, s bucket.Store) {
 	}
 }
 
-// Survives puts n objects in a store whose calls may fail, each again until it is there, and checks
-// that what was acknowledged stays. It fails if not both outcomes were seen: errors and successes.
-func Survives(t *testing.T, s bucket.Store, n int) {
+// Survives puts n objects in a store whose calls may fail, each again until it is there, checks that
+// what was acknowledged stays, and returns how many calls failed.
+func Survives(t *testing.T, s bucket.Store, n int) (failed int) {
 	t.Helper()
 	const attempts = 100
-	failed, answered := 0, 0
 	for i := range n {
 		name, data := fmt.Sprintf("m/machine/%08d", i), Content(i, 500+i*97)
-		for try := range attempts {
+		for try := 0; ; try++ {
 			err := s.Put(t.Context(), name, data)
 			if err == nil || errors.Is(err, bucket.ErrExists) {
-				answered++
 				break
 			}
-			if failed++; try == attempts-1 {
+			if failed++; try == attempts {
 				t.Fatalf("Put(%s) failed %d times: %v", name, attempts, err)
 			}
 		}
 		for k := range i + 1 {
-			name, want := fmt.Sprintf("m/machine/%08d", k), Content(k, 500+k*97)
 			if k < i-2 && k%7 != i%7 {
-				continue
+				continue // a sample of the old ones
 			}
-			got, err := get(t, s, name, attempts)
+			name, want := fmt.Sprintf("m/machine/%08d", k), Content(k, 500+k*97)
+			got, err := get(t.Context(), s, name, attempts)
 			if err != nil || !bytes.Equal(got, want) {
 				t.Fatalf("Get(%s) = %d bytes, %v; want %d", name, len(got), err, len(want))
 			}
 		}
 	}
-	if failed == 0 || answered != n {
-		t.Errorf("%d calls failed, %d of %d were answered: the test needs both", failed, answered, n)
-	}
+	return failed
 }
 
 // get reads an object that exists, again while a call fails or does not find it.
-func get(t *testing.T, s bucket.Store, name string, attempts int) (data []byte, err error) {
-	t.Helper()
+func get(ctx context.Context, s bucket.Store, name string, attempts int) (data []byte, err error) {
 	for range attempts {
-		if data, err = s.Get(t.Context(), name); err == nil {
+		if data, err = s.Get(ctx, name); err == nil {
 			return data, nil
 		}
 	}

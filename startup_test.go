@@ -16,7 +16,6 @@ import (
 // unlinked are prefixes of packages that the command does not link.
 var unlinked = map[string]string{
 	"github.com/bytedance/sonic":             "it makes tables at start",
-	"github.com/dustin/go-humanize":          "it makes tables and compiles a regular expression at start",
 	"github.com/openai/openai-go":            "it takes half a minute to compile",
 	"github.com/anthropics/anthropic-sdk-go": "it takes half a minute to compile",
 }

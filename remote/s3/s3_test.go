@@ -133,7 +133,7 @@ func explainsWrong(t *testing.T, server server) {
 // survivesFaults: behind a network that loses, delays and repeats requests, nothing that was
 // acknowledged is lost, and the requests that the store counts are those that were sent.
 func survivesFaults(t *testing.T, server server) {
-	for seed := range uint64(testsize.Of(1, 3, 20)) {
+	for seed := range uint64(testsize.Of(1, 1, 20)) {
 		for _, attempts := range []int{1, 0} {
 			n := newNetwork(t, server.address, seed)
 			s := open(t, n.address, fmt.Sprintf("%s/%d", server.bucket(t), attempts), Options{})

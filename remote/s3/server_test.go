@@ -89,7 +89,7 @@ func servers(t *testing.T) (list []server) {
 	if *minioServer != "" {
 		s := server{"minio", freeAddress(t), t.TempDir()}
 		cmd := exec.Command(*minioServer, "server", s.folder, "--address", s.address, "--quiet")
-		cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+testKey, "MINIO_ROOT_PASSWORD="+testSecret)
+		cmd.Env = append(os.Environ(), "MINIO_ROOT_USER="+testKey, "MINIO_ROOT_PASSWORD="+testSecret, "MINIO_REGION=us-east-1")
 		start(t, s.address, cmd)
 		list = append(list, s)
 	}

@@ -57,7 +57,6 @@ func TestOpenFolder(t *testing.T) {
 	if _, err := bucket.OpenFolder(filepath.Join(t.TempDir(), "absent")); !errors.Is(err, fault.NotFound) {
 		t.Errorf("an absent folder: %v", err)
 	}
-	write(t, t.TempDir(), nil)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"file": ""})
 	if _, err := bucket.OpenFolder(filepath.Join(dir, "file")); err == nil {
@@ -247,6 +246,62 @@ func TestFolderStops(t *testing.T) {
 		if data, err := f.Get(t.Context(), "m/ab/1"); string(data) != "all of it" {
 			t.Errorf("step %d: after a second Put: %q, %v", stop, data, err)
 		}
+	}
+}
+
+// TestFolderServers: a file server whose answer is lost says that the new name exists, and it is that
+// of the new file; and one that cannot rename without replacing is refused.
+func TestFolderServers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		rename func(root *os.Root, s durable.Step) error
+		err    error
+		stored bool
+	}{
+		{"lost answer", func(root *os.Root, s durable.Step) error {
+			return errors.Join(root.Link(s.Name, s.To), fs.ErrExist)
+		}, nil, true},
+		{"another won", func(root *os.Root, s durable.Step) error {
+			return errors.Join(root.WriteFile(s.To, []byte("its"), 0o600), fs.ErrExist)
+		}, bucket.ErrExists, true},
+		{"no such rename", func(*os.Root, durable.Step) error { return errors.ErrUnsupported }, fault.Refused, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			f := openFolder(t, dir)
+			restore := durable.Interpose(func(root *os.Root, s durable.Step) error {
+				if s.Do == durable.Rename {
+					return c.rename(root, s)
+				}
+				return nil
+			})
+			defer restore()
+			err := f.Put(t.Context(), "m/1", []byte("own"))
+			if !errors.Is(err, c.err) {
+				t.Errorf("Put = %v", err)
+			}
+			if _, ok := errors.AsType[*bucket.NoCreateOnlyError](err); ok != (c.err == fault.Refused) {
+				t.Errorf("Put = %#v", err)
+			}
+			if _, err := f.Get(t.Context(), "m/1"); (err == nil) != c.stored {
+				t.Errorf("Get = %v", err)
+			}
+			if left, err := os.ReadDir(filepath.Join(dir, ".~bough")); err != nil || len(left) > 0 {
+				t.Errorf("left are %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// TestFolderTooLarge: a file that is larger than any object is not read into memory.
+func TestFolderTooLarge(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"large": ""})
+	if err := os.Truncate(filepath.Join(dir, "large"), bucket.MaxObject+1); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := openFolder(t, dir).Get(t.Context(), "large"); !errors.Is(err, fault.Refused) {
+		t.Errorf("Get = %d bytes, %v", len(data), err)
 	}
 }
 

@@ -19,8 +19,13 @@ import (
 
 const whereCredentials = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write them to ~/.aws/credentials"
 
-// metadataTimeout limits a request for credentials to the services of a machine at AWS.
-const metadataTimeout = 5 * time.Second
+const (
+	// metadataTimeout limits a request for credentials to the services of a machine at AWS.
+	metadataTimeout = 5 * time.Second
+
+	// profileTimeout limits a request of a profile that is for single sign-on.
+	profileTimeout = time.Minute
+)
 
 // findCredentials returns the credentials of the environment, of a profile in the files of AWS, or,
 // on a machine at AWS, of its role; and says where they are from. It asks no service.
@@ -68,37 +73,38 @@ func profileName() string {
 // fromProfile returns the credentials of the profile. If there is no profile, or it has none, it
 // returns nil, unless AWS_PROFILE names it.
 func fromProfile(ctx context.Context) (*credentials.Credentials, error) {
+	refuse := func(why, hint string, err error) error {
+		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the AWS profile %q %s", profileName(), why), Hint: hint, Err: err}
+	}
 	missing := func(why string) error {
 		if os.Getenv("AWS_PROFILE") == "" {
 			return nil
 		}
-		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the AWS profile %q %s", profileName(), why), Hint: "correct AWS_PROFILE, or " + whereCredentials}
+		return refuse(why, "correct AWS_PROFILE, or "+whereCredentials, nil)
 	}
-	if profileValue("role_arn") != "" {
-		return nil, &fault.Error{
-			Code: fault.Refused, Message: fmt.Sprintf("the AWS profile %q assumes a role, which is not supported", profileName()),
-			Hint: "'aws configure export-credentials' prints credentials for the environment",
-		}
+	sections, err := profileSections()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(sections) == 0:
+		return nil, missing("does not exist")
+	case valueOf(sections, "role_arn") != "":
+		return nil, refuse("assumes a role, which is not supported", "'aws configure export-credentials' prints credentials for the environment", nil)
 	}
 	c := credentials.New(&credentials.FileAWSCredentials{})
-	value, err := c.GetWithContext(&credentials.CredContext{Client: &http.Client{Timeout: time.Minute}, Context: ctx})
+	value, err := c.GetWithContext(&credentials.CredContext{Client: &http.Client{Timeout: profileTimeout}, Context: ctx})
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, missing("does not exist")
-	case err != nil && len(profileSections()) == 0 && !ini.IsErrDelimiterNotFound(err):
-		return nil, missing("does not exist")
-	case ini.IsErrDelimiterNotFound(err): // its text has a line of the file
-		return nil, &fault.Error{Code: fault.Refused, Message: "the files of AWS credentials are malformed", Hint: "check ~/.aws/credentials and ~/.aws/config", Err: fault.Damaged}
 	case err != nil:
-		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the AWS profile %q cannot be used: %v", profileName(), err), Err: err}
+		return nil, refuse("cannot be used: "+err.Error(), whereCredentials, err)
 	case value.AccessKeyID == "" || value.SecretAccessKey == "":
 		return nil, missing("has no credentials")
 	}
 	return c, nil
 }
 
-// profileSections returns the sections of the profile: that of the credentials goes first.
-func profileSections() (list []*ini.Section) {
+// profileSections returns the sections of the profile in the files of AWS: that of the credentials
+// first. Its error does not repeat what a file has.
+func profileSections() (list []*ini.Section, err error) {
 	for _, file := range []struct{ variable, name, prefix string }{
 		{"AWS_SHARED_CREDENTIALS_FILE", "credentials", ""},
 		{"AWS_CONFIG_FILE", "config", "profile "},
@@ -112,26 +118,29 @@ func profileSections() (list []*ini.Section) {
 			path = filepath.Join(home, ".aws", file.name)
 		}
 		content, err := ini.Load(path)
-		if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		names := []string{file.prefix + profileName()}
-		if profileName() == "default" {
-			names = append(names, "default")
-		}
-		for _, name := range names {
-			if section, err := content.GetSection(name); err == nil {
-				list = append(list, section)
-				break
+		if err != nil {
+			if _, ok := errors.AsType[*fs.PathError](err); ok {
+				return nil, err
 			}
+			return nil, &fault.Error{Code: fault.Refused, Message: path + " is malformed", Hint: "correct the file, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"}
+		}
+		section, err := content.GetSection(file.prefix + profileName())
+		if err != nil && profileName() == "default" {
+			section, err = content.GetSection("default") // which needs no prefix
+		}
+		if err == nil {
+			list = append(list, section)
 		}
 	}
-	return list
+	return list, nil
 }
 
-// profileValue returns a setting of the profile, "" if it is not set.
-func profileValue(key string) string {
-	for _, section := range profileSections() {
+// valueOf returns a setting of a profile, "" if it is not set.
+func valueOf(sections []*ini.Section, key string) string {
+	for _, section := range sections {
 		if section.HasKey(key) {
 			return section.Key(key).String()
 		}
@@ -146,5 +155,9 @@ func findRegion() string {
 			return region
 		}
 	}
-	return profileValue("region")
+	sections, err := profileSections()
+	if err != nil {
+		return "" // the credentials are not those of the profile
+	}
+	return valueOf(sections, "region")
 }

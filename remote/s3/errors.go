@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,9 +17,12 @@ import (
 )
 
 // explain returns the error of a call for the object name, "" for a list.
-func (s *Store) explain(op, name string, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !timeout(err) {
-		return err
+func (s *Store) explain(ctx context.Context, op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
@@ -97,12 +99,6 @@ func (s *Store) noAnswer(err error) error {
 		e.Hint = "if the certificate is signed by an authority of your own, SSL_CERT_FILE names its file"
 	}
 	return e
-}
-
-// timeout reports whether err is that of a connection, not of the caller's context.
-func timeout(err error) bool {
-	e, ok := errors.AsType[*net.OpError](err)
-	return ok && e.Timeout()
 }
 
 // otherRegion returns the region that the store asks for, "" if err is not about that.

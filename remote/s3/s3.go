@@ -163,14 +163,14 @@ func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 			return err
 		})
 		if minio.ToErrorResponse(err).Code != minio.NoSuchKey {
-			return s.explain("put", name, cmp.Or(err, bucket.ErrExists))
+			return s.explain(ctx, "put", name, cmp.Or(err, bucket.ErrExists))
 		}
 	}
 	wait := minio.DefaultRetryUnit
 	for try := 1; ; try++ {
 		err := s.put(ctx, name, data)
 		if try == conflictAttempts || minio.ToErrorResponse(err).Code != "ConditionalRequestConflict" {
-			return s.explain("put", name, err)
+			return s.explain(ctx, "put", name, err)
 		}
 		select {
 		case <-time.After(wait):
@@ -204,7 +204,7 @@ func (s *Store) Get(ctx context.Context, name string) (data []byte, err error) {
 			break
 		}
 	}
-	return data, s.explain("get", name, err)
+	return data, s.explain(ctx, "get", name, err)
 }
 
 // get requests an object once. It reports whether the connection broke amid the object.
@@ -236,7 +236,7 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
 		return nil
 	}
-	return s.explain("delete", name, err)
+	return s.explain(ctx, "delete", name, err)
 }
 
 // List returns objects, as [bucket.Store] says.
@@ -250,7 +250,7 @@ func (s *Store) List(ctx context.Context, o bucket.ListOptions) ([]bucket.Object
 		return err
 	})
 	if err != nil {
-		return nil, s.explain("list", "", err)
+		return nil, s.explain(ctx, "list", "", err)
 	}
 	return o.Select(list), nil
 }

@@ -133,7 +133,7 @@ func explainsWrong(t *testing.T, server server) {
 // survivesFaults: behind a network that loses, delays and repeats requests, nothing that was
 // acknowledged is lost, and the requests that the store counts are those that were sent.
 func survivesFaults(t *testing.T, server server) {
-	for seed := range uint64(testsize.Of(1, 1, 20)) {
+	for seed := range uint64(testsize.Of(1, 1, 6)) {
 		for _, attempts := range []int{1, 0} {
 			n := newNetwork(t, server.address, seed)
 			s := open(t, n.address, fmt.Sprintf("%s/%d", server.bucket(t), attempts), Options{})
@@ -141,10 +141,10 @@ func survivesFaults(t *testing.T, server server) {
 			if err := s.use(s.Region()); err != nil {
 				t.Fatal(err)
 			}
-			failed := storetest.Survives(t, s, testsize.Of(15, 40, 100))
+			failed := storetest.Survives(t, s, testsize.Of(15, 30, 60))
 			n.settle()
 			list, err := s.List(t.Context(), bucket.ListOptions{Prefix: "m/"})
-			if err != nil || len(list) != testsize.Of(15, 40, 100) {
+			if err != nil || len(list) != testsize.Of(15, 30, 60) {
 				t.Errorf("in the end there are %d objects: %v", len(list), err)
 			}
 			for i, o := range list {

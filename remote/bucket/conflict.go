@@ -37,6 +37,9 @@ func (f *Folder) Conflicts(ctx context.Context) ([]Conflict, error) {
 	return list, err
 }
 
+// syncthingCopy is a part of the names of the copies that Syncthing makes.
+const syncthingCopy = ".sync-conflict-"
+
 // original returns the name of the file that a sync program has copied to a file name, or name:
 //
 //	bough.sync-conflict-20261124-101500-7XYZABC.json     Syncthing
@@ -44,7 +47,7 @@ func (f *Folder) Conflicts(ctx context.Context) ([]Conflict, error) {
 //	bough (1).json, bough 2.json                         Google Drive, iCloud
 //	bough-LAPTOP.json                                    OneDrive
 func original(name string) string {
-	if before, after, ok := strings.Cut(name, ".sync-conflict-"); ok {
+	if before, after, ok := strings.Cut(name, syncthingCopy); ok {
 		return before + extension(after)
 	}
 	if before, after, ok := strings.Cut(name, " "); ok {

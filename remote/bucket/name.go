@@ -16,7 +16,7 @@ const (
 
 // CheckName returns an error unless name is one of an object: at most 512 bytes in parts that are
 // separated by slashes. A part has 1 to 150 lower-case letters, digits, "-" and ".", and neither
-// begins nor ends with ".".
+// begins nor ends with ".". A name of a copy that Syncthing makes is none of an object.
 func CheckName(name string) error {
 	if !validName(name) {
 		return invalid("an object", name)
@@ -39,7 +39,7 @@ func invalid(what, name string) error {
 }
 
 func validName(name string) bool {
-	if len(name) > maxName {
+	if len(name) > maxName || strings.Contains(name, syncthingCopy) {
 		return false
 	}
 	for part := range strings.SplitSeq(name, "/") {

@@ -26,14 +26,14 @@ type address struct {
 func (a address) key(name string) string { return a.prefix + name }
 
 func (a address) String() string {
-	if a.host == amazon {
-		return "s3://" + a.bucket + "/" + a.prefix
+	u := url.URL{Scheme: "https", Host: a.host, Path: "/" + a.bucket + "/" + a.prefix}
+	switch {
+	case a.host == amazon:
+		u = url.URL{Scheme: "s3", Host: a.bucket, Path: "/" + a.prefix}
+	case !a.secure:
+		u.Scheme = "http"
 	}
-	scheme := "https"
-	if !a.secure {
-		scheme = "http"
-	}
-	return scheme + "://" + a.host + "/" + a.bucket + "/" + a.prefix
+	return u.String()
 }
 
 // parse parses an address. Its errors do not repeat parts that may be secret.

@@ -2,8 +2,14 @@ package s3
 
 import (
 	"errors"
+	"net/url"
+	"path"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -26,7 +32,7 @@ func TestParse(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("parse(%s) = %+v, %v; want %+v", s, got, err, want)
 		}
-		if again, err := parse(strings.ReplaceAll(got.String(), " ", "%20")); err != nil || again != got {
+		if again, err := parse(got.String()); err != nil || again != got {
 			t.Errorf("%s is not parsed as %+v: %+v, %v", got, got, again, err)
 		}
 	}
@@ -68,4 +74,30 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("parse(%q) shows the secret: %v", s, err)
 		}
 	}
+}
+
+// FuzzParse: an address that is accepted is written as one that means the same, and requests go to
+// its host only.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"s3://chats/a b/%41", "https://store.example:9000/chats/a//", "http://[::1]:9000/chats/%2e%2e", "http://localhost%2f.example/chats"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		a, err := parse(s)
+		if err != nil {
+			return
+		}
+		if again, err := parse(a.String()); err != nil || again != a {
+			t.Errorf("%q is %+v, and %s is %+v, %v", s, a, a, again, err)
+		}
+		if u, err := url.Parse(s); err != nil || a.host != amazon && a.host != u.Host || u.User != nil {
+			t.Errorf("%q is %+v", s, a)
+		}
+		if _, err := minio.New(a.host, &minio.Options{Secure: a.secure, Creds: credentials.NewEnvAWS()}); err != nil {
+			t.Errorf("%q has a host that the client refuses: %v", s, err)
+		}
+		if key := a.key("a/b"); path.Clean("/"+key) != "/"+key || !utf8.ValidString(key) {
+			t.Errorf("%q has the key %q", s, key)
+		}
+	})
 }

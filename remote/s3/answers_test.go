@@ -1,15 +1,21 @@
 package s3
 
 import (
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -78,6 +84,8 @@ func TestPutAnswers(t *testing.T) {
 		{"broken, then created", []answer{{status: 500, body: "oops"}, {status: 502}, {status: 200}}, nil, "", 3},
 		{"overloaded for ever", []answer{{status: 503, body: xmlError("SlowDown")}}, fault.Failed, "message of SlowDown", attempts},
 		{"no condition", []answer{{status: 501, body: xmlError("NotImplemented")}}, fault.Refused, "rejects requests that create", 1},
+		{"no condition, without a body", []answer{{status: 501}}, fault.Refused, "rejects requests that create", 1},
+		{"no bucket, without a body", []answer{{status: 404}}, fault.NotFound, "no bucket bucket at", 1},
 		{"denied", []answer{{status: 403, body: xmlError("AccessDenied")}}, fault.Refused, "denies access to the bucket bucket to the credentials of AWS_ACCESS_KEY_ID", 1},
 		{"denied by a proxy", []answer{{status: 403, body: "<html>no</html>"}}, fault.Refused, "denies access", 1},
 		{"clock", []answer{{status: 403, body: xmlError("RequestTimeTooSkewed")}}, fault.Refused, "the clock of this machine", 1},
@@ -105,7 +113,7 @@ func TestPutAnswers(t *testing.T) {
 					t.Errorf("sent %s %s %v", r.Method, r.URL, r.Header)
 				}
 			}
-			if _, ok := errors.AsType[*bucket.NoCreateOnlyError](err); ok != (c.name == "no condition") {
+			if _, ok := errors.AsType[*bucket.NoCreateOnlyError](err); ok != strings.HasPrefix(c.name, "no condition") {
 				t.Errorf("%T", err)
 			}
 			if strings.Contains(fmt.Sprintf("%v %+v", err, err), testSecret) {
@@ -176,5 +184,70 @@ func TestOneWriter(t *testing.T) {
 		if r := requests()[i]; r.Method != method || r.Header.Get("If-None-Match") != "" {
 			t.Errorf("request %d is %s %v", i, r.Method, r.Header)
 		}
+	}
+}
+
+// TestSilence: a service that stops amid an answer, or never begins one, does not keep a call busy.
+func TestSilence(t *testing.T) {
+	setCredentials(t)
+	for name, begin := range map[string]string{"no answer": "", "part of an answer": "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nLast-Modified: Tue, 24 Nov 2026 00:00:00 GMT\r\n\r\npart"} {
+		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			go func() {
+				for {
+					c, err := l.Accept()
+					if err != nil {
+						return
+					}
+					defer c.Close()
+					io.WriteString(c, begin)
+				}
+			}()
+			s := open(t, l.Addr().String(), "bucket", Options{})
+			if s.transport, err = newTransport(false, 5*time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.use(s.Region()); err != nil {
+				t.Fatal(err)
+			}
+			data, err := s.Get(t.Context(), "a")
+			if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.Failed || !strings.Contains(e.Message, "i/o timeout") {
+				t.Errorf("Get = %q, %v", data, err)
+			}
+		})
+	}
+}
+
+// TestCertificate: a certificate of an unknown authority is refused, without a second request, and
+// one of the authority in SSL_CERT_FILE is not.
+func TestCertificate(t *testing.T) {
+	setCredentials(t)
+	service := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusOK) }))
+	service.Config.ErrorLog = log.New(io.Discard, "", 0)
+	service.StartTLS()
+	defer service.Close()
+	put := func() error {
+		s, err := Open(t.Context(), service.URL+"/bucket", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		return s.Put(t.Context(), "a", []byte("x"))
+	}
+	err := put()
+	if e, ok := errors.AsType[*fault.Error](err); !ok || !strings.Contains(e.Message, "certificate") || !strings.Contains(e.Hint, "SSL_CERT_FILE") {
+		t.Errorf("Put = %v", err)
+	}
+	authority := filepath.Join(t.TempDir(), "authority.pem")
+	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: service.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", authority)
+	if err := put(); err != nil {
+		t.Error(err)
 	}
 }

@@ -32,12 +32,16 @@ func (s *Store) explain(ctx context.Context, op, name string, err error) error {
 		return s.noAnswer(err)
 	}
 	e := &fault.Error{Code: fault.Refused, Err: err}
-	switch answer.Code {
-	case minio.NoSuchKey:
+	switch {
+	case answer.StatusCode == http.StatusNotImplemented && op == "put" && !s.oneWriter:
+		return &bucket.NoCreateOnlyError{Err: err}
+	case answer.Code == minio.NoSuchKey && op == "get":
 		return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	}
+	switch answer.Code {
 	case minio.PreconditionFailed:
 		return bucket.ErrExists
-	case minio.NoSuchBucket:
+	case minio.NoSuchBucket, minio.NoSuchKey: // the latter if there is no text in the answer
 		e.Code = fault.NotFound
 		e.Message = fmt.Sprintf("no bucket %s at %s", s.at.bucket, s.at.host)
 		e.Hint = "create the bucket, or correct the address of the remote"
@@ -59,11 +63,6 @@ func (s *Store) explain(ctx context.Context, op, name string, err error) error {
 	case minio.AuthorizationHeaderMalformed, minio.InvalidRegion, "PermanentRedirect", "TemporaryRedirect", "IllegalLocationConstraintException":
 		e.Message = fmt.Sprintf("the bucket %s is not in the region %s", s.at.bucket, s.Region())
 		e.Hint = "set AWS_REGION to the region of the bucket"
-	case minio.NotImplemented:
-		if op == "put" && !s.oneWriter {
-			return &bucket.NoCreateOnlyError{Err: err}
-		}
-		return s.unexpected(answer, err)
 	default:
 		return s.unexpected(answer, err)
 	}

@@ -83,7 +83,7 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTransport(at.secure)
+	t, err := newTransport(at.secure, idleTimeout)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,8 @@ type transport struct {
 	usage bucket.Usage
 }
 
-func newTransport(secure bool) (*transport, error) {
+// newTransport returns a transport whose connections end when they are idle for a while.
+func newTransport(secure bool, idle time.Duration) (*transport, error) {
 	t, err := minio.DefaultTransport(secure)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func newTransport(secure bool) (*transport, error) {
 		if err != nil {
 			return nil, err
 		}
-		return idleConn{c}, nil
+		return idleConn{c, idle}, nil
 	}
 	return &transport{Transport: t}, nil
 }
@@ -89,14 +90,17 @@ func (b *countedBody) Read(p []byte) (int, error) {
 
 // An idleConn fails if nothing is sent or received for a while. A write extends the time of a read
 // too: while a large object is being sent, a read waits for the answer.
-type idleConn struct{ net.Conn }
+type idleConn struct {
+	net.Conn
+	idle time.Duration
+}
 
 func (c idleConn) Read(p []byte) (int, error) {
-	c.SetReadDeadline(time.Now().Add(idleTimeout))
+	c.SetReadDeadline(time.Now().Add(c.idle))
 	return c.Conn.Read(p)
 }
 
 func (c idleConn) Write(p []byte) (int, error) {
-	c.SetDeadline(time.Now().Add(idleTimeout))
+	c.SetDeadline(time.Now().Add(c.idle))
 	return c.Conn.Write(p)
 }

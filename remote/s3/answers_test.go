@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"context"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -12,10 +13,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/minio/minio-go/v7"
 
 	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -95,6 +99,7 @@ func TestPutAnswers(t *testing.T) {
 		{"no bucket", []answer{{status: 404, body: xmlError("NoSuchBucket")}}, fault.NotFound, "no bucket bucket at", 1},
 		{"other region, then created", []answer{{status: 301, header: "X-Amz-Bucket-Region:eu-north-1", body: xmlError("PermanentRedirect")}, {status: 200}}, nil, "", 2},
 		{"other region for ever", []answer{{status: 400, header: "X-Amz-Bucket-Region:eu-north-1", body: xmlError("AuthorizationHeaderMalformed")}}, fault.Refused, "not in the region eu-north-1", 2},
+		{"long region", []answer{{status: 301, header: "X-Amz-Bucket-Region:" + strings.Repeat("a", 41), body: xmlError("PermanentRedirect")}}, fault.Refused, "not in the region us-east-1", 1},
 		{"hostile region", []answer{{status: 301, header: "X-Amz-Bucket-Region:evil.example/", body: xmlError("PermanentRedirect")}}, fault.Refused, "not in the region us-east-1", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -166,6 +171,49 @@ func TestListAnswers(t *testing.T) {
 	}
 }
 
+// TestListAfter: the service omits what is not asked for.
+func TestListAfter(t *testing.T) {
+	s, requests := answering(t, Options{}, answer{status: 200, body: "<ListBucketResult></ListBucketResult>"})
+	if _, err := s.List(t.Context(), bucket.ListOptions{Prefix: "m/", After: "m/b"}); err != nil {
+		t.Fatal(err)
+	}
+	q := requests()[0].URL.Query()
+	if q.Get("prefix") != "pre/m/" || q.Get("start-after") != "pre/m/b" || q.Get("delimiter") != "" || q.Has("fetch-owner") {
+		t.Errorf("the request is for %v", q)
+	}
+}
+
+// A closing body calls a function when it is closed.
+type closing struct {
+	io.Reader
+	closed func()
+}
+
+func (c closing) Close() error {
+	c.closed()
+	return nil
+}
+
+type roundTrip func(*http.Request) *http.Response
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
+
+// TestListCancelled: a list that was cancelled between two pages is not returned as the whole one.
+func TestListCancelled(t *testing.T) {
+	s, _ := answering(t, Options{}, answer{status: 200})
+	ctx, cancel := context.WithCancel(t.Context())
+	page := `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>next</NextContinuationToken><Contents><Key>pre/a</Key></Contents></ListBucketResult>`
+	client, err := minio.NewCore(s.at.host, &minio.Options{Creds: s.creds, Region: "us-east-1", Transport: roundTrip(func(r *http.Request) *http.Response {
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: closing{strings.NewReader(page), cancel}, Request: r}
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.list(ctx, client, bucket.ListOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("the list is %v, %v", list, err)
+	}
+}
+
 // TestDeleteAnswers: an object that does not exist is deleted already.
 func TestDeleteAnswers(t *testing.T) {
 	s, _ := answering(t, Options{}, answer{status: 404, body: xmlError("NoSuchKey")})
@@ -184,6 +232,40 @@ func TestOneWriter(t *testing.T) {
 		if r := requests()[i]; r.Method != method || r.Header.Get("If-None-Match") != "" {
 			t.Errorf("request %d is %s %v", i, r.Method, r.Header)
 		}
+	}
+}
+
+// A recorder records the deadlines of a connection.
+type recorder struct {
+	net.Conn
+	read, written []string
+}
+
+func (r *recorder) SetDeadline(time.Time) error {
+	return errors.Join(r.SetReadDeadline(time.Time{}), r.SetWriteDeadline(time.Time{}))
+}
+func (r *recorder) SetReadDeadline(time.Time) error {
+	r.read = append(r.read, "deadline")
+	return nil
+}
+func (r *recorder) SetWriteDeadline(time.Time) error {
+	r.written = append(r.written, "deadline")
+	return nil
+}
+func (r *recorder) Read(p []byte) (int, error) { r.read = append(r.read, "call"); return len(p), nil }
+func (r *recorder) Write(p []byte) (int, error) {
+	r.written = append(r.written, "call")
+	return len(p), nil
+}
+
+// TestIdle: a write extends the time that a read has, because an answer comes only after the object.
+func TestIdle(t *testing.T) {
+	r := new(recorder)
+	c := idleConn{r, time.Minute}
+	c.Read(make([]byte, 1))
+	c.Write(make([]byte, 1))
+	if want := []string{"deadline", "call", "deadline"}; !slices.Equal(r.read, want) || !slices.Equal(r.written, want[:2]) {
+		t.Errorf("reading does %v, writing %v", r.read, r.written)
 	}
 }
 

@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -69,17 +70,21 @@ func (f *Folder) Put(ctx context.Context, name string, data []byte) error {
 	if err := begin(ctx, checkPut(name, data)); err != nil {
 		return err
 	}
+	return f.fail("put", name, f.put(ctx, name, data))
+}
+
+func (f *Folder) put(ctx context.Context, name string, data []byte) error {
 	to, err := f.makeDir(path.Dir(name))
 	if err != nil {
-		return f.fail(err)
+		return err
 	}
 	defer to.Close()
 	if _, err := to.Lstat(path.Base(name)); err == nil {
-		return f.exists(to)
+		return exists(to)
 	}
 	from, err := f.makeDir(tempDir)
 	if err != nil {
-		return f.fail(err)
+		return err
 	}
 	defer from.Close()
 	temp, err := f.writeTemp(from, data)
@@ -88,7 +93,7 @@ func (f *Folder) Put(ctx context.Context, name string, data []byte) error {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return f.fail(errors.Join(err, discard(from, temp)))
+		return errors.Join(err, discard(from, temp))
 	}
 	err = from.MoveNew(temp, to, path.Base(name))
 	if err != nil && sameFile(from, temp, to, path.Base(name)) { // the answer of a file server was lost
@@ -96,25 +101,19 @@ func (f *Folder) Put(ctx context.Context, name string, data []byte) error {
 	}
 	switch {
 	case err == nil:
-		return f.fail(to.Sync())
+		return to.Sync()
 	case errors.Is(err, fs.ErrExist):
-		if err := discard(from, temp); err != nil {
-			return f.fail(err)
-		}
-		return f.exists(to)
+		return cmp.Or(discard(from, temp), exists(to))
 	case errors.Is(err, errors.ErrUnsupported):
-		return errors.Join(&NoCreateOnlyError{Err: f.fail(err)}, discard(from, temp))
+		err = &NoCreateOnlyError{Err: err}
 	}
-	return f.fail(errors.Join(err, discard(from, temp)))
+	return errors.Join(err, discard(from, temp))
 }
 
 // exists returns ErrExists for an object in dir. It flushes dir first: the process that created the
 // object may have ended before it did.
-func (f *Folder) exists(dir *durable.Dir) error {
-	if err := dir.Sync(); err != nil {
-		return f.fail(err)
-	}
-	return ErrExists
+func exists(dir *durable.Dir) error {
+	return cmp.Or(dir.Sync(), ErrExists)
 }
 
 // makeDir opens a directory, and creates it if there is none. Its name is on the disk then.
@@ -209,21 +208,26 @@ func (f *Folder) Get(ctx context.Context, name string) ([]byte, error) {
 	if err := begin(ctx, CheckName(name)); err != nil {
 		return nil, err
 	}
+	data, err := f.get(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, absent("get", name)
+	}
+	return data, f.fail("get", name, err)
+}
+
+func (f *Folder) get(name string) ([]byte, error) {
 	dir, err := durable.OpenDir(f.root, path.Dir(name))
 	if err != nil {
-		return nil, f.fail(err)
+		return nil, err
 	}
 	defer dir.Close()
 	file, err := dir.Open(path.Base(name))
 	if err != nil {
-		return nil, f.fail(err)
+		return nil, err
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, MaxObject+1))
-	if err != nil {
-		return nil, f.fail(err)
-	}
-	if err := CheckSize(name, int64(len(data))); err != nil {
+	if err := cmp.Or(err, CheckSize(name, int64(len(data)))); err != nil {
 		return nil, err
 	}
 	return data, nil
@@ -234,24 +238,25 @@ func (f *Folder) Delete(ctx context.Context, name string) error {
 	if err := begin(ctx, CheckName(name)); err != nil {
 		return err
 	}
+	return f.fail("delete", name, f.delete(name))
+}
+
+func (f *Folder) delete(name string) error {
 	dir, err := durable.OpenDir(f.root, path.Dir(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return f.fail(err)
+		return err
 	}
 	defer dir.Close()
-	if err := discard(dir, path.Base(name)); err != nil {
-		return f.fail(err)
-	}
-	return f.fail(dir.Sync())
+	return cmp.Or(discard(dir, path.Base(name)), dir.Sync())
 }
 
-// fail adds the folder to an error, which may be nil.
-func (f *Folder) fail(err error) error {
-	if err == nil {
-		return nil
+// fail adds the call and the folder to an error, unless it is nil or one that callers know.
+func (f *Folder) fail(op, name string, err error) error {
+	if _, ok := errors.AsType[*fault.Error](err); err == nil || err == ErrExists || ok {
+		return err
 	}
-	return fmt.Errorf("in %s: %w", f.root.Name(), err)
+	return fmt.Errorf("%s %s in %s: %w", op, name, f.root.Name(), err)
 }

@@ -75,12 +75,12 @@ func (f *Folder) walk(ctx context.Context, dir string, visit visitor) error {
 		return nil
 	}
 	if err != nil {
-		return f.fail(err)
+		return f.fail("list", dir, err)
 	}
 	defer d.Close()
 	names, err := d.Names()
 	if err != nil {
-		return f.fail(err)
+		return f.fail("list", dir, err)
 	}
 	for _, name := range names {
 		info, err := d.Lstat(name)
@@ -88,7 +88,7 @@ func (f *Folder) walk(ctx context.Context, dir string, visit visitor) error {
 			continue
 		}
 		if err != nil {
-			return f.fail(err)
+			return f.fail("list", dir, err)
 		}
 		if err := visit(path.Join(dir, name), info); err != nil {
 			return err

@@ -46,8 +46,11 @@ func Probe(ctx context.Context, s Store) (err error) {
 		}
 	}()
 	contents, results := race(ctx, s, name)
+	if err := other(results); err != nil {
+		return err
+	}
 	stored, err := s.Get(ctx, name)
-	if err := errors.Join(other(results), err); err != nil {
+	if err != nil {
 		return err
 	}
 	if _, err := s.List(ctx, ListOptions{Prefix: name}); err != nil {

@@ -52,6 +52,63 @@ func TestDirMove(t *testing.T) {
 	}
 }
 
+// TestDirMoveNew: of many who give different files one name, one succeeds, and its file has the name.
+func TestDirMoveNew(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := root.Mkdir("sub", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const movers = 16
+	results := make(chan error, movers)
+	start := make(chan struct{})
+	for i := range movers {
+		name := string(rune('a' + i))
+		if err := root.WriteFile(name, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			<-start
+			results <- moveNewIn(root, name)
+		}()
+	}
+	close(start)
+	moved := 0
+	for range movers {
+		switch err := <-results; {
+		case err == nil:
+			moved++
+		case !errors.Is(err, fs.ErrExist):
+			t.Error(err)
+		}
+	}
+	data, err := root.ReadFile("sub/new")
+	if err != nil || moved != 1 {
+		t.Fatalf("%d succeeded, %v", moved, err)
+	}
+	if _, err := root.Stat(string(data)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s has both names: %v", data, err)
+	}
+}
+
+// moveNewIn gives a file of root the name sub/new.
+func moveNewIn(root *os.Root, name string) error {
+	top, err := OpenDir(root, ".")
+	if err != nil {
+		return err
+	}
+	defer top.Close()
+	sub, err := OpenDir(root, "sub")
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	return top.MoveNew(name, sub, "new")
+}
+
 // TestOpenDirNoLink: a directory is not opened through a link, nor is a file, and Rmdir
 // removes no file.
 func TestOpenDirNoLink(t *testing.T) {

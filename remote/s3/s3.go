@@ -52,7 +52,10 @@ type Store struct {
 	client *minio.Core // for region
 }
 
-var _ bucket.Store = (*Store)(nil)
+var _ interface {
+	bucket.Store
+	Usage() bucket.Usage // for a bucket.Meter
+} = (*Store)(nil)
 
 const (
 	// attempts is how often a request is sent at most. It is sent again if there is no answer, or

@@ -24,8 +24,8 @@
 //	project/NAME     register: see docs/remote.md
 //
 // A register's value is the one with the greatest Stamp. An element of a set is there until an
-// operation that has seen it drops it, by its stamp. An entity exists while an operation on it is
-// not covered by the removal of it: removing wins only over what the remover had seen.
+// operation that has seen it drops it, by its stamp. An entity is alive while a set or an add on it
+// is not covered by a removal of it: removing wins only over what the remover had seen.
 package record
 
 import (

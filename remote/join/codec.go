@@ -1,0 +1,194 @@
+package join
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bough-dev/bough/internal/crc32c"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/workspace/fault"
+)
+
+// format is the version of encoded states and bases.
+const format = 1
+
+// A header is the first line of an encoded state; a line for each entity follows.
+type header struct {
+	Format   int                        `json:"format"`
+	Streams  map[record.Machine]*stream `json:"streams"`
+	Needs    record.Vector              `json:"needs,omitempty"`
+	Seen     []headerSeen               `json:"seen,omitempty"`
+	Kept     []Kept                     `json:"kept,omitempty"`
+	Entities int                        `json:"entities"`
+	CRC32C   uint32                     `json:"crc32c"` // of what follows the header
+}
+
+type headerSeen struct {
+	Machine record.Machine `json:"machine"`
+	Seq     uint64         `json:"seq"`
+	Seen    record.Vector  `json:"seen"`
+}
+
+// Encode returns s in lines of JSON. It is the same for states of the same records.
+func (s *State) Encode() []byte {
+	var body []byte
+	for _, name := range s.sorted() {
+		if sl := s.entities[name]; sl.line != nil {
+			body = append(append(body, sl.line...), '\n')
+		} else {
+			body = append(body, encodeLine(name, sl.entity)...)
+		}
+	}
+	h := header{format, s.streams, s.needs, nil, s.kept, len(s.entities), crc32c.Of(body)}
+	for at, seen := range s.seen {
+		h.Seen = append(h.Seen, headerSeen{at.machine, at.seq, seen})
+	}
+	slices.SortFunc(h.Seen, func(a, b headerSeen) int {
+		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Seq, b.Seq))
+	})
+	return append(encodeJSON(h), body...)
+}
+
+// Decode decodes what [State.Encode] returned. data must not be changed afterwards. The error has
+// the code [fault.Damaged].
+func Decode(data []byte) (*State, error) {
+	first, body, _ := bytes.Cut(data, []byte("\n"))
+	var h header
+	if err := json.Unmarshal(first, &h); err != nil || h.Format != format {
+		return nil, damaged(1, "not the header of a state of format %d", format)
+	}
+	if crc32c.Of(body) != h.CRC32C {
+		return nil, damaged(1, "the checksum differs")
+	}
+	s := New()
+	s.entities = make(map[string]*slot, h.Entities)
+	slots := make([]slot, h.Entities)
+	s.names = make([]string, 0, h.Entities)
+	for i := 0; len(body) > 0 && i < len(slots); i++ {
+		slots[i].line, body, _ = bytes.Cut(body, []byte("\n"))
+		name := lineName(slots[i].line)
+		s.entities[name], s.names = &slots[i], append(s.names, name)
+	}
+	if len(s.entities) != h.Entities || len(body) > 0 {
+		return nil, damaged(1, "it has not %d entities", h.Entities)
+	}
+	maps.Copy(s.streams, h.Streams)
+	maps.Copy(s.needs, h.Needs)
+	for _, r := range h.Seen {
+		s.seen[position{r.Machine, r.Seq}] = r.Seen
+	}
+	s.kept = h.Kept
+	return s, nil
+}
+
+func damaged(line int, problem string, args ...any) error {
+	return &fault.Error{Code: fault.Damaged, Message: fmt.Sprintf("line %d: %s", line, fmt.Sprintf(problem, args...))}
+}
+
+// A baseHeader is the first line of an encoded base.
+type baseHeader struct {
+	Format   int                      `json:"format"`
+	Machine  record.Machine           `json:"machine"`
+	Seq      uint64                   `json:"seq"`
+	Lamport  uint64                   `json:"lamport"`
+	Seen     record.Vector            `json:"seen"`
+	Removals map[uint64]record.Vector `json:"removals,omitempty"`
+	Kept     []Kept                   `json:"kept,omitempty"`
+}
+
+// Encode returns b in lines of JSON.
+func (b *Base) Encode() []byte {
+	data := encodeJSON(baseHeader{format, b.Machine, b.Seq, b.Lamport, b.Seen, b.removals, b.kept})
+	for _, name := range slices.Sorted(maps.Keys(b.entities)) {
+		data = append(data, encodeLine(name, b.entities[name])...)
+	}
+	return data
+}
+
+// DecodeBase decodes what [Base.Encode] returned, maybe on a hostile machine: it can say nothing in
+// the name of another machine. The error has the code [fault.Damaged].
+func DecodeBase(data []byte) (*Base, error) {
+	first, body, _ := bytes.Cut(data, []byte("\n"))
+	var h baseHeader
+	if err := json.Unmarshal(first, &h); err != nil || h.Format != format {
+		return nil, damaged(1, "not the header of a base of format %d", format)
+	}
+	b := &Base{h.Machine, h.Seq, h.Lamport, h.Seen, map[string]*Entity{}, h.Removals, h.Kept}
+	if !b.validHeader() {
+		return nil, damaged(1, "a base of machine %q with values out of bounds", h.Machine)
+	}
+	for n := 2; len(body) > 0; n++ {
+		var raw []byte
+		raw, body, _ = bytes.Cut(body, []byte("\n"))
+		name := lineName(raw)
+		e, err := decodeLine(raw)
+		if err != nil || !validEntity(name) || b.entities[name] != nil || !b.validPart(e) {
+			return nil, damaged(n, "malformed entity %.100q", name)
+		}
+		b.entities[name] = e
+	}
+	return b, nil
+}
+
+func (b *Base) validHeader() bool {
+	most := b.Seq
+	for m, n := range b.Seen {
+		if !hexadecimal(string(m), 32) || m == b.Machine || n > maxSeq || most > maxSeq {
+			return false
+		}
+		most += n
+	}
+	for seq, seen := range b.removals {
+		if seq > b.Seq || !b.Seen.Covers(seen) {
+			return false
+		}
+	}
+	for _, k := range b.kept {
+		if !b.validStamp(k.Stamp) {
+			return false
+		}
+	}
+	return hexadecimal(string(b.Machine), 32) && b.Seq > 0 && b.Seq <= maxSeq && b.Lamport <= most
+}
+
+func (b *Base) validStamp(s record.Stamp) bool {
+	return s.Machine == b.Machine && s.Seq > 0 && s.Seq <= b.Seq && s.Lamport <= b.Lamport && s.Index >= 0 && s.Index < maxIndex
+}
+
+// validPart reports whether e can be what the machine of b said of an entity.
+func (b *Base) validPart(e *Entity) bool {
+	for m, at := range e.touched {
+		if m != b.Machine || at.seq > b.Seq {
+			return false
+		}
+	}
+	for _, r := range e.removed {
+		if _, ok := b.removals[r.at.seq]; !ok || r.by != b.Machine {
+			return false
+		}
+	}
+	for field, r := range e.Registers {
+		if !validName(field) || !json.Valid(r.Value) || !b.validStamp(r.Stamp) {
+			return false
+		}
+	}
+	for field, list := range e.Sets {
+		for _, el := range list {
+			if !validName(field) || !validElement(el.Value, el.Body) || !b.validStamp(el.Stamp) {
+				return false
+			}
+		}
+	}
+	for field, dropped := range e.dropped {
+		for id, by := range dropped {
+			if !validName(field) || id.of == b.Machine || id.at.seq > b.Seen[id.of] || len(by) != 1 || by[0] != b.Machine {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,247 @@
+package join
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// A View is what a state means to a workspace. It is the same on all machines that have the same
+// records. What cannot be decoded is not in it.
+type View struct {
+	Sessions     []Session  // ascending by id
+	Bookmarks    []Bookmark // in the order in which they were set
+	Agents       []Agent    // in the order in which they got their names
+	Explorations []mirror.File
+	Learnings    []json.RawMessage // each once
+	Attachments  []Attachment
+	Machines     []Machine   // in the order in which they got their names
+	Log          []Operation // in the order of the join
+}
+
+// A Session is a session of a remote.
+type Session struct {
+	ID     string
+	Alive  bool // false if it was removed, and nobody added to it who had not seen that
+	Shell  json.RawMessage
+	Title  string
+	Newest string              // id of the message that was added last
+	Runs   []Element           // its messages, see [Present]
+	Undone map[string]bool     // ids of messages whose append was undone
+	Marks  map[string]Register // what a user set of a message, by id
+}
+
+// A Bookmark is a bookmark of a remote.
+type Bookmark struct {
+	bookmark.Bookmark
+	Name    string         // the label, or LABEL@MACHINE if the label is on several messages
+	Machine record.Machine // that set it first
+	Stamps  []record.Stamp // of the elements that a drop of it names
+}
+
+// An Agent is an agent of a remote.
+type Agent struct {
+	Key      string // as its entity is named
+	Name     string // different from that of all other agents
+	Label    string // as it was named
+	Machine  record.Machine
+	Settings json.RawMessage
+	Trees    []Element
+	Head     *mirror.Head
+}
+
+// An Attachment is an attachment of a remote.
+type Attachment struct {
+	SHA256 string
+	Body   *record.Body
+}
+
+// A Machine is a machine of a remote.
+type Machine struct {
+	ID      record.Machine
+	Name    string // different from that of all other machines
+	Label   string // as it was named
+	Records uint64
+	Seen    record.Vector // what it has merged of others, as far as it has published anything since
+	Head    *mirror.Head
+	Retired bool
+}
+
+// An Operation is an operation of a machine's workspace.
+type Operation struct {
+	Machine record.Machine
+	Stamp   record.Stamp
+	Line    json.RawMessage
+}
+
+// Project returns the view of s.
+func Project(s *State) *View {
+	v := &View{Machines: s.machines()}
+	v.Sessions = s.sessions()
+	v.Bookmarks = s.bookmarks(v.Machines)
+	v.Agents = s.agents(v.Machines)
+	for id, e := range s.alive("exploration/") {
+		if file, ok := e.Registers["file"]; ok {
+			v.Explorations = append(v.Explorations, mirror.File{ID: id, Data: file.Value})
+		}
+	}
+	for hash, e := range s.alive("attachment/") {
+		for _, el := range e.Sets["content"] {
+			if el.Body != nil {
+				v.Attachments = append(v.Attachments, Attachment{hash, el.Body})
+				break
+			}
+		}
+	}
+	if e := s.entity("learnings"); e != nil {
+		known := map[string]bool{}
+		for _, el := range e.Sets["all"] {
+			if el.Value != nil && !known[string(el.Value)] {
+				known[string(el.Value)] = true
+				v.Learnings = append(v.Learnings, el.Value)
+			}
+		}
+	}
+	v.Log = s.log()
+	return v
+}
+
+// alive yields the entities of a kind that are alive, by the rest of their names.
+func (s *State) alive(kind string) iter.Seq2[string, *Entity] {
+	return func(yield func(string, *Entity) bool) {
+		for name, e := range s.Entities(kind) {
+			if e.Alive && !yield(strings.TrimPrefix(name, kind), e) {
+				return
+			}
+		}
+	}
+}
+
+func (s *State) sessions() []Session {
+	var list []Session
+	for name, e := range s.Entities("session/") {
+		one := Session{
+			ID:     strings.TrimPrefix(name, "session/"),
+			Alive:  e.Alive,
+			Shell:  e.Registers["shell"].Value,
+			Title:  e.text("title"),
+			Newest: e.text("newest"),
+		}
+		for _, el := range e.Sets["messages"] {
+			if el.Body != nil {
+				one.Runs = append(one.Runs, el)
+			}
+		}
+		for _, el := range e.Sets["undone"] {
+			if one.Undone == nil {
+				one.Undone = map[string]bool{}
+			}
+			one.Undone[text(el.Value)] = true
+		}
+		for field, r := range e.Registers {
+			if id, ok := strings.CutPrefix(field, "message/"); ok {
+				if one.Marks == nil {
+					one.Marks = map[string]Register{}
+				}
+				one.Marks[id] = r
+			}
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// log returns the operations of all machines.
+func (s *State) log() []Operation {
+	var list []Operation
+	for id, e := range s.Entities("machine/") {
+		for _, el := range e.Sets["log"] {
+			if el.Value != nil && el.Stamp.Machine == record.Machine(id) {
+				list = append(list, Operation{el.Stamp.Machine, el.Stamp, el.Value})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Operation) int { return a.Stamp.Compare(b.Stamp) })
+	return list
+}
+
+// text returns the value of a register that is a string, else "".
+func (e *Entity) text(field string) string { return text(e.Registers[field].Value) }
+
+func text(value json.RawMessage) (s string) {
+	if json.Unmarshal(value, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// head returns the value of the register head, nil if there is none.
+func (e *Entity) head() *mirror.Head {
+	var h *mirror.Head
+	if value := e.Registers["head"].Value; value == nil || json.Unmarshal(value, &h) != nil || h == nil || h.Session == "" {
+		return nil
+	}
+	return h
+}
+
+// Held returns the ids of the messages that a bookmark or the head of an agent names.
+func (v *View) Held() map[string]bool {
+	held := map[string]bool{}
+	for _, b := range v.Bookmarks {
+		held[b.Message] = true
+	}
+	for _, a := range v.Agents {
+		if a.Head != nil {
+			held[a.Head.Message] = true
+		}
+	}
+	delete(held, "")
+	return held
+}
+
+// Present returns the items of a session that are there: each id once, in the order of items, which
+// is that of its runs; without a message whose append was undone, unless it is held or a message
+// that is there follows it. Two items of one id, of which the first one counts, are in twice if
+// their content differs.
+func Present(items []record.Item, undone, held map[string]bool) (present, twice []record.Item) {
+	first := make(map[string]int, len(items))
+	var once []record.Item
+	for _, item := range items {
+		i, known := first[item.ID]
+		switch {
+		case item.ID == "": // a path of another session
+			once = append(once, item)
+		case !known:
+			first[item.ID] = len(once)
+			once = append(once, item)
+		case !bytes.Equal(once[i].Raw, item.Raw):
+			twice = append(twice, item)
+		}
+	}
+	stays := make([]bool, len(once))
+	for i, item := range once {
+		if undone[item.ID] && !held[item.ID] {
+			continue
+		}
+		for known := true; known && !stays[i]; { // and all that it follows
+			stays[i] = true
+			if parent := once[i].Parent; parent != nil {
+				i, known = first[*parent]
+			} else {
+				known = false
+			}
+		}
+	}
+	for i, item := range once {
+		if stays[i] {
+			present = append(present, item)
+		}
+	}
+	return present, twice
+}

@@ -1,0 +1,280 @@
+// Package join merges the records of the machines of a remote into one state. The package is
+// pure.
+//
+// A [State] is the same for the same set of records, in whatever order they were added, as long
+// as each follows what its machine had seen. No clock decides anything: a register has the value
+// with the greatest stamp, an element of a set is there until an operation that has seen it drops
+// it, and an entity is alive while a set or an add on it is not covered by a removal.
+//
+// A [Base] stands in for the first records of a machine, so that they can be deleted. A [View] is
+// what the entities mean to a workspace.
+package join
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/remote/record"
+)
+
+// A State is the join of records. It is not safe for concurrent use, not even for reading.
+type State struct {
+	streams  map[record.Machine]*stream
+	entities map[string]*slot
+	names    []string                   // of entities, ascending; nil if it has to be made again
+	seen     map[position]record.Vector // of the records with a removal
+	needs    record.Vector              // what the bases had seen
+	kept     []Kept                     // ascending by machine, sequence number and index
+}
+
+// A stream is the state of the stream of one machine.
+type stream struct {
+	Seq     uint64        `json:"seq"` // of the newest record
+	Lamport uint64        `json:"lamport"`
+	Seen    record.Vector `json:"seen,omitempty"` // what its machine is known to have merged of others
+}
+
+// A position identifies a record.
+type position struct {
+	machine record.Machine
+	seq     uint64
+}
+
+// Kept is an operation without an effect: a newer version of bough made it, or it is not valid.
+type Kept struct {
+	Stamp record.Stamp `json:"stamp"`
+	Op    record.Op    `json:"op"`
+}
+
+// A HeldError reports a record that cannot be added yet.
+type HeldError struct {
+	Machine record.Machine
+	Seq     uint64
+	Missing record.Vector // what has to be added before, up to these records
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("record %d of machine %s follows %d others that are missing", e.Seq, e.Machine, len(e.Missing))
+}
+
+// New returns a state without records.
+func New() *State {
+	return &State{
+		streams:  map[record.Machine]*stream{},
+		entities: map[string]*slot{},
+		seen:     map[position]record.Vector{},
+		needs:    record.Vector{},
+	}
+}
+
+// Vector returns what s includes of each stream.
+func (s *State) Vector() record.Vector {
+	v := make(record.Vector, len(s.streams))
+	for m, st := range s.streams {
+		v[m] = st.Seq
+	}
+	return v
+}
+
+// Lamport returns the greatest Lamport of a record that s includes. The next record of a machine
+// that has merged s has a greater one.
+func (s *State) Lamport() uint64 {
+	var greatest uint64
+	for _, st := range s.streams {
+		greatest = max(greatest, st.Lamport)
+	}
+	return greatest
+}
+
+// Missing returns what the bases in s had seen and s does not include, up to these records. While
+// it is not empty, s may lack newer values and show what was dropped: it must not be projected.
+func (s *State) Missing() record.Vector { return s.beyond(s.needs) }
+
+// Kept returns the operations without an effect, by machine, in the order of its stream. While
+// there is one, nothing of the remote should be deleted as garbage: what it means is not known.
+func (s *State) Kept() []Kept { return slices.Clone(s.kept) }
+
+// beyond returns the part of v that s does not include.
+func (s *State) beyond(v record.Vector) record.Vector {
+	missing := record.Vector{}
+	for m, n := range v {
+		if s.seq(m) < n {
+			missing[m] = n
+		}
+	}
+	return missing
+}
+
+func (s *State) seq(m record.Machine) uint64 {
+	if st := s.streams[m]; st != nil {
+		return st.Seq
+	}
+	return 0
+}
+
+// Add adds a record. A record that s includes already changes nothing. The error is a *[HeldError]
+// if s does not include the records before it and all that its machine had seen; then s is as it
+// was. An operation that is not known or not valid has no effect and is kept, see [State.Kept].
+//
+// The signature, the machine and the chain of hashes of r must have been verified.
+func (s *State) Add(r *record.Record) error {
+	st := s.streams[r.Machine]
+	if st == nil {
+		st = &stream{}
+	}
+	if r.Seq <= st.Seq {
+		return nil
+	}
+	seen := make(record.Vector, len(r.Seen))
+	for m, n := range r.Seen {
+		if m != r.Machine && n > 0 {
+			seen[m] = n
+		}
+	}
+	missing := s.beyond(seen)
+	if r.Seq != st.Seq+1 {
+		missing[r.Machine] = r.Seq - 1
+	}
+	if len(missing) > 0 {
+		return &HeldError{r.Machine, r.Seq, missing}
+	}
+	st.Lamport = lamport(r, st.Lamport, seen)
+	st.Seq = r.Seq
+	st.merge(seen)
+	s.streams[r.Machine] = st
+	for i, op := range r.Ops {
+		s.apply(record.Stamp{Lamport: st.Lamport, Machine: r.Machine, Seq: r.Seq, Index: i}, op, seen)
+	}
+	return nil
+}
+
+// lamport returns the Lamport with which the operations of r count. Every honest one is greater than
+// that of the record before and not greater than the number of records that r includes; so no
+// machine can have the last word for ever.
+func lamport(r *record.Record, before uint64, seen record.Vector) uint64 {
+	most := r.Seq
+	for _, n := range seen {
+		most += n
+	}
+	return min(max(r.Lamport, before+1), most)
+}
+
+// merge adds to what the machine is known to have merged.
+func (st *stream) merge(seen record.Vector) {
+	if st.Seen == nil {
+		st.Seen = make(record.Vector, len(seen))
+	}
+	for m, n := range seen {
+		st.Seen[m] = max(st.Seen[m], n)
+	}
+}
+
+// apply applies one operation of a record that had seen the records of others in seen.
+func (s *State) apply(stamp record.Stamp, op record.Op, seen record.Vector) {
+	if !valid(op) {
+		s.keep(Kept{stamp, op})
+		return
+	}
+	e := s.change(op.Entity)
+	switch op.Do {
+	case record.Set:
+		e.touch(stamp)
+		e.set(op.Field, Register{op.Value, stamp})
+	case record.Add:
+		e.touch(stamp)
+		e.add(op.Field, Element{stamp, op.Value, op.Body})
+	case record.Drop:
+		for _, target := range op.Stamps {
+			if covers(stamp, seen, target) {
+				e.drop(op.Field, elementOf(target), stamp.Machine)
+			}
+		}
+	case record.Remove:
+		s.seen[position{stamp.Machine, stamp.Seq}] = seen
+		e.remove(stamp, s.seen)
+	}
+	e.Alive = e.alive(s.seen)
+}
+
+// covers reports whether an operation with a stamp, whose machine had seen the records of others in
+// seen, had seen another operation. The Lamport of the other one does not matter.
+func covers(stamp record.Stamp, seen record.Vector, other record.Stamp) bool {
+	if other.Machine == stamp.Machine {
+		return place{other.Seq, other.Index}.compare(place{stamp.Seq, stamp.Index}) < 0
+	}
+	return other.Seq <= seen[other.Machine]
+}
+
+// keep inserts k in order.
+func (s *State) keep(k Kept) {
+	i, _ := slices.BinarySearchFunc(s.kept, k, compareKept)
+	s.kept = slices.Insert(s.kept, i, k)
+}
+
+func compareKept(a, b Kept) int {
+	if c := strings.Compare(string(a.Stamp.Machine), string(b.Stamp.Machine)); c != 0 {
+		return c
+	}
+	return place{a.Stamp.Seq, a.Stamp.Index}.compare(place{b.Stamp.Seq, b.Stamp.Index})
+}
+
+// Entities yields the entities whose names begin with prefix, ascending by name, those too that are
+// not alive. They must not be modified, and are those of s until the next change of it.
+func (s *State) Entities(prefix string) iter.Seq2[string, *Entity] {
+	return func(yield func(string, *Entity) bool) {
+		names := s.sorted()
+		first, _ := slices.BinarySearch(names, prefix)
+		for _, name := range names[first:] {
+			if !strings.HasPrefix(name, prefix) || !yield(name, s.entity(name)) {
+				return
+			}
+		}
+	}
+}
+
+// Entity returns an entity, nil if no operation named it. It must not be modified.
+func (s *State) Entity(name string) *Entity { return s.entity(name) }
+
+func (s *State) sorted() []string {
+	if s.names == nil {
+		s.names = slices.Sorted(maps.Keys(s.entities))
+	}
+	return s.names
+}
+
+// A slot holds an entity, or its line of an encoded state until it is asked for.
+type slot struct {
+	line   []byte
+	entity *Entity
+}
+
+// entity returns an entity, nil if there is none.
+func (s *State) entity(name string) *Entity {
+	sl := s.entities[name]
+	if sl == nil {
+		return nil
+	}
+	if sl.entity == nil {
+		e, err := decodeLine(sl.line)
+		if err != nil {
+			panic(err) // the checksum was right
+		}
+		sl.entity = e
+		sl.entity.Alive = sl.entity.alive(s.seen)
+	}
+	return sl.entity
+}
+
+// change returns the entity with a name, which the caller changes.
+func (s *State) change(name string) *Entity {
+	e := s.entity(name)
+	if e == nil {
+		e = newEntity()
+		s.entities[name], s.names = &slot{entity: e}, nil
+	}
+	s.entities[name].line = nil
+	return e
+}

@@ -1,0 +1,85 @@
+package join
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bough-dev/bough/remote/record"
+)
+
+// Bounds of what a valid operation has.
+const (
+	maxName  = 300     // bytes of the name of an entity, and of a field
+	maxIndex = 1 << 24 // operations of a record
+	maxCount = 1 << 24 // items of a body
+	maxBytes = 1 << 40 // of the content of a pack
+	maxSeq   = 1 << 40 // records of a stream
+)
+
+// valid reports whether op is an operation that this version of bough knows, with all that belongs
+// to it.
+func valid(op record.Op) bool {
+	if !validEntity(op.Entity) {
+		return false
+	}
+	switch op.Do {
+	case record.Set:
+		return validName(op.Field) && json.Valid(op.Value) && op.Body == nil
+	case record.Add:
+		return validName(op.Field) && validElement(op.Value, op.Body)
+	case record.Drop:
+		return validName(op.Field) && validStamps(op.Stamps)
+	case record.Remove:
+		return true
+	}
+	return false
+}
+
+// validEntity reports whether name is that of an entity: KIND or KIND/REST.
+func validEntity(name string) bool {
+	kind, rest, has := strings.Cut(name, "/")
+	return validName(name) && kind != "" && (!has || rest != "")
+}
+
+// validName reports whether s is a name, which needs no escape in JSON.
+func validName(s string) bool {
+	return s != "" && len(s) <= maxName && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' || r == 0x7f || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029'
+	})
+}
+
+// validElement reports whether a set can have an element with a value or a body.
+func validElement(value json.RawMessage, b *record.Body) bool {
+	if b == nil {
+		return json.Valid(value)
+	}
+	return value == nil && validBody(b)
+}
+
+func validBody(b *record.Body) bool {
+	if b.Pack == "" {
+		for _, item := range b.Items {
+			if item.Raw != nil && !json.Valid(item.Raw) {
+				return false
+			}
+		}
+		return len(b.Items) > 0 && b.At == 0 && b.Size == 0
+	}
+	return len(b.Items) == 0 && hexadecimal(b.Pack, 64) && b.At >= 0 && b.At < maxBytes && b.Size > 0 && b.Size < maxBytes &&
+		b.Count > 0 && b.Count < maxCount
+}
+
+func validStamps(list []record.Stamp) bool {
+	for _, s := range list {
+		if !hexadecimal(string(s.Machine), 32) || s.Index < 0 || s.Index >= maxIndex {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// hexadecimal reports whether s is n hexadecimal digits in lower case.
+func hexadecimal(s string, n int) bool {
+	return len(s) == n && strings.Trim(s, "0123456789abcdef") == ""
+}

@@ -172,7 +172,7 @@ func (b *Base) validPart(e *Entity) bool {
 		}
 	}
 	for field, r := range e.Registers {
-		if !validName(field) || !json.Valid(r.Value) || !b.validStamp(r.Stamp) {
+		if !validName(field) || !validValue(r.Value) || !b.validStamp(r.Stamp) {
 			return false
 		}
 	}

@@ -87,12 +87,18 @@ func (h *history) op(s *State) record.Op {
 	case 7:
 		op.Do = record.Remove
 	default:
-		op.Do, op.Value = pick("flip", "", record.Set), h.value()
+		op.Do, op.Value = pick("flip", "", record.Set), json.RawMessage(`{"of":1}`)
 	}
 	return op
 }
 
 func (h *history) value() json.RawMessage {
+	switch h.random.IntN(8) {
+	case 0:
+		return json.RawMessage("null")
+	case 1:
+		return json.RawMessage("{ \"of\":\n NaN }")
+	}
 	return json.RawMessage(fmt.Sprintf("{\"of\":%q}", strings.Repeat("<\u2028é", h.random.IntN(3))+fmt.Sprint(h.random.IntN(100))))
 }
 

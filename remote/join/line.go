@@ -25,14 +25,37 @@ type line struct {
 type lineStamp [4]uint64
 
 type lineRegister struct {
-	Stamp lineStamp       `json:"s"`
-	Value json.RawMessage `json:"v"`
+	Stamp lineStamp `json:"s"`
+	lineValue
 }
 
 type lineElement struct {
-	Stamp lineStamp       `json:"s"`
+	Stamp lineStamp `json:"s"`
+	lineValue
+	Body *record.Body `json:"b,omitempty"`
+}
+
+// A lineValue is a value of which every byte is kept: itself, or its text where encoding/json would
+// leave out white space or refuse a number of Python's.
+type lineValue struct {
 	Value json.RawMessage `json:"v,omitempty"`
-	Body  *record.Body    `json:"b,omitempty"`
+	Text  *string         `json:"w,omitempty"`
+}
+
+func encodeValue(value json.RawMessage) lineValue {
+	var b bytes.Buffer
+	if value == nil || json.Compact(&b, value) == nil && bytes.Equal(b.Bytes(), value) {
+		return lineValue{Value: value}
+	}
+	text := string(value)
+	return lineValue{Text: &text}
+}
+
+func (v lineValue) decode() json.RawMessage {
+	if v.Text != nil {
+		return json.RawMessage(*v.Text)
+	}
+	return v.Value
 }
 
 type lineDropping struct {
@@ -81,12 +104,12 @@ func encodeLine(name string, e *Entity) []byte {
 	}
 	l.Registers = make(map[string]lineRegister, len(e.Registers))
 	for field, r := range e.Registers {
-		l.Registers[field] = lineRegister{stamp(r.Stamp), r.Value}
+		l.Registers[field] = lineRegister{stamp(r.Stamp), encodeValue(r.Value)}
 	}
 	l.Sets = make(map[string][]lineElement, len(e.Sets))
 	for field, list := range e.Sets {
 		for _, el := range list {
-			l.Sets[field] = append(l.Sets[field], lineElement{stamp(el.Stamp), el.Value, el.Body})
+			l.Sets[field] = append(l.Sets[field], lineElement{stamp(el.Stamp), encodeValue(el.Value), el.Body})
 		}
 	}
 	l.Dropped = make(map[string][]lineDropping, len(e.dropped))
@@ -160,11 +183,11 @@ func decodeLine(raw []byte) (*Entity, error) {
 		e.removed = append(e.removed, removal{machine(r[0]), at(r[1], r[2])})
 	}
 	for field, r := range l.Registers {
-		e.Registers[field] = Register{r.Value, stamp(r.Stamp)}
+		e.Registers[field] = Register{r.decode(), stamp(r.Stamp)}
 	}
 	for field, list := range l.Sets {
 		for _, el := range list {
-			e.add(field, Element{stamp(el.Stamp), el.Value, el.Body})
+			e.add(field, Element{stamp(el.Stamp), el.decode(), el.Body})
 		}
 	}
 	for field, list := range l.Dropped {

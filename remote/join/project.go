@@ -160,9 +160,10 @@ func (s *State) sessions() []Session {
 // log returns the operations of all machines.
 func (s *State) log() []Operation {
 	var list []Operation
-	for id, e := range s.Entities("machine/") {
+	for name, e := range s.Entities("machine/") {
 		for _, el := range e.Sets["log"] {
-			if el.Value != nil && el.Stamp.Machine == record.Machine(id) {
+			// Only a machine itself tells what it did.
+			if el.Value != nil && name == "machine/"+string(el.Stamp.Machine) {
 				list = append(list, Operation{el.Stamp.Machine, el.Stamp, el.Value})
 			}
 		}

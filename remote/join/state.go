@@ -11,6 +11,7 @@
 package join
 
 import (
+	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -208,8 +209,11 @@ func covers(stamp record.Stamp, seen record.Vector, other record.Stamp) bool {
 	return other.Seq <= seen[other.Machine]
 }
 
-// keep inserts k in order.
+// keep inserts k in order, without a value that is not JSON.
 func (s *State) keep(k Kept) {
+	if _, err := json.Marshal(k); err != nil {
+		k.Op.Value, k.Op.Body = nil, nil
+	}
 	i, _ := slices.BinarySearchFunc(s.kept, k, compareKept)
 	s.kept = slices.Insert(s.kept, i, k)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/remote/record"
 )
 
@@ -25,7 +26,7 @@ func valid(op record.Op) bool {
 	}
 	switch op.Do {
 	case record.Set:
-		return validName(op.Field) && json.Valid(op.Value) && op.Body == nil
+		return validName(op.Field) && validValue(op.Value) && op.Body == nil
 	case record.Add:
 		return validName(op.Field) && validElement(op.Value, op.Body)
 	case record.Drop:
@@ -49,10 +50,15 @@ func validName(s string) bool {
 	})
 }
 
+// validValue reports whether value is JSON, in which the number tokens of Python are allowed.
+func validValue(value json.RawMessage) bool {
+	return rawjson.Check(value) == nil
+}
+
 // validElement reports whether a set can have an element with a value or a body.
 func validElement(value json.RawMessage, b *record.Body) bool {
 	if b == nil {
-		return json.Valid(value)
+		return validValue(value)
 	}
 	return value == nil && validBody(b)
 }
@@ -60,7 +66,7 @@ func validElement(value json.RawMessage, b *record.Body) bool {
 func validBody(b *record.Body) bool {
 	if b.Pack == "" {
 		for _, item := range b.Items {
-			if item.Raw != nil && !json.Valid(item.Raw) {
+			if _, err := json.Marshal(item); err != nil {
 				return false
 			}
 		}

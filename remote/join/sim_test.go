@@ -1,0 +1,167 @@
+package join_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/bough-dev/bough/remote/record"
+)
+
+// A broken rule is one that the machines of a simulation do not keep.
+type broken struct {
+	arrival       bool // a register has the value that arrived last
+	dropByName    bool // a drop takes all bookmarks of a label
+	believeExists bool // a name that exists is taken for one's own success
+	collectUnseen bool // records are deleted that others have not seen, who do not look for bases
+	forgetTitle   bool // a base has no titles
+	deleteWins    bool // a removed session is gone, whatever was added to it
+	overwrite     bool // the store ignores create-only
+}
+
+// A setting is what happens in a simulation.
+type setting struct {
+	machines, steps         int
+	copies, garbage, retire bool
+	broken                  broken
+}
+
+type sim struct {
+	setting
+	random   *rand.Rand
+	store    *store
+	machines []*machine
+	acts     acts
+	keys     int
+}
+
+func (s *sim) newKey() record.Machine {
+	s.keys++
+	return record.Machine(fmt.Sprintf("%032x", s.keys*0x9e3779b9%0xffffffff))
+}
+
+// simulate returns why a simulation failed, "" if it did not.
+func simulate(o setting, seed uint64) string {
+	s := &sim{setting: o, random: rand.New(rand.NewPCG(seed, 2)), acts: acts{of: map[string][]int{}}}
+	s.store = &store{random: s.random, objects: map[string]string{}, born: map[string]int{}, overwrite: o.broken.overwrite}
+	names := []string{"laptop", "desktop", "laptop", "server"}
+	for i := range o.machines {
+		s.newMachine(names[i%len(names)])
+	}
+	for range o.steps {
+		m := s.machines[s.random.IntN(len(s.machines))]
+		switch n := s.random.IntN(40); {
+		case n < 16:
+			m.do()
+		case n < 25:
+			m.push()
+		case n < 34:
+			m.pull()
+		case n < 35:
+			m.crash()
+		case n < 36 && o.copies && len(s.machines) < o.machines+2:
+			m.copied()
+		case n < 37 && o.garbage && len(s.machines) < o.machines+4:
+			s.newMachine("newcomer")
+		case n < 40 && o.garbage:
+			m.collect()
+			if other := s.machines[s.random.IntN(len(s.machines))]; o.retire && other != m && s.random.IntN(8) == 0 {
+				m.act(act{kind: "retire"}, record.Op{Do: record.Remove, Entity: "machine/" + string(other.id)})
+			}
+		}
+	}
+	return s.settle()
+}
+
+// settle lets all machines sync until nothing is new, and judges.
+func (s *sim) settle() string {
+	s.store.calm = true
+	s.newMachine("newcomer")
+	for round := 0; ; round++ {
+		before := len(s.store.objects)
+		for _, m := range s.machines {
+			m.pull()
+			m.push()
+		}
+		for _, m := range s.machines {
+			m.pull()
+		}
+		quiet := len(s.store.objects) == before
+		for _, m := range s.machines {
+			quiet = quiet && len(m.spool) == 0 && len(m.published.Missing()) == 0 && reflect.DeepEqual(m.published.Vector(), s.machines[0].published.Vector())
+		}
+		if quiet {
+			break
+		}
+		if round == 20 {
+			return "the machines do not come to rest"
+		}
+	}
+	first := s.machines[0].show()
+	for _, m := range s.machines[1:] {
+		if x := m.show(); !reflect.DeepEqual(x, first) {
+			return fmt.Sprintf("the machines differ:\n%+v\n%+v", first, x)
+		}
+	}
+	if problems := s.acts.lost(first); len(problems) > 0 {
+		return fmt.Sprintf("%d problems: %s", len(problems), strings.Join(problems[:min(4, len(problems))], "; "))
+	}
+	return ""
+}
+
+// TestSimulation: over a bad line, with crashes, copied disks, garbage and newcomers, all machines
+// come to show the same, and nothing that a user did is lost.
+func TestSimulation(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		setting
+		plain, full int
+	}{
+		{"three", setting{machines: 3, steps: 120, copies: true}, 12, 1000},
+		{"six", setting{machines: 6, steps: 240, copies: true}, 3, 200},
+		{"garbage", setting{machines: 3, steps: 160, garbage: true, retire: true}, 8, 200},
+		{"garbage and copies", setting{machines: 3, steps: 160, garbage: true, copies: true}, 8, 200},
+		{"create-only is ignored", setting{machines: 3, steps: 120, garbage: true, broken: broken{overwrite: true}}, 6, 300},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for seed := range uint64(testsize.Of(2, c.plain, c.full)) {
+				if why := simulate(c.setting, seed); why != "" {
+					t.Errorf("seed %d: %s", seed, why)
+				}
+			}
+		})
+	}
+}
+
+// TestControls: a simulation with a broken rule fails, so it would show if the rule were not kept.
+func TestControls(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		setting
+		caught int // of ten
+	}{
+		{"registers by arrival", setting{machines: 3, steps: 120, broken: broken{arrival: true}}, 1},
+		{"labels dropped by name", setting{machines: 3, steps: 160, broken: broken{dropByName: true}}, 1},
+		{"any name that exists believed", setting{machines: 3, steps: 120, copies: true, broken: broken{believeExists: true}}, 1},
+		{"garbage without acknowledgements", setting{machines: 3, steps: 160, garbage: true, broken: broken{collectUnseen: true}}, 1},
+		{"titles left out of bases", setting{machines: 3, steps: 160, garbage: true, broken: broken{forgetTitle: true}}, 1},
+		{"delete wins", setting{machines: 3, steps: 160, broken: broken{deleteWins: true}}, 1},
+		{"copied disks and create-only ignored", setting{machines: 3, steps: 120, copies: true, garbage: true, broken: broken{overwrite: true}}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			caught, runs := 0, testsize.Of(10, 10, 100)
+			for seed := range uint64(runs) {
+				if simulate(c.setting, seed) != "" {
+					caught++
+				}
+			}
+			t.Logf("caught in %d of %d", caught, runs)
+			if caught < c.caught {
+				t.Errorf("caught in %d of %d, want at least %d", caught, runs, c.caught)
+			}
+		})
+	}
+}

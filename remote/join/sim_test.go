@@ -40,7 +40,7 @@ type sim struct {
 
 func (s *sim) newKey() record.Machine {
 	s.keys++
-	return record.Machine(fmt.Sprintf("%032x", s.keys*0x9e3779b9%0xffffffff))
+	return record.Machine(fmt.Sprintf("%016x%016x", uint64(s.keys)*0x9e3779b97f4a7c15, s.keys))
 }
 
 // simulate returns why a simulation failed, "" if it did not.
@@ -106,7 +106,7 @@ func (s *sim) settle() string {
 			return fmt.Sprintf("the machines differ:\n%+v\n%+v", first, x)
 		}
 	}
-	if problems := s.acts.lost(first); len(problems) > 0 {
+	if problems := s.acts.lost(first, s.machines[0].known); len(problems) > 0 {
 		return fmt.Sprintf("%d problems: %s", len(problems), strings.Join(problems[:min(4, len(problems))], "; "))
 	}
 	return ""

@@ -11,8 +11,9 @@ import (
 )
 
 // An act is something that a user did, with what the user's machine knew then. The history of acts
-// is what the judge judges by.
+// is what the judge judges by. An act that was issued again is another act with the same number.
 type act struct {
+	number  int
 	kind    string // create, append, rename, rm, return, undo, redo, bookmark, unbookmark, agent, move
 	session string
 	message string
@@ -28,6 +29,20 @@ type acts struct {
 	of   map[string][]int
 }
 
+// repeat adds an act again, which knew those of its machine that were issued again before it.
+func (h *acts) repeat(n int, again map[int]int) int {
+	a := h.list[n]
+	a.known = map[int]bool{}
+	for k := range h.list[n].known {
+		if now, ok := again[k]; ok {
+			k = now
+		}
+		a.known[k] = true
+	}
+	h.list = append(h.list, a)
+	return len(h.list) - 1
+}
+
 // do lets the user of m do something.
 func (m *machine) do() {
 	if len(m.published.Missing()) > 0 {
@@ -35,7 +50,7 @@ func (m *machine) do() {
 	}
 	v := join.Project(m.view)
 	sessions := slices.DeleteFunc(v.Sessions, func(s join.Session) bool { return !s.Alive })
-	if len(sessions) == 0 || m.random.IntN(12) == 0 {
+	if len(sessions) == 0 || len(sessions) < 4 && m.random.IntN(12) == 0 {
 		id := fmt.Sprintf("s%d", len(m.acts.list))
 		m.act(act{kind: "create", session: id}, set("session/"+id, "shell", map[string]string{"session_id": id}))
 		return
@@ -76,10 +91,14 @@ func (m *machine) do() {
 			m.act(act{kind: "undo", session: s.ID, message: id}, add(entity, "undone", id))
 		}
 	case kind < 14:
-		for _, el := range m.view.Entity(entity).Sets["undone"] {
-			var id string
-			json.Unmarshal(el.Value, &id)
-			m.act(act{kind: "redo", session: s.ID, message: id}, record.Op{Do: record.Drop, Entity: entity, Field: "undone", Stamps: []record.Stamp{el.Stamp}})
+		for _, again := range slices.Sorted(maps.Keys(s.Undone)) {
+			op := record.Op{Do: record.Drop, Entity: entity, Field: "undone"}
+			for _, el := range m.view.Entity(entity).Sets["undone"] {
+				if string(el.Value) == quoted(again) {
+					op.Stamps = append(op.Stamps, el.Stamp)
+				}
+			}
+			m.act(act{kind: "redo", session: s.ID, message: again}, op)
 			return
 		}
 	case kind < 17:
@@ -111,7 +130,7 @@ func (m *machine) do() {
 // act writes a record of an act. Each tells the log of it and the name of the machine.
 func (m *machine) act(a act, ops ...record.Op) {
 	n := len(m.acts.list)
-	a.known = maps.Clone(m.known)
+	a.number, a.known = n, maps.Clone(m.known)
 	m.acts.list = append(m.acts.list, a)
 	m.known[n] = true
 	me := "machine/" + string(m.id)

@@ -62,12 +62,18 @@ func (m *machine) show() shown {
 	return x
 }
 
-// lost returns how x differs from what the acts demand. It knows nothing of records and states.
-func (h *acts) lost(x shown) (problems []string) {
+// lost returns how x differs from what the acts demand, of which those in arrived were published. It
+// knows nothing of records and states.
+func (h *acts) lost(x shown, arrived map[int]bool) (problems []string) {
 	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	// seen reports whether one of the acts for which is is true knew act n.
 	seen := func(n int, is func(act) bool) bool {
-		return slices.ContainsFunc(h.list, func(a act) bool { return is(a) && a.known[n] })
+		for i, a := range h.list {
+			if arrived[i] && is(a) && a.known[n] {
+				return true
+			}
+		}
+		return false
 	}
 	kind := func(kinds string, a act) bool { return slices.Contains(strings.Fields(kinds), a.kind) }
 
@@ -75,8 +81,11 @@ func (h *acts) lost(x shown) (problems []string) {
 	heads, titles, newest := map[string][]string{}, map[string][]string{}, map[string][]string{}
 	labels := map[string]map[string]bool{}
 	for n, a := range h.list {
-		if !x.Log[n] {
-			complain("act %d, %s, is not in the log", n, a.kind)
+		if !x.Log[a.number] {
+			complain("act %d, %s, is not in the log", a.number, a.kind)
+		}
+		if !arrived[n] {
+			continue // issued again
 		}
 		last := func(kinds string) bool {
 			return !seen(n, func(b act) bool { return kind(kinds, b) && b.session == a.session && b.key == a.key })
@@ -155,12 +164,13 @@ func (h *acts) judgeSessions(x shown, alive, undone, held map[string]bool, compl
 	stays = func(message string) bool {
 		return !undone[message] || held[message] || slices.ContainsFunc(children[message], stays)
 	}
-	want := map[string][]string{}
+	want, counted := map[string][]string{}, map[string]bool{}
 	for _, a := range h.list {
 		if alive[a.session] && want[a.session] == nil {
 			want[a.session] = []string{}
 		}
-		if a.kind == "append" && alive[a.session] && stays(a.message) {
+		if a.kind == "append" && alive[a.session] && !counted[a.message] && stays(a.message) {
+			counted[a.message] = true
 			want[a.session] = append(want[a.session], a.message)
 		}
 	}

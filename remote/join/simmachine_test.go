@@ -117,9 +117,13 @@ func (m *machine) renew() {
 	}
 	m.id = m.newKey()
 	m.bases = map[uint64]bool{}
+	again := map[int]int{} // the acts of the spool, by what they were
 	for i, r := range join.Reissue(unsent, m.id) {
-		m.spool[i] = newSpooled(r, m.spool[i].acts...)
-		m.acts.of[m.spool[i].data] = m.spool[i].acts
+		old := m.spool[i].acts[0]
+		again[old] = m.acts.repeat(old, again)
+		delete(m.known, old)
+		m.known[again[old]] = true
+		m.spool[i] = newSpooled(r, again[old])
 	}
 	m.look()
 }
@@ -204,6 +208,9 @@ func (m *machine) pull() {
 // fetch takes in the next record of a stream, or a base of it, and reports whether it did.
 func (m *machine) fetch(id record.Machine, names map[string]bool, base uint64) bool {
 	next := m.published.Vector()[id] + 1
+	if next == 1 && base > 0 {
+		return m.fetchBase(id, base)
+	}
 	data, err := m.store.get(recordName(id, next))
 	if err == errUnknown {
 		return false

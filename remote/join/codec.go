@@ -126,7 +126,7 @@ func DecodeBase(data []byte) (*Base, error) {
 		raw, body, _ = bytes.Cut(body, []byte("\n"))
 		name := lineName(raw)
 		e, err := decodeLine(raw)
-		if err != nil || !validEntity(name) || b.entities[name] != nil || !b.validPart(e) {
+		if err != nil || !validEntity(name) || b.entities[name] != nil || !b.validPart(name, e) {
 			return nil, damaged(n, "malformed entity %.100q", name)
 		}
 		b.entities[name] = e
@@ -160,7 +160,10 @@ func (b *Base) validStamp(s record.Stamp) bool {
 }
 
 // validPart reports whether e can be what the machine of b said of an entity.
-func (b *Base) validPart(e *Entity) bool {
+func (b *Base) validPart(name string, e *Entity) bool {
+	if len(e.touched)+len(e.Registers)+len(e.Sets)+len(e.dropped) > 0 && !mayWrite(b.Machine, name) {
+		return false
+	}
 	for m, at := range e.touched {
 		if m != b.Machine || at.seq > b.Seq {
 			return false

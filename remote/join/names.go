@@ -25,13 +25,10 @@ func (s *State) machines() []Machine {
 		one := named{Machine: Machine{ID: m, Records: st.Seq, Seen: st.Seen, Retired: s.retired(m)}}
 		one.at = record.Stamp{Machine: m, Seq: 1}
 		if e := s.entity("machine/" + string(m)); e != nil {
-			// Only a machine itself names itself.
-			if r, ok := e.Registers["name"]; ok && r.Stamp.Machine == m {
+			if r, ok := e.Registers["name"]; ok {
 				one.Label, one.at = text(r.Value), r.Stamp
 			}
-			if e.Registers["head"].Stamp.Machine == m {
-				one.Head = e.head()
-			}
+			one.Head = e.head()
 		}
 		if one.Label == "" {
 			one.Label = string(m[:min(8, len(m))])

@@ -160,10 +160,9 @@ func (s *State) sessions() []Session {
 // log returns the operations of all machines.
 func (s *State) log() []Operation {
 	var list []Operation
-	for name, e := range s.Entities("machine/") {
+	for _, e := range s.Entities("machine/") {
 		for _, el := range e.Sets["log"] {
-			// Only a machine itself tells what it did.
-			if el.Value != nil && name == "machine/"+string(el.Stamp.Machine) {
+			if el.Value != nil {
 				list = append(list, Operation{el.Stamp.Machine, el.Stamp, el.Value})
 			}
 		}

@@ -16,7 +16,8 @@ type broken struct {
 	arrival       bool // a register has the value that arrived last
 	dropByName    bool // a drop takes all bookmarks of a label
 	believeExists bool // a name that exists is taken for one's own success
-	collectUnseen bool // records are deleted that others have not seen, who do not look for bases
+	collectUnseen bool // records are deleted that others have not seen
+	skipBases     bool // only a newcomer takes in a base
 	forgetTitle   bool // a base has no titles
 	deleteWins    bool // a removed session is gone, whatever was added to it
 	overwrite     bool // the store ignores create-only
@@ -124,6 +125,7 @@ func TestSimulation(t *testing.T) {
 		{"six", setting{machines: 6, steps: 240, copies: true}, 3, 200},
 		{"garbage", setting{machines: 3, steps: 160, garbage: true, retire: true}, 8, 200},
 		{"garbage and copies", setting{machines: 3, steps: 160, garbage: true, copies: true}, 8, 200},
+		{"garbage that others have not seen", setting{machines: 3, steps: 160, garbage: true, broken: broken{collectUnseen: true}}, 3, 200},
 		{"create-only is ignored", setting{machines: 3, steps: 120, garbage: true, broken: broken{overwrite: true}}, 6, 300},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -146,7 +148,7 @@ func TestControls(t *testing.T) {
 		{"registers by arrival", setting{machines: 3, steps: 120, broken: broken{arrival: true}}, 1},
 		{"labels dropped by name", setting{machines: 3, steps: 160, broken: broken{dropByName: true}}, 1},
 		{"any name that exists believed", setting{machines: 3, steps: 120, copies: true, broken: broken{believeExists: true}}, 1},
-		{"garbage without acknowledgements", setting{machines: 3, steps: 160, garbage: true, broken: broken{collectUnseen: true}}, 1},
+		{"garbage without acknowledgements", setting{machines: 3, steps: 160, garbage: true, broken: broken{collectUnseen: true, skipBases: true}}, 1},
 		{"titles left out of bases", setting{machines: 3, steps: 160, garbage: true, broken: broken{forgetTitle: true}}, 1},
 		{"delete wins", setting{machines: 3, steps: 160, broken: broken{deleteWins: true}}, 1},
 		{"copied disks and create-only ignored", setting{machines: 3, steps: 120, copies: true, garbage: true, broken: broken{overwrite: true}}, 1},

@@ -246,7 +246,7 @@ func (m *machine) fetch(id record.Machine, names map[string]bool, base uint64) b
 
 // fetchBase takes in a base of a stream.
 func (m *machine) fetchBase(id record.Machine, seq uint64) bool {
-	if m.broken.collectUnseen && m.published.Vector()[id] > 0 {
+	if m.broken.skipBases && m.published.Vector()[id] > 0 {
 		return false
 	}
 	data, err := m.store.get(baseName(id, seq))

@@ -175,7 +175,7 @@ func (st *stream) merge(seen record.Vector) {
 
 // apply applies one operation of a record that had seen the records of others in seen.
 func (s *State) apply(stamp record.Stamp, op record.Op, seen record.Vector) {
-	if !valid(op) {
+	if !valid(op, stamp.Machine) {
 		s.keep(Kept{stamp, op})
 		return
 	}

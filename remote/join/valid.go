@@ -19,9 +19,9 @@ const (
 )
 
 // valid reports whether op is an operation that this version of bough knows, with all that belongs
-// to it.
-func valid(op record.Op) bool {
-	if !validEntity(op.Entity) {
+// to it, and that a machine may make.
+func valid(op record.Op, by record.Machine) bool {
+	if !validEntity(op.Entity) || op.Do != record.Remove && !mayWrite(by, op.Entity) {
 		return false
 	}
 	switch op.Do {
@@ -35,6 +35,13 @@ func valid(op record.Op) bool {
 		return true
 	}
 	return false
+}
+
+// mayWrite reports whether a machine may do more with an entity than remove it: nobody speaks for
+// another machine.
+func mayWrite(m record.Machine, entity string) bool {
+	id, ok := strings.CutPrefix(entity, "machine/")
+	return !ok || id == string(m)
 }
 
 // validEntity reports whether name is that of an entity: KIND or KIND/REST.

@@ -35,22 +35,25 @@ type headerSeen struct {
 
 // Encode returns s in lines of JSON. It is the same for states of the same records.
 func (s *State) Encode() []byte {
-	var body []byte
+	var body bytes.Buffer
 	for _, name := range s.sorted() {
 		if sl := s.entities[name]; sl.line != nil {
-			body = append(append(body, sl.line...), '\n')
+			body.Write(sl.line)
+			body.WriteByte('\n')
 		} else {
-			body = append(body, encodeLine(name, sl.entity)...)
+			appendLine(&body, name, sl.entity)
 		}
 	}
-	h := header{format, s.streams, s.needs, nil, s.kept, len(s.entities), crc32c.Of(body)}
+	h := header{format, s.streams, s.needs, nil, s.kept, len(s.entities), crc32c.Of(body.Bytes())}
 	for at, seen := range s.seen {
 		h.Seen = append(h.Seen, headerSeen{at.machine, at.seq, seen})
 	}
 	slices.SortFunc(h.Seen, func(a, b headerSeen) int {
 		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Seq, b.Seq))
 	})
-	return append(encodeJSON(h), body...)
+	var first bytes.Buffer
+	appendJSON(&first, h)
+	return slices.Concat(first.Bytes(), body.Bytes())
 }
 
 // Decode decodes what [State.Encode] returned. data must not be changed afterwards. The error has
@@ -102,11 +105,12 @@ type baseHeader struct {
 
 // Encode returns b in lines of JSON.
 func (b *Base) Encode() []byte {
-	data := encodeJSON(baseHeader{format, b.Machine, b.Seq, b.Lamport, b.Seen, b.removals, b.kept})
+	var data bytes.Buffer
+	appendJSON(&data, baseHeader{format, b.Machine, b.Seq, b.Lamport, b.Seen, b.removals, b.kept})
 	for _, name := range slices.Sorted(maps.Keys(b.entities)) {
-		data = append(data, encodeLine(name, b.entities[name])...)
+		appendLine(&data, name, b.entities[name])
 	}
-	return data
+	return data.Bytes()
 }
 
 // DecodeBase decodes what [Base.Encode] returned, maybe on a hostile machine: it can say nothing in

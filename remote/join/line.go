@@ -75,19 +75,17 @@ func lineName(raw []byte) string {
 	return string(rest[:end])
 }
 
-// encodeJSON returns v in JSON and a line break. What is in it was valid when it was added.
-func encodeJSON(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+// appendJSON appends v in JSON and a line break. What is in it was valid when it was added.
+func appendJSON(b *bytes.Buffer, v any) {
+	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		panic(err)
 	}
-	return b.Bytes()
 }
 
-// encodeLine returns the line of an entity. It is the same for equal entities.
-func encodeLine(name string, e *Entity) []byte {
+// appendLine appends the line of an entity. It is the same for equal entities.
+func appendLine(b *bytes.Buffer, name string, e *Entity) {
 	l := line{Name: name, Machines: e.machines()}
 	number := func(m record.Machine) uint64 {
 		i, _ := slices.BinarySearch(l.Machines, m)
@@ -122,7 +120,7 @@ func encodeLine(name string, e *Entity) []byte {
 			l.Dropped[field] = append(l.Dropped[field], d)
 		}
 	}
-	return encodeJSON(l)
+	appendJSON(b, l)
 }
 
 // machines returns the machines that e names, ascending.

@@ -125,36 +125,52 @@ func (s *State) alive(kind string) iter.Seq2[string, *Entity] {
 
 func (s *State) sessions() []Session {
 	var list []Session
-	for name, e := range s.Entities("session/") {
-		one := Session{
-			ID:     strings.TrimPrefix(name, "session/"),
-			Alive:  e.Alive,
-			Shell:  e.Registers["shell"].Value,
-			Title:  e.text("title"),
-			Newest: e.text("newest"),
-		}
-		for _, el := range e.Sets["messages"] {
-			if el.Body != nil {
-				one.Runs = append(one.Runs, el)
-			}
-		}
-		for _, el := range e.Sets["undone"] {
-			if one.Undone == nil {
-				one.Undone = map[string]bool{}
-			}
-			one.Undone[text(el.Value)] = true
-		}
-		for field, r := range e.Registers {
-			if id, ok := strings.CutPrefix(field, "message/"); ok {
-				if one.Marks == nil {
-					one.Marks = map[string]Register{}
-				}
-				one.Marks[id] = r
-			}
-		}
-		list = append(list, one)
+	for name, e := range s.Entities(sessionKind) {
+		list = append(list, sessionOf(strings.TrimPrefix(name, sessionKind), e))
 	}
 	return list
+}
+
+const sessionKind = "session/"
+
+// ProjectSession returns one session of the view of s, which costs much less than all of it. ok is
+// false if s has none with that id.
+func ProjectSession(s *State, id string) (one Session, ok bool) {
+	e := s.entity(sessionKind + id)
+	if e == nil {
+		return Session{}, false
+	}
+	return sessionOf(id, e), true
+}
+
+func sessionOf(id string, e *Entity) Session {
+	one := Session{
+		ID:     id,
+		Alive:  e.Alive,
+		Shell:  e.Registers["shell"].Value,
+		Title:  e.text("title"),
+		Newest: e.text("newest"),
+	}
+	for _, el := range e.Sets["messages"] {
+		if el.Body != nil {
+			one.Runs = append(one.Runs, el)
+		}
+	}
+	for _, el := range e.Sets["undone"] {
+		if one.Undone == nil {
+			one.Undone = map[string]bool{}
+		}
+		one.Undone[text(el.Value)] = true
+	}
+	for field, r := range e.Registers {
+		if message, ok := strings.CutPrefix(field, "message/"); ok {
+			if one.Marks == nil {
+				one.Marks = map[string]Register{}
+			}
+			one.Marks[message] = r
+		}
+	}
+	return one
 }
 
 // log returns the operations of all machines.

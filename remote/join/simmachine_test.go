@@ -67,6 +67,7 @@ func (m *machine) copied() *machine {
 
 // crash forgets what is not on the disk.
 func (m *machine) crash() {
+	m.count["crashes"]++
 	m.published = cloned(m.published)
 	m.look()
 }
@@ -111,6 +112,7 @@ func newSpooled(r *record.Record, acts ...int) spooled {
 
 // renew takes a new machine, because somebody else writes to this stream.
 func (m *machine) renew() {
+	m.count["new keys"]++
 	var unsent []*record.Record
 	for _, sp := range m.spool {
 		unsent = append(unsent, sp.record)
@@ -143,11 +145,14 @@ func (m *machine) push() {
 			switch {
 			case err != nil:
 				return
-			case data != sp.data:
+			case data == sp.data:
+				m.count["lost answers"]++
+			default:
 				m.renew()
 				return
 			}
 		} else if err == errUnknown {
+			m.count["outcomes unknown"]++
 			return
 		}
 		if m.broken.believeExists {
@@ -235,6 +240,7 @@ func (m *machine) fetch(id record.Machine, names map[string]bool, base uint64) b
 	}
 	var held *join.HeldError
 	if err := m.published.Add(&r); errors.As(err, &held) {
+		m.count["records held"]++
 		return false
 	} else if err != nil {
 		panic(err)
@@ -260,7 +266,14 @@ func (m *machine) fetchBase(id record.Machine, seq uint64) bool {
 	if id == m.id && len(m.spool) > 0 {
 		m.renew()
 	}
+	m.count["bases taken in"]++
+	if m.published.Vector()[id] > 0 {
+		m.count["bases after records"]++
+	}
 	m.published.AddBase(b)
+	if len(m.published.Missing()) > 0 {
+		m.count["incomplete states"]++
+	}
 	m.include(id, m.acts.of[data])
 	return true
 }
@@ -284,6 +297,7 @@ func (m *machine) collect() {
 	for name := range names {
 		var seq uint64
 		if _, err := fmt.Sscanf(name[len("m/")+32:], "/%d", &seq); err == nil && seq <= min(deletable, old) {
+			m.count["records deleted"]++
 			m.store.remove(name)
 		} else if _, err := fmt.Sscanf(name[len("m/")+32:], "/base-%d", &seq); err == nil && seq < old {
 			m.store.remove(name)

@@ -149,7 +149,7 @@ func mustDecode(t testing.TB, data []byte) *State {
 // TestOrder: the order in which records come, and how often, makes no difference, and neither does
 // a state that was stored in between.
 func TestOrder(t *testing.T) {
-	for seed := range testsize.Of[uint64](5, 25, 3000) {
+	for seed := range testsize.Of[uint64](5, 25, 1500) {
 		h := newHistory(t, seed, 3, 60)
 		want := h.all(t).Encode()
 		s := New()
@@ -170,7 +170,7 @@ func TestOrder(t *testing.T) {
 // TestBases: a state with bases instead of the first records, of a newcomer or of a machine that
 // missed some, says what a state with all records says.
 func TestBases(t *testing.T) {
-	for seed := range testsize.Of[uint64](10, 40, 5000) {
+	for seed := range testsize.Of[uint64](10, 40, 2000) {
 		h := newHistory(t, seed, 3, 80)
 		want := h.all(t)
 		s := New()

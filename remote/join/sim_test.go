@@ -17,6 +17,7 @@ type broken struct {
 	dropByName    bool // a drop takes all bookmarks of a label
 	believeExists bool // a name that exists is taken for one's own success
 	collectUnseen bool // records are deleted that others have not seen
+	trustCreate   bool // what was created counts as published, without a look at the bases of the stream
 	skipBases     bool // only a newcomer takes in a base
 	forgetTitle   bool // a base has no titles
 	deleteWins    bool // a removed session is gone, whatever was added to it
@@ -45,10 +46,16 @@ func (s *sim) newKey() record.Machine {
 	return record.Machine(fmt.Sprintf("%016x%016x", uint64(s.keys)*0x9e3779b97f4a7c15, s.keys))
 }
 
+func newSim(o setting, seed uint64) *sim {
+	s := &sim{setting: o, random: rand.New(rand.NewPCG(seed, 2)), acts: acts{of: map[string][]int{}}, count: map[string]int{}}
+	s.store = &store{random: s.random, objects: map[string]string{}, born: map[string]int{}, overwrite: o.broken.overwrite}
+	return s
+}
+
 // simulate returns why a simulation failed, "" if it did not, and counts what happened.
 func simulate(o setting, seed uint64, count map[string]int) string {
-	s := &sim{setting: o, count: count, random: rand.New(rand.NewPCG(seed, 2)), acts: acts{of: map[string][]int{}}}
-	s.store = &store{random: s.random, objects: map[string]string{}, born: map[string]int{}, overwrite: o.broken.overwrite}
+	s := newSim(o, seed)
+	s.count = count
 	names := []string{"laptop", "desktop", "laptop", "server"}
 	for i := range o.machines {
 		s.newMachine(names[i%len(names)])
@@ -179,5 +186,44 @@ func TestControls(t *testing.T) {
 				t.Errorf("caught in %d of %d", len(caught), runs)
 			}
 		})
+	}
+}
+
+// TestFreedNumber: a copy of a disk used numbers of the stream and deleted them as garbage, so that
+// the create of the other one succeeds. Only the base of the copy shows that nobody will read it.
+func TestFreedNumber(t *testing.T) {
+	for _, trusted := range []bool{false, true} {
+		s := newSim(setting{broken: broken{trustCreate: trusted}}, 1)
+		s.store.calm = true
+		a, b := s.newMachine("laptop"), s.newMachine("desktop")
+		sync := func(list ...*machine) {
+			for range 3 {
+				for _, m := range list {
+					m.pull()
+					m.push()
+					m.pull()
+				}
+			}
+		}
+		a.act(act{kind: "create", session: "s"}, set("session/s", "shell", "s"))
+		sync(a, b)
+		other := a.copied()
+		a.act(act{kind: "rename", session: "s", text: "x"}, set("session/s", "title", "x"))
+		for range 3 {
+			other.act(act{kind: "new"})
+			b.act(act{kind: "new"})
+			sync(other, b)
+			other.collect()
+		}
+		if _, there := s.store.objects[recordName(a.id, 2)]; there {
+			t.Fatal("the number was not freed")
+		}
+		a.push()
+		if _, there := s.store.objects[recordName(a.id, 2)]; !there {
+			t.Fatal("the number was not used again")
+		}
+		if why := s.settle(); (why != "") != trusted {
+			t.Errorf("creation trusted: %v: %s", trusted, why)
+		}
 	}
 }

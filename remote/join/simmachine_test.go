@@ -130,7 +130,8 @@ func (m *machine) renew() {
 	m.look()
 }
 
-// push sends the spool.
+// push sends the spool. What was sent stays in it until pull has seen that no base stands in for its
+// number: one that a copy of this disk wrote and deleted is free to be created again.
 func (m *machine) push() {
 	for _, sp := range m.spool {
 		name := recordName(sp.record.Machine, sp.record.Seq)
@@ -155,7 +156,7 @@ func (m *machine) push() {
 			m.count["outcomes unknown"]++
 			return
 		}
-		if m.broken.believeExists {
+		if m.broken.believeExists || m.broken.trustCreate {
 			m.confirm()
 		}
 	}

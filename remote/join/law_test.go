@@ -98,6 +98,8 @@ func (h *history) value() json.RawMessage {
 		return json.RawMessage("null")
 	case 1:
 		return json.RawMessage("{ \"of\":\n NaN }")
+	case 2:
+		return json.RawMessage("{ \"of\":\n1 }")
 	}
 	return json.RawMessage(fmt.Sprintf("{\"of\":%q}", strings.Repeat("<\u2028é", h.random.IntN(3))+fmt.Sprint(h.random.IntN(100))))
 }

@@ -295,7 +295,7 @@ func (m *machine) collect() {
 			old = max(old, seq)
 		}
 	}
-	for name := range names {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		var seq uint64
 		if _, err := fmt.Sscanf(name[len("m/")+32:], "/%d", &seq); err == nil && seq <= min(deletable, old) {
 			m.count["records deleted"]++

@@ -2,7 +2,9 @@ package join_test
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -90,12 +92,9 @@ func (s *store) list(prefix string) (map[string]bool, error) {
 		return nil, errUnknown
 	}
 	names := map[string]bool{}
-	for name := range s.objects {
-		names[name] = strings.HasPrefix(name, prefix)
-	}
-	for name, wanted := range names {
-		if !wanted || s.stale(name) {
-			delete(names, name)
+	for _, name := range slices.Sorted(maps.Keys(s.objects)) {
+		if strings.HasPrefix(name, prefix) && !s.stale(name) {
+			names[name] = true
 		}
 	}
 	return names, nil

@@ -16,15 +16,19 @@ import (
 // format is the version of encoded states and bases.
 const format = 1
 
-// A header is the first line of an encoded state; a line for each entity follows.
+// A checksum is the first line of an encoded state.
+type checksum struct {
+	Format int    `json:"format"`
+	CRC32C uint32 `json:"crc32c"` // of what follows
+}
+
+// A header is the second line of an encoded state; a line for each entity follows.
 type header struct {
-	Format   int                        `json:"format"`
 	Streams  map[record.Machine]*stream `json:"streams"`
 	Needs    record.Vector              `json:"needs,omitempty"`
 	Seen     []headerSeen               `json:"seen,omitempty"`
 	Kept     []Kept                     `json:"kept,omitempty"`
 	Entities int                        `json:"entities"`
-	CRC32C   uint32                     `json:"crc32c"` // of what follows the header
 }
 
 type headerSeen struct {
@@ -35,37 +39,42 @@ type headerSeen struct {
 
 // Encode returns s in lines of JSON. It is the same for states of the same records.
 func (s *State) Encode() []byte {
-	var body bytes.Buffer
-	for _, name := range s.sorted() {
-		if sl := s.entities[name]; sl.line != nil {
-			body.Write(sl.line)
-			body.WriteByte('\n')
-		} else {
-			appendLine(&body, name, sl.entity)
-		}
-	}
-	h := header{format, s.streams, s.needs, nil, s.kept, len(s.entities), crc32c.Of(body.Bytes())}
+	h := header{s.streams, s.needs, nil, s.kept, len(s.entities)}
 	for at, seen := range s.seen {
 		h.Seen = append(h.Seen, headerSeen{at.machine, at.seq, seen})
 	}
 	slices.SortFunc(h.Seen, func(a, b headerSeen) int {
 		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Seq, b.Seq))
 	})
-	var first bytes.Buffer
-	appendJSON(&first, h)
-	return slices.Concat(first.Bytes(), body.Bytes())
+	var first, rest bytes.Buffer
+	appendJSON(&rest, h)
+	for _, name := range s.sorted() {
+		if sl := s.entities[name]; sl.line != nil {
+			rest.Write(sl.line)
+			rest.WriteByte('\n')
+		} else {
+			appendLine(&rest, name, sl.entity)
+		}
+	}
+	appendJSON(&first, checksum{format, crc32c.Of(rest.Bytes())})
+	return slices.Concat(first.Bytes(), rest.Bytes())
 }
 
 // Decode decodes what [State.Encode] returned. data must not be changed afterwards. The error has
 // the code [fault.Damaged].
 func Decode(data []byte) (*State, error) {
-	first, body, _ := bytes.Cut(data, []byte("\n"))
-	var h header
-	if err := json.Unmarshal(first, &h); err != nil || h.Format != format {
-		return nil, damaged(1, "not the header of a state of format %d", format)
+	first, rest, _ := bytes.Cut(data, []byte("\n"))
+	var sum checksum
+	if err := json.Unmarshal(first, &sum); err != nil || sum.Format != format {
+		return nil, damaged(1, "not the checksum of a state of format %d", format)
 	}
-	if crc32c.Of(body) != h.CRC32C {
+	if crc32c.Of(rest) != sum.CRC32C {
 		return nil, damaged(1, "the checksum differs")
+	}
+	second, body, _ := bytes.Cut(rest, []byte("\n"))
+	var h header
+	if err := json.Unmarshal(second, &h); err != nil || h.Entities < 0 || h.Entities > len(body) {
+		return nil, damaged(2, "not the header of a state")
 	}
 	s := New()
 	s.entities = make(map[string]*slot, h.Entities)
@@ -77,7 +86,7 @@ func Decode(data []byte) (*State, error) {
 		s.entities[name], s.names = &slots[i], append(s.names, name)
 	}
 	if len(s.entities) != h.Entities || len(body) > 0 {
-		return nil, damaged(1, "it has not %d entities", h.Entities)
+		return nil, damaged(2, "it has not %d entities", h.Entities)
 	}
 	maps.Copy(s.streams, h.Streams)
 	maps.Copy(s.needs, h.Needs)

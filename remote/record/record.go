@@ -20,7 +20,8 @@
 //	exploration/ID   register file
 //	learnings        set all
 //	attachment/HASH  set content: one run, whose only item is the file
-//	machine/ID       registers name, head and at; set log: operations of its workspace
+//	machine/ID       registers name, head and at; set log: operations of its workspace. Only the
+//	                 machine writes it, and another one removes it to retire the machine
 //	project/NAME     register: see docs/remote.md
 //
 // A register's value is the one with the greatest Stamp. An element of a set is there until an
@@ -73,7 +74,7 @@ type Record struct {
 	Format  int     `json:"format"`
 	Machine Machine `json:"machine"`
 	Seq     uint64  `json:"seq"`           // from 1
-	Lamport uint64  `json:"lamport"`       // greater than that of every record that Seen includes
+	Lamport uint64  `json:"lamport"`       // greater than that of every record that it includes, and at most one more than their number
 	Seen    Vector  `json:"seen"`          // what its machine had merged; its own records before this one are always included
 	Before  string  `json:"before"`        // SHA-256 of the stored bytes of the record before, in hexadecimal digits; "" for the first
 	Key     []byte  `json:"key,omitempty"` // of the first record: the machine's public key, Ed25519

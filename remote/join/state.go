@@ -11,7 +11,6 @@
 package join
 
 import (
-	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -176,7 +175,7 @@ func (st *stream) merge(seen record.Vector) {
 // apply applies one operation of a record that had seen the records of others in seen.
 func (s *State) apply(stamp record.Stamp, op record.Op, seen record.Vector) {
 	if !valid(op, stamp.Machine) {
-		s.keep(Kept{stamp, op})
+		s.keep(Kept{stamp, storable(op)})
 		return
 	}
 	e := s.change(op.Entity)
@@ -209,11 +208,8 @@ func covers(stamp record.Stamp, seen record.Vector, other record.Stamp) bool {
 	return other.Seq <= seen[other.Machine]
 }
 
-// keep inserts k in order, without a value that is not JSON.
+// keep inserts k in order.
 func (s *State) keep(k Kept) {
-	if _, err := json.Marshal(k); err != nil {
-		k.Op.Value, k.Op.Body = nil, nil
-	}
 	i, _ := slices.BinarySearchFunc(s.kept, k, compareKept)
 	s.kept = slices.Insert(s.kept, i, k)
 }

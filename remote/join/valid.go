@@ -2,6 +2,7 @@ package join
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -73,7 +74,7 @@ func validElement(value json.RawMessage, b *record.Body) bool {
 func validBody(b *record.Body) bool {
 	if b.Pack == "" {
 		for _, item := range b.Items {
-			if _, err := json.Marshal(item); err != nil {
+			if !validItem(item) {
 				return false
 			}
 		}
@@ -81,6 +82,27 @@ func validBody(b *record.Body) bool {
 	}
 	return len(b.Items) == 0 && hexadecimal(b.Pack, 64) && b.At >= 0 && b.At < maxBytes && b.Size > 0 && b.Size < maxBytes &&
 		b.Count > 0 && b.Count < maxCount
+}
+
+// validItem reports whether an item can be stored and read again.
+func validItem(item record.Item) bool {
+	_, err := json.Marshal(item)
+	return err == nil && (item.Raw == nil || validValue(item.Raw))
+}
+
+// storable returns an operation without effect as it can be stored and read again: without a value or
+// a body that is not JSON.
+func storable(op record.Op) record.Op {
+	if len(op.Value) > 0 && !validValue(op.Value) {
+		op.Value = nil
+	}
+	if b := op.Body; b != nil && slices.ContainsFunc(b.Items, func(item record.Item) bool { return !validItem(item) }) {
+		op.Body = nil
+	}
+	if _, err := json.Marshal(op); err != nil {
+		op.Value, op.Body = nil, nil
+	}
+	return op
 }
 
 func validStamps(list []record.Stamp) bool {

@@ -174,7 +174,7 @@ func TestControls(t *testing.T) {
 			var caught []uint64
 			first, runs := c.from, uint64(2)
 			if testsize.Full() {
-				first, runs = 0, 200
+				first, runs = 0, 100
 			}
 			for seed := first; seed < first+runs; seed++ {
 				if simulate(c.setting, seed, map[string]int{}) != "" {

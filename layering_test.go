@@ -24,6 +24,7 @@ var layers = [][]string{
 	{"remote"},
 	{"remote/internal/storetest"},
 	{"remote/internal/faults"},
+	{"remote/stream"},
 	{"remote/join", "remote/seal", "remote/bucket"},
 	{"remote/record"},
 	{"explore"},

@@ -1,0 +1,73 @@
+package seal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/bough-dev/bough/remote/record"
+)
+
+// A Base says what the records of a machine up to one of them still say, in place of them.
+type Base struct {
+	Format  int            `json:"format"`
+	Machine record.Machine `json:"machine"`
+	Seq     uint64         `json:"seq"`     // of the last of these records
+	Lamport uint64         `json:"lamport"` // of that record
+	Seen    record.Vector  `json:"seen"`    // of that record
+	Last    string         `json:"last"`    // SHA-256 of its stored bytes, in hexadecimal digits
+	Key     []byte         `json:"key"`     // the public key of the machine
+	Content []byte         `json:"-"`       // what they say
+}
+
+// EncodeBase returns a base as a line without Content, Content, and a line with the signature of all
+// that. Machine and Key must be those of s. Whatever DecodeBase would refuse is an error.
+func EncodeBase(b *Base, s *Signer) ([]byte, error) {
+	data, err := appendLine(nil, b)
+	if err != nil {
+		return nil, err
+	}
+	data = append(append(data, b.Content...), '\n')
+	if data, err = s.appendSignature(forBase, data); err != nil {
+		return nil, err
+	}
+	if _, err := DecodeBase(data, s.Public()); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// DecodeBase decodes and verifies what EncodeBase returned, of a machine with a public key, which is
+// that in the base if public is nil. Content is not checked. Errors are those of DecodeRecord.
+func DecodeBase(data, public []byte) (*Base, error) {
+	if len(data) > MaxBase {
+		return nil, fmt.Errorf("it has more than %d bytes", MaxBase)
+	}
+	signed, sig, err := cutSignature(data)
+	if err != nil {
+		return nil, err
+	}
+	first, content, ok := bytes.Cut(signed, []byte("\n"))
+	if !ok || len(content) == 0 {
+		return nil, errors.New("it has no content")
+	}
+	b := new(Base)
+	if err := json.Unmarshal(first, b); err != nil {
+		return nil, fmt.Errorf("line 1: %w", err)
+	}
+	if public == nil {
+		public = b.Key
+	}
+	if MachineOf(public) != b.Machine || !bytes.Equal(public, b.Key) || !signedBy(public, forBase, signed, sig) {
+		return nil, ErrSignature
+	}
+	b.Content = content[:len(content)-1]
+	switch {
+	case b.Format > record.Format:
+		return nil, ErrNewer
+	case b.Format < 1 || b.Seq == 0 || b.Seq > MaxNumber || b.Lamport == 0 || b.Lamport > MaxNumber || !IsHash(b.Last):
+		return nil, errors.New("its first line is not possible")
+	}
+	return b, checkSeen(b.Seen, b.Machine)
+}

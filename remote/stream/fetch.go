@@ -1,0 +1,224 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/seal"
+)
+
+// A Scope says what a fetch looks at beside the next record of each stream that is known.
+type Scope int
+
+const (
+	Known Scope = iota // nothing
+	Names              // the names of machines: one listing finds new ones
+	Whole              // the names of all objects of streams, which also shows what is gone
+)
+
+// A Request says what to fetch.
+type Request struct {
+	Have  Cursors // what the caller has applied
+	Own   Own     // of the machine's writer; the zero Own if there is none
+	Scope Scope
+
+	MaxBytes int64 // stop at about so many bytes of records, decompressed; 0 means 64 MiB
+	Patience int   // how many fetches in a row may miss a record before it is a problem; 0 means 3
+}
+
+// Own is what a fetch must know of the stream of its own machine.
+type Own struct {
+	machine   record.Machine
+	published Cursors
+	unsent    map[uint64]string // SHA-256 of the stored bytes of records that may be in the store
+}
+
+// Fetched is what a fetch found. The caller stores Next when it has applied Bases, then Records.
+type Fetched struct {
+	Bases    []*seal.Base     // in no order: each says what was in records that are not fetched
+	Records  []*record.Record // each after the one before it and those that it has seen
+	Next     Cursors
+	Held     []Held // of each stream the first record that must wait
+	Problems []*Problem
+
+	More    bool // there may be more than MaxBytes
+	Copied  bool // another copy of the own machine writes its stream: Upload, then Renew the writer
+	Unknown bool // there are operations, members or a format that this version does not know
+}
+
+const (
+	defaultBytes    = 64 << 20
+	defaultPatience = 3
+)
+
+// Fetch reads what is new, and verifies it. A stream with a problem is read up to it, and the others
+// are read on. The error is that of the context, or of the store if it answers nothing.
+//
+// If nothing is new, Fetch makes one request for each machine, and one to list. The own stream is
+// looked at only if no other stream has anything new, or if another machine has seen more of it.
+func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
+	if q.MaxBytes == 0 {
+		q.MaxBytes = defaultBytes
+	}
+	if q.Patience == 0 {
+		q.Patience = defaultPatience
+	}
+	q.Have = q.Have.clone()
+	q.Have.Merge(q.Own.published)
+	f := &fetch{Remote: r, ctx: ctx, Request: q, requests: make(chan struct{}, concurrent), runs: map[record.Machine]*run{}}
+	f.budget.Store(q.MaxBytes)
+	f.others()
+	if f.idle() || q.Scope == Whole {
+		f.own()
+	}
+	list, next, held := order(q.Have, f.runs)
+	for f.follow(held) {
+		list, next, held = order(q.Have, f.runs)
+	}
+	if err := f.failed(); err != nil {
+		return nil, err
+	}
+	return f.result(list, next, held), nil
+}
+
+// others reads the streams of the other machines that are known, and of those that a listing finds.
+func (f *fetch) others() {
+	known := slices.Sorted(maps.Keys(f.Have))
+	known = slices.DeleteFunc(known, func(m record.Machine) bool { return m == f.Own.machine })
+	switch f.Scope {
+	case Known:
+		f.each(known, f.readNext)
+	case Names:
+		f.each(known, f.readNext, func() { f.listError = f.list(streams, true) })
+	case Whole:
+		f.listError = f.list(streams, false)
+		f.each(known, f.readOn)
+	}
+	f.each(f.unknown(), f.readOn)
+}
+
+// unknown returns the machines that a listing found and that are not being read.
+func (f *fetch) unknown() (list []record.Machine) {
+	for m := range f.listed {
+		if _, ok := f.runs[m]; !ok && m != f.Own.machine {
+			list = append(list, m)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (f *fetch) own() {
+	if m := f.Own.machine; m != "" {
+		f.readNext(m)
+	}
+}
+
+// idle reports whether there is nothing new.
+func (f *fetch) idle() bool {
+	for _, r := range f.runs {
+		if r.base != nil || len(r.records) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *fetch) readNext(m record.Machine) { f.next(f.start(m)) }
+func (f *fetch) readOn(m record.Machine)   { f.catchUp(f.start(m)) }
+
+// follow reads the streams that held records wait for, each once, and reports whether it read any.
+func (f *fetch) follow(held []Held) bool {
+	var list []record.Machine
+	for _, h := range held {
+		for m := range h.Needs {
+			if r := f.runs[m]; r == nil || !r.followed && r.problem == nil && !r.more {
+				list = append(list, m)
+			}
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	list = list[:min(len(list), maxFollowed-f.followed)] // a hostile record may name many machines
+	f.followed += len(list)
+	f.each(list, func(m record.Machine) {
+		f.start(m).followed = true
+		if m == f.Own.machine {
+			f.readNext(m)
+		} else {
+			f.readOn(m)
+		}
+	})
+	return len(list) > 0
+}
+
+// result says what was found.
+func (f *fetch) result(list []*verified, next Cursors, held []Held) *Fetched {
+	out := &Fetched{Next: next, Held: held}
+	for _, v := range list {
+		if v.Machine == f.Own.machine {
+			if f.Own.unsent[v.Seq] == v.after.Last {
+				continue // it was sent, and the answer was lost
+			}
+			out.Copied = true
+		}
+		out.Records = append(out.Records, v.Record)
+		out.Unknown = out.Unknown || !v.exact
+	}
+	for _, m := range slices.Sorted(maps.Keys(f.runs)) {
+		r := f.runs[m]
+		if r.base != nil {
+			out.Bases = append(out.Bases, r.base)
+		}
+		out.More = out.More || r.more
+		if r.problem != nil {
+			out.Problems = append(out.Problems, r.problem)
+			out.Unknown = out.Unknown || r.problem.Kind == Newer
+			out.Copied = out.Copied || m == f.Own.machine && r.problem.Kind == Swapped
+		}
+	}
+	if f.listError != nil {
+		out.Problems = append(out.Problems, f.listError)
+	}
+	f.judgeMissing(out)
+	return out
+}
+
+// judgeMissing counts for how many fetches records were missing, in out.Next, and reports those that
+// were for too long. A store may answer late that it has an object.
+func (f *fetch) judgeMissing(out *Fetched) {
+	needs := map[record.Machine]*Problem{}
+	for _, h := range out.Held {
+		for m, n := range h.Needs {
+			r := f.runs[m]
+			if r != nil && (r.problem != nil || r.more || len(r.records) > 0 && r.end().Seq >= n) {
+				continue // that it is missing has another reason
+			}
+			seq := out.Next[m].Seq + 1
+			needs[m] = &Problem{Kind: Withheld, Machine: m, Seq: seq, Object: recordName(m, seq),
+				Detail: fmt.Sprintf("it is not there, but record %d of the machine %s has seen it", h.Seq, h.Machine)}
+		}
+	}
+	for m, r := range f.runs {
+		if r.gone != nil && needs[m] == nil && r.problem == nil && !r.more {
+			needs[m] = r.gone
+		}
+	}
+	for m, p := range needs {
+		c := out.Next[m]
+		if c.Missing++; c.Missing >= f.Patience {
+			out.Problems = append(out.Problems, p)
+		}
+		out.Next[m] = c
+	}
+	for m, c := range out.Next {
+		if needs[m] == nil && c.Missing > 0 && f.runs[m] != nil {
+			c.Missing = 0
+			out.Next[m] = c
+		}
+	}
+	slices.SortStableFunc(out.Problems, compareProblems)
+}

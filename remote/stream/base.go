@@ -1,0 +1,188 @@
+package stream
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/seal"
+	"github.com/bough-dev/bough/workspace/fault"
+)
+
+// PutBase stores what all records of the stream that are in the store still say, so that others can
+// read that in place of them. Seen is what the last of these records has seen, and has to be
+// covered by content. It returns the number of that record.
+func (w *Writer) PutBase(ctx context.Context, seen record.Vector, content []byte) (uint64, error) {
+	at := w.state.Published
+	if at.Seq == 0 {
+		return 0, &fault.Error{Code: fault.Refused, Message: "the machine has no records in the remote"}
+	}
+	plain, err := seal.EncodeBase(&seal.Base{Format: record.Format, Machine: w.Machine(), Seq: at.Seq, Lamport: at.Lamport,
+		Seen: seen, Last: at.Last, Key: w.signer.Public(), Content: content}, w.signer)
+	if err != nil {
+		return 0, err
+	}
+	stored, err := w.remote.Key.Seal(plain)
+	if err != nil {
+		return 0, err
+	}
+	if len(stored) > bucket.MaxObject {
+		return 0, fmt.Errorf("the base has %d bytes, and %d are possible", len(stored), bucket.MaxObject)
+	}
+	err = w.remote.put(ctx, baseName(w.Machine(), at.Seq), stored)
+	if errors.Is(err, errOther) { // an earlier attempt, which encrypted the same content to other bytes
+		_, err = w.base(ctx, at.Seq)
+	}
+	return at.Seq, err
+}
+
+// base returns a base of the stream that is in the store, if it continues with the records of this
+// writer.
+func (w *Writer) base(ctx context.Context, seq uint64) (*seal.Base, error) {
+	stored, err := w.remote.Store.Get(ctx, baseName(w.Machine(), seq))
+	if err != nil {
+		return nil, err
+	}
+	b, problem := w.remote.verifyBase(w.Machine(), seq, Cursor{Key: w.signer.Public()}, stored)
+	if problem != nil {
+		return nil, &fault.Error{Code: fault.Damaged, Message: problem.Error() + " (" + string(problem.Kind) + ")", Err: problem}
+	}
+	if b.Seq == w.state.Published.Seq && b.Last != w.state.Published.Last {
+		return nil, &CopiedError{w.Machine(), b.Seq}
+	}
+	return b, nil
+}
+
+// A Plan says what Collect deletes. The caller has decided that nobody needs it.
+type Plan struct {
+	Through uint64   // records up to this one; every machine must have seen a base of them, or them
+	Packs   []string // names of packs
+
+	// Unknown says that the remote has operations, members or formats that this version does not
+	// know, see Fetched: then Collect refuses, because these may need what the plan deletes.
+	Unknown bool
+}
+
+// Collected is what Collect deleted.
+type Collected struct {
+	Records int `json:"records"`
+	Bases   int `json:"bases"`
+	Packs   int `json:"packs"`
+}
+
+// Collect deletes garbage: records of the own stream that a base in the store replaces, bases that a
+// newer one replaces, and packs. It deletes nothing and returns an error if there is no base
+// for the plan, if the stream is not as this writer left it, or if the plan has Unknown. An
+// interrupted Collect can be repeated.
+func (w *Writer) Collect(ctx context.Context, plan Plan) (done Collected, err error) {
+	if plan.Unknown {
+		return done, &fault.Error{Code: fault.Refused, Message: "the remote has records that this version of bough does not understand", Hint: "a newer version wrote them, and has to collect the garbage"}
+	}
+	if len(w.unsent) > 0 {
+		return done, &fault.Error{Code: fault.Refused, Message: "records of the machine were not uploaded", Hint: "garbage is collected after that"}
+	}
+	for _, name := range plan.Packs {
+		if !seal.IsHash(name) {
+			return done, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is not the name of a pack", name)}
+		}
+	}
+	names, err := w.garbage(ctx, plan.Through)
+	if err != nil {
+		return done, err
+	}
+	for _, n := range names {
+		name, count := recordName(n.machine, n.seq), &done.Records
+		if n.base {
+			name, count = baseName(n.machine, n.seq), &done.Bases
+		}
+		if err := w.remote.Store.Delete(ctx, name); err != nil {
+			return done, err
+		}
+		*count++
+	}
+	for _, name := range plan.Packs {
+		if err := w.remote.Store.Delete(ctx, packs+name); err != nil {
+			return done, err
+		}
+		done.Packs++
+	}
+	return done, nil
+}
+
+// garbage returns the objects of the stream that a plan deletes, records first.
+func (w *Writer) garbage(ctx context.Context, through uint64) ([]objectName, error) {
+	if through == 0 {
+		return nil, nil
+	}
+	listed, err := w.remote.Store.List(ctx, bucket.ListOptions{Prefix: streamOf(w.Machine())})
+	if err != nil {
+		return nil, err
+	}
+	var list []objectName
+	var newest uint64 // base
+	for _, o := range listed {
+		n := parseName(o.Name)
+		switch {
+		case n.machine != w.Machine():
+			continue
+		case n.base:
+			newest = max(newest, n.seq)
+		case n.seq > w.end().Seq:
+			return nil, &CopiedError{w.Machine(), n.seq}
+		}
+		list = append(list, n)
+	}
+	if err := w.unchanged(ctx); err != nil {
+		return nil, err
+	}
+	if newest < through {
+		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the newest base of the machine is of record %d, and records up to %d were to be deleted", newest, through)}
+	}
+	if _, err := w.base(ctx, newest); err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(n objectName) bool { return n.base && n.seq == newest || !n.base && n.seq > through })
+	slices.SortFunc(list, compareGarbage)
+	return list, nil
+}
+
+// compareGarbage orders records before bases, so that the bases are there as long as records are.
+func compareGarbage(a, b objectName) int {
+	switch {
+	case a.base && !b.base:
+		return 1
+	case b.base && !a.base:
+		return -1
+	}
+	return cmp.Compare(a.seq, b.seq)
+}
+
+// unchanged returns an error unless the last record of the stream is the one that this writer wrote,
+// and no other copy of the machine wrote the next one.
+func (w *Writer) unchanged(ctx context.Context) error {
+	at := w.state.Published
+	stored, err := w.remote.Store.Get(ctx, recordName(w.Machine(), at.Seq))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := w.base(ctx, at.Seq); err != nil { // it was collected, so there is a base
+			return err
+		}
+	case err != nil:
+		return err
+	case hashOf(stored) != at.Last:
+		return &CopiedError{w.Machine(), at.Seq}
+	}
+	_, err = w.remote.Store.Get(ctx, recordName(w.Machine(), at.Seq+1))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		return &CopiedError{w.Machine(), at.Seq + 1}
+	}
+	return err
+}

@@ -15,7 +15,7 @@ type Base struct {
 	Machine record.Machine `json:"machine"`
 	Seq     uint64         `json:"seq"`     // of the last of these records
 	Lamport uint64         `json:"lamport"` // of that record
-	Seen    record.Vector  `json:"seen"`    // of that record
+	Seen    record.Vector  `json:"seen"`    // what the machine had merged when it made the base
 	Last    string         `json:"last"`    // SHA-256 of its stored bytes, in hexadecimal digits
 	Key     []byte         `json:"key"`     // the public key of the machine
 	Content []byte         `json:"-"`       // what they say

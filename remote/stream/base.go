@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/bough-dev/bough/remote/bucket"
@@ -15,13 +16,15 @@ import (
 )
 
 // PutBase stores what all records of the stream that are in the store still say, so that others can
-// read that in place of them. Seen is what the last of these records has seen, and has to be
-// covered by content. It returns the number of that record.
+// read that in place of them. Seen is what the machine had merged when it made content. It returns
+// the number of the last of these records.
 func (w *Writer) PutBase(ctx context.Context, seen record.Vector, content []byte) (uint64, error) {
 	at := w.state.Published
 	if at.Seq == 0 {
 		return 0, &fault.Error{Code: fault.Refused, Message: "the machine has no records in the remote"}
 	}
+	seen = maps.Clone(seen)
+	delete(seen, w.Machine())
 	plain, err := seal.EncodeBase(&seal.Base{Format: record.Format, Machine: w.Machine(), Seq: at.Seq, Lamport: at.Lamport,
 		Seen: seen, Last: at.Last, Key: w.signer.Public(), Content: content}, w.signer)
 	if err != nil {

@@ -73,6 +73,28 @@ func TestNewcomer(t *testing.T) {
 	late.has("1", "2", "3", "4", "5", "6")
 }
 
+// TestBaseWaits: a base whose machine had seen more than there is, is returned with what it waits for.
+func TestBaseWaits(t *testing.T) {
+	store := new(bucket.Memory)
+	r := newRemote(t, store)
+	a, b, c := newMachine(t, r), newMachine(t, r), newMachine(t, through(r, &hiding{Store: store}))
+	a.publish("1")
+	b.fetch(stream.Names)
+	b.publish("2")
+	if _, err := b.PutBase(ctx, b.have.Vector(), []byte(`["2"]`)); err != nil {
+		t.Fatal(err)
+	}
+	c.Store.(*hiding).hide = "m/" + string(a.Machine())
+	if got := c.fetch(stream.Names); len(got.Bases) != 1 || len(got.Held) != 1 || got.Held[0].Needs[a.Machine()] != 1 {
+		t.Errorf("without what it has seen: %+v", got)
+	}
+	c.Store.(*hiding).hide = ""
+	if got := c.fetch(stream.Names); len(got.Held)+len(got.Problems) > 0 {
+		t.Errorf("with what it has seen: %+v", got)
+	}
+	c.has("1", "2")
+}
+
 // TestBadBase: a base that its machine did not write, or that is of another number, is reported, and
 // other streams are read.
 func TestBadBase(t *testing.T) {

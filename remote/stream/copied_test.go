@@ -21,9 +21,10 @@ func TestCopied(t *testing.T) {
 	a.publish("a2")
 	own := b.Machine()
 	second := b.say("b2")[0]
+	name := record.Op{Do: record.Set, Entity: "machine/" + string(own), Field: "name", Value: json.RawMessage(`"b4"`)}
 	drop := record.Op{Do: record.Drop, Entity: "session/a", Field: "messages", Value: json.RawMessage(`"b3"`),
 		Stamps: []record.Stamp{second.Stamp(0), {Lamport: 1, Machine: own, Seq: 1}}}
-	if _, err := b.Append(b.have, []record.Op{drop}); err != nil {
+	if _, err := b.Append(b.have, []record.Op{drop, name}); err != nil {
 		t.Fatal(err)
 	}
 	err := b.Upload(ctx)
@@ -42,13 +43,16 @@ func TestCopied(t *testing.T) {
 	if got := list[1].Ops[0].Stamps; len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("the stamps are %v, want %v", got, want)
 	}
+	if got := list[1].Ops[1].Entity; got != "machine/"+string(b.Machine()) {
+		t.Errorf("the name is that of %s", got)
+	}
 	b.reopen()
 	b.upload()
 	b.fetch(stream.Names)
 	b.has("a2")
 	reader := newMachine(t, r)
 	reader.fetch(stream.Names)
-	reader.has("1", "a2", "b2", "b3")
+	reader.has("1", "a2", "b2", "b3", "b4")
 }
 
 // TestCopiedReader: a copy that only reads sees what the other one writes.

@@ -41,7 +41,7 @@ type Fetched struct {
 	Bases    []*seal.Base     // in no order: each says what was in records that are not fetched
 	Records  []*record.Record // each after the one before it and those that it has seen
 	Next     Cursors
-	Held     []Held // of each stream the first record that must wait
+	Held     []Held // of each stream the first record that must wait, and a base without what it has seen
 	Problems []*Problem
 
 	More    bool // there may be more than MaxBytes

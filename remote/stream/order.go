@@ -8,7 +8,8 @@ import (
 	"github.com/bough-dev/bough/remote/record"
 )
 
-// A Held record was read, and has seen records that were not.
+// A Held record was read, and has seen records that were not. It may also be a base, which is
+// returned nevertheless.
 type Held struct {
 	Machine record.Machine `json:"machine"`
 	Seq     uint64         `json:"seq"`
@@ -17,7 +18,8 @@ type Held struct {
 
 // order returns the records of runs, each after those that it has seen, and the cursors after them,
 // beginning with the cursors at the begin of each run. It sets the problem of a run with a Lamport
-// that no correct machine can have, and returns the first held record of each run, by machine.
+// that no correct machine can have, and returns the base and the first record of each run that wait
+// for others, by machine.
 func order(have Cursors, runs map[record.Machine]*run) (list []*verified, next Cursors, held []Held) {
 	next = have.clone()
 	for m, r := range runs {
@@ -31,12 +33,7 @@ func order(have Cursors, runs map[record.Machine]*run) (list []*verified, next C
 			r := runs[m]
 			for read[m] < len(r.records) {
 				v := r.records[read[m]]
-				if len(missing(next, v.Seen)) > 0 {
-					break
-				}
-				if most := next.Lamport(); v.Lamport > most+1 {
-					r.refuse(read[m], &Problem{Kind: Malformed, Machine: m, Seq: v.Seq, Object: recordName(m, v.Seq),
-						Detail: fmt.Sprintf("its Lamport is %d, and the greatest that it has seen is %d", v.Lamport, most)})
+				if len(missing(next, v.Seen)) > 0 || v.Lamport > next.Lamport()+1 {
 					break
 				}
 				next[m] = v.after
@@ -47,12 +44,29 @@ func order(have Cursors, runs map[record.Machine]*run) (list []*verified, next C
 		}
 	}
 	for _, m := range machines {
-		if r := runs[m]; read[m] < len(r.records) {
-			v := r.records[read[m]]
-			held = append(held, Held{m, v.Seq, missing(next, v.Seen)})
+		r := runs[m]
+		if r.base != nil {
+			held = appendHeld(held, m, r.base.Seq, missing(next, r.base.Seen))
+		}
+		if read[m] == len(r.records) {
+			continue
+		}
+		v := r.records[read[m]]
+		needs := missing(next, v.Seen)
+		held = appendHeld(held, m, v.Seq, needs)
+		if len(needs) == 0 {
+			r.refuse(read[m], &Problem{Kind: Malformed, Machine: m, Seq: v.Seq, Object: recordName(m, v.Seq),
+				Detail: fmt.Sprintf("its Lamport is %d, and the greatest that it can have seen is %d", v.Lamport, next.Lamport())})
 		}
 	}
 	return list, next, held
+}
+
+func appendHeld(held []Held, m record.Machine, seq uint64, needs record.Vector) []Held {
+	if len(needs) == 0 {
+		return held
+	}
+	return append(held, Held{m, seq, needs})
 }
 
 // missing returns what of seen is not before the cursors.

@@ -150,11 +150,15 @@ func (w *Writer) Renew() ([]*record.Record, error) {
 	return recordsOf(w.unsent), w.tidy()
 }
 
-// restamp returns operations whose stamps of a machine's records after one are those of another
-// machine, whose first record is the one after it.
+// restamp returns operations of a machine's records after one as those of another machine, whose
+// first record is the one after it: what they say of the machine and of each other, they say of the
+// other one and of its records.
 func restamp(ops []record.Op, old record.Machine, after uint64, m record.Machine) []record.Op {
 	list := make([]record.Op, len(ops))
 	for i, op := range ops {
+		if op.Entity == "machine/"+string(old) {
+			op.Entity = "machine/" + string(m)
+		}
 		stamps := op.Stamps
 		op.Stamps = nil
 		for _, s := range stamps {

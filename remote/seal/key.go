@@ -85,12 +85,16 @@ func OpenKeyFile(name string) (*KeyFile, error) {
 // ReadKeyFile reads a key from a file, in the format of age-keygen. The error is fs.ErrNotExist if
 // there is no file.
 func ReadKeyFile(name string) (*KeyFile, error) {
-	root, err := os.OpenRoot(filepath.Dir(name))
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(target))
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	f, err := durable.OpenRegular(root, filepath.Base(name))
+	f, err := durable.OpenRegular(root, filepath.Base(target))
 	if err != nil {
 		return nil, err
 	}

@@ -108,6 +108,13 @@ func TestKeyFile(t *testing.T) {
 	if got, err := read.Open(stored, 100); err != nil || string(got) != "secret" {
 		t.Errorf("opened %q, %v", got, err)
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(name, link); err != nil {
+		t.Fatal(err)
+	}
+	if linked, err := seal.OpenKeyFile(link); err != nil || linked.Made || !linked.Shared {
+		t.Errorf("through a link: %+v, %v", linked, err)
+	}
 	if _, err := newKey(t).Open(stored, 100); !errors.Is(err, seal.ErrKey) {
 		t.Errorf("another key: %v", err)
 	}

@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"internal/tokens"},
 	{"internal/buffer"},
 	{"workspace"},
-	{"workspace/internal/checkup", "workspace/internal/eraser", "workspace/internal/reverter", "workspace/internal/searcher", "workspace/internal/follower"},
+	{"workspace/internal/checkup", "workspace/internal/eraser", "workspace/internal/reverter", "workspace/internal/searcher", "workspace/internal/follower", "workspace/internal/mirrorer"},
 	{"workspace/internal/folders"},
 	{"workspace/internal/importer"},
 	{"workspace/internal/store"},

@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -46,6 +47,15 @@ func (e *Entry) Size() int64 {
 		return e.Packed.Bytes
 	}
 	return e.file.Size
+}
+
+// Version identifies the content of the session's file, of a packed checkpoint that of its
+// recipe, by size and time. It is "" if that is unknown.
+func (e *Entry) Version() string {
+	if e.file.Size == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%x-%x", e.file.Size, e.file.ModTime)
 }
 
 // The members of an entry that come from its file: those computed from it, those

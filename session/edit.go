@@ -78,6 +78,27 @@ func (e *Edit) ReplaceMessage(i int, raw []byte) {
 	e.changed = append(e.changed, splice{e.o.span(i, i+1), raw, reverting})
 }
 
+// Remove removes messages, given by their indexes in ascending order, with the separators
+// between them. An edit that removes messages must not append any.
+func (e *Edit) Remove(list ...int) {
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n] == list[n-1]+1 {
+			n++
+		}
+		from, to := list[0], list[n-1]+1
+		list = list[n:]
+		at := e.o.span(from, to)
+		switch {
+		case from > 0:
+			at.Start = e.o.span(from-1, from).End
+		case to < e.o.Len():
+			at.End = e.o.span(to, to+1).Start
+		}
+		e.changed = append(e.changed, splice{at, nil, reverting})
+	}
+}
+
 func mustEdit(b []byte, err error) []byte {
 	if err != nil {
 		panic("session: " + err.Error())

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
@@ -30,17 +29,12 @@ type BookmarkOptions struct {
 	Move bool
 }
 
-const (
-	maxLabel   = 200  // bytes
-	maxSummary = 2000 // bytes
-)
-
 // Bookmark adds a label to the message that ref refers to, without changing the
 // session file or the head. A label is unique in the workspace. White space
 // around it is removed.
 func (w *Workspace) Bookmark(ctx context.Context, ref, label string, o BookmarkOptions) (*bookmark.Bookmark, error) {
 	label = strings.TrimSpace(label)
-	if err := cmp.Or(checkLabel(label), o.check()); err != nil {
+	if err := cmp.Or(store.CheckLabel(label), o.check()); err != nil {
 		return nil, err
 	}
 	op := operation.Operation{Verb: "bookmark", Args: store.Args{"ref": ref, "label": label}}
@@ -94,29 +88,12 @@ func withBookmark(f *bookmark.File, b *bookmark.Bookmark, o BookmarkOptions) ([]
 	return f.Replace(taken[0], *b), nil
 }
 
-func checkLabel(label string) error {
-	wrong := ""
-	switch {
-	case label == "":
-		wrong = "the label is empty"
-	case store.IsHeadName(label):
-		wrong = fmt.Sprintf("%q is reserved for the head and cannot be a label", label)
-	case len(label) > maxLabel:
-		wrong = fmt.Sprintf("the label has %d bytes; at most %d are allowed", len(label), maxLabel)
-	case strings.ContainsFunc(label, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
-		wrong = "the label must be one line of text"
-	default:
-		return store.CheckUTF8("label", label)
-	}
-	return &fault.Error{Code: fault.Usage, Message: wrong}
-}
-
 func (o BookmarkOptions) check() error {
 	switch {
 	case o.Scope != "" && !slices.Contains(bookmark.Scopes, o.Scope):
 		return lookup.Word("scope", o.Scope, bookmark.Scopes...)
-	case len(o.Summary) > maxSummary:
-		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("the summary has %d bytes; at most %d are allowed", len(o.Summary), maxSummary)}
+	case len(o.Summary) > store.MaxSummary:
+		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("the summary has %d bytes; at most %d are allowed", len(o.Summary), store.MaxSummary)}
 	}
 	return store.CheckUTF8("summary", o.Summary)
 }

@@ -14,7 +14,7 @@ import (
 
 // cancelFile returns the path of the file that requests the cancellation of an
 // exploration.
-func cancelFile(id string) string { return explorationLocks + "/" + id + "/cancel" }
+func cancelFile(id string) string { return store.ExplorationLocks + "/" + id + "/cancel" }
 
 // Cancel requests the cancellation of a running exploration. The request
 // remains until [Exploration.ClearCancel].
@@ -28,7 +28,7 @@ func (x Exploration) Cancel(ctx context.Context) (err error) {
 		return err
 	}
 	defer root.Close()
-	for _, dir := range []string{store.StateDir, explorationLocks, explorationLocks + "/" + x.id} {
+	for _, dir := range []string{store.StateDir, store.ExplorationLocks, store.ExplorationLocks + "/" + x.id} {
 		if err := durable.MakeDir(root, dir); err != nil {
 			return err
 		}

@@ -23,9 +23,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// explorationLocks has a folder for each running exploration.
-const explorationLocks = store.StateDir + "/explorations"
-
 // Write replaces the file of an exploration, whose id must be a UUID. Package
 // explore describes the content. Write is not logged and cannot be undone.
 func (x Exploration) Write(ctx context.Context, data []byte) error {
@@ -81,7 +78,7 @@ func (w *Workspace) Explorations(ctx context.Context) (ids []string, err error) 
 // is called or the process exits. If another process has it, the error has the
 // code [fault.Busy].
 func (x Exploration) Hold(ctx context.Context) (release func(), err error) {
-	release, err = hold(ctx, x.w.store, explorationLocks, x.id, "explore")
+	release, err = hold(ctx, x.w.store, store.ExplorationLocks, x.id, "explore")
 	var held *writelock.HeldError
 	if errors.As(err, &held) {
 		e := &fault.Error{

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/internal/operation"
@@ -91,36 +90,11 @@ func (w *Workspace) Remove(ctx context.Context, name string, o RemoveOptions) (*
 		if err := tx.View.MayRemove(ids, o.Force); err != nil {
 			return nil, err
 		}
-		if err := leaveAgent(tx, ids, o); err != nil {
+		if err := tx.LeaveAgent(ids, o.Force); err != nil {
 			return nil, err
 		}
 		entry := entryOf(tx.View, id)
 		tx.Op.Args["session"], tx.Op.Args["title"] = id, entry.Title
-		return &entry, removeAll(tx, ids)
+		return &entry, tx.RemoveAll(ids)
 	})
-}
-
-// removeAll stages the removal of sessions that continue each other, the last
-// first, and of a head in one of them.
-func removeAll(tx *store.Tx, ids []string) error {
-	parent := ""
-	if tx.View.Kind(ids[0]) == session.Continuation {
-		parent = tx.View.Index.Origin(ids[0])
-	}
-	for _, id := range slices.Backward(ids) {
-		if err := tx.Remove(id); err != nil {
-			return err
-		}
-	}
-	if tx.View.Index.Entry(parent) != nil {
-		if o, err := tx.View.Outline(parent); err != nil {
-			tx.View.Warn("the link from "+parent+" is not removed", err)
-		} else if err := tx.SetContinuedTo(o); err != nil {
-			return err
-		}
-	}
-	if h, ok := tx.View.Head(); ok && slices.Contains(ids, h.Session) {
-		return tx.Discard(store.HeadFile)
-	}
-	return nil
 }

@@ -23,6 +23,7 @@
 package bookmark
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -149,6 +150,22 @@ func (f *File) Labelled(label string) (list []int) {
 
 // Add returns the file with b appended.
 func (f *File) Add(b Bookmark) []byte { return f.add(rawjson.Value(b, 2)) }
+
+// Insert returns the file with b before the bookmarks that are newer, by time and then by
+// session, message and label.
+func (f *File) Insert(b Bookmark) []byte {
+	i := slices.IndexFunc(f.Bookmarks, func(o Bookmark) bool { return compare(b, o) < 0 })
+	if i < 0 {
+		return f.Add(b)
+	}
+	at := f.elements[i].Start
+	return f.splice(at, at, string(rawjson.Value(b, 2))+",\n    ")
+}
+
+// compare compares bookmarks by time, session, message and label.
+func compare(a, b Bookmark) int {
+	return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Label, b.Label))
+}
 
 func (f *File) add(element []byte) []byte {
 	if n := len(f.elements); n > 0 {

@@ -3,7 +3,8 @@
 //
 // What is mirrored: sessions of every kind with their messages, titles, bookmarks, agents without
 // their turns and queues, explorations, learnings, attachments, and which operations were made. The
-// head of the workspace is told and not taken in. Caches, tokens and the trash are neither.
+// head of the workspace is among the facts, and no change moves it. Caches, tokens and the trash
+// are neither facts nor changes.
 package mirror
 
 import (
@@ -15,6 +16,12 @@ import (
 	"github.com/bough-dev/bough/workspace/events"
 )
 
+// Known is what a caller of Facts knows already.
+type Known struct {
+	Since    events.Seq        // the last operation that it knows
+	Versions map[string]string // versions of sessions, by id
+}
+
 // Facts are what a workspace has.
 type Facts struct {
 	Sessions     []Session           // in an order in which a session follows those that it was copied from or continues
@@ -25,7 +32,8 @@ type Facts struct {
 	Attachments  []string // SHA-256, hexadecimal digits
 	Head         *Head    // nil if it is not set
 
-	// Since is what happened after the operation that was asked for, in order.
+	// Since are the operations of users after Known.Since, in order, as far as the log has them.
+	// Operations that took in changes are not among them, and neither are undos of these.
 	Since []Operation
 	Last  events.Seq // the last operation
 }
@@ -34,18 +42,24 @@ type Facts struct {
 type Session struct {
 	ID      string
 	Kind    session.Kind
-	Auto    bool            // an automatic checkpoint
-	Version string          // differs if any byte of the file may differ
-	Shell   json.RawMessage // the file with no messages, and without the title, counts and times of its last change
-	Title   string          // "" if it has none of its own
-	Newest  string          // id of the message of its line that was added last; "" if there is none
+	Auto    bool   // an automatic checkpoint
+	Version string // differs if any byte of the file may differ
+
+	// Shell is the file without messages, title, counts and the time of its last change, in a form
+	// that is equal on all machines: on one line, with the links of bough's dialect and without
+	// those that follow from other sessions. It is nil, and Title and Newest are "", if Known has
+	// the version of the session and of all sessions that continue it.
+	Shell  json.RawMessage
+	Title  string // "" if it has none of its own
+	Newest string // id of the newest leaf of its line; "" if there is none, or if the session continues another
 }
 
 // A Message is a message of a session.
 type Message struct {
 	ID     string          // in its session, unique
 	Parent session.ID      // the message that it follows, in its line; none for a root
-	Raw    json.RawMessage // as it is stored; how it names its parent does not matter
+	Raw    json.RawMessage // as it is stored, possibly with the tokens of numbers that Python writes
+	Header bool            // it is in the header of a continuation, which is not in the tree; it has no parent
 }
 
 // An Agent is an agent without turns and queue.
@@ -76,6 +90,7 @@ type Operation struct {
 	Verb     string
 	Removed  []string        // sessions that were removed on purpose
 	Undone   []Undone        // messages whose append was undone
+	Redone   []Undone        // messages whose undo was redone
 	Returned []string        // sessions that came back: by undo, or out of the trash
 	Line     json.RawMessage // for people: verb, arguments, sessions
 }
@@ -86,15 +101,15 @@ type Undone struct {
 	Message string `json:"message_id"`
 }
 
-// Changes are what a workspace takes in, as one operation. What it has already is left as it is.
+// Changes are what a workspace takes in. What it has already is left as it is.
 type Changes struct {
 	Remote string // the name of the remote, for the log
 
-	New      []NewSession
-	Messages []NewMessages
-	Undone   []Undone // removed unless a message follows them or something refers to them
-	Removed  []string // moved to the trash
-	Titles   map[string]string
+	New      []NewSession      // those that the workspace has already count as Messages
+	Messages []NewMessages     // added in their order to the file of their session
+	Undone   []Undone          // removed unless a message follows them or something refers to them
+	Removed  []Removal         // moved to the trash
+	Titles   map[string]string // by session; "" removes the title
 
 	AddBookmarks  []bookmark.Bookmark
 	DropBookmarks []bookmark.Bookmark // by label and message
@@ -111,6 +126,12 @@ type NewSession struct {
 	Messages []Message
 }
 
+// A Removal names a session to remove. It stays if its version is another one.
+type Removal struct {
+	Session string
+	Version string
+}
+
 // NewMessages are messages for a session that the workspace has.
 type NewMessages struct {
 	Session  string
@@ -125,13 +146,13 @@ type Content struct {
 
 // Applied says what became of Changes.
 type Applied struct {
-	Operation events.Seq // 0 if nothing changed
+	Operation events.Seq // the first of the group of operations, 0 if there is none
 	Sessions  []string   // that changed or are new
 	Left      []Left
 }
 
 // Left is something that was not taken in.
 type Left struct {
-	What string `json:"what"` // an id
+	What string `json:"what"` // an id, a label, or SESSION@MESSAGE
 	Why  string `json:"why"`
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/lookup"
@@ -98,4 +100,28 @@ func (v *View) placeLabelled(label string, partial bool) (*Place, error) {
 		}
 	}
 	return v.PlaceAt(b.Session, b.Message, partial)
+}
+
+// Limits of a bookmark in bytes.
+const (
+	maxLabel   = 200
+	MaxSummary = 2000
+)
+
+// CheckLabel returns an error if a label cannot be given to a bookmark.
+func CheckLabel(label string) error {
+	wrong := ""
+	switch {
+	case label == "":
+		wrong = "the label is empty"
+	case IsHeadName(label):
+		wrong = fmt.Sprintf("%q is reserved for the head and cannot be a label", label)
+	case len(label) > maxLabel:
+		wrong = fmt.Sprintf("the label has %d bytes; at most %d are allowed", len(label), maxLabel)
+	case strings.ContainsFunc(label, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
+		wrong = "the label must be one line of text"
+	default:
+		return CheckUTF8("label", label)
+	}
+	return &fault.Error{Code: fault.Usage, Message: wrong}
 }

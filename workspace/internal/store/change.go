@@ -68,6 +68,22 @@ func (tx *Tx) Create(d *session.Document) error {
 	return nil
 }
 
+// CreateFile stages a new session file with the bytes of s, and adds it to the index.
+func (tx *Tx) CreateFile(s *session.Session) error {
+	if err := durable.MakeDir(tx.View.Root, session.Dir); err != nil {
+		return err
+	}
+	info, err := tx.Batch.Create(session.FileName(s.ID), durable.Bytes(s.Bytes()))
+	if err != nil {
+		return err
+	}
+	o := *s.Outline
+	o.Stat = sessions.StatOf(s.ID, info)
+	tx.Changes(o.ID, operation.Change{File: session.FileName(o.ID), Is: StateOf(&o)})
+	tx.RecordWrite(&o)
+	return nil
+}
+
 // Replace stages a change of a session file and updates the index.
 func (tx *Tx) Replace(edit *session.Edit) error { return tx.Edit(edit, false) }
 

@@ -13,6 +13,9 @@ import (
 // ExplorationsDir has a file for each exploration.
 const ExplorationsDir = "explorations"
 
+// ExplorationLocks has a folder for each running exploration.
+const ExplorationLocks = StateDir + "/explorations"
+
 // ExplorationSettings has the settings of explorations only.
 const ExplorationSettings = ExplorationsDir + "/config.json"
 

@@ -85,3 +85,28 @@ func (v *View) PenguinBelow(id string) []string {
 	}
 	return ids
 }
+
+// RemoveAll stages the removal of sessions that continue each other, the last
+// first, and of a head in one of them.
+func (tx *Tx) RemoveAll(ids []string) error {
+	parent := ""
+	if tx.View.Kind(ids[0]) == session.Continuation {
+		parent = tx.View.Index.Origin(ids[0])
+	}
+	for _, id := range slices.Backward(ids) {
+		if err := tx.Remove(id); err != nil {
+			return err
+		}
+	}
+	if tx.View.Index.Entry(parent) != nil {
+		if o, err := tx.View.Outline(parent); err != nil {
+			tx.View.Warn("the link from "+parent+" is not removed", err)
+		} else if err := tx.SetContinuedTo(o); err != nil {
+			return err
+		}
+	}
+	if h, ok := tx.View.Head(); ok && slices.Contains(ids, h.Session) {
+		return tx.Discard(HeadFile)
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package mirrorer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/bough-dev/bough/index"
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// Facts returns what the workspace has. It takes no lock. A session that cannot be read is
+// omitted with a note.
+func Facts(ctx context.Context, w *store.Store, known mirror.Known) (*mirror.Facts, error) {
+	return store.Read(ctx, w, func(v *store.View) (*mirror.Facts, error) {
+		f := &mirror.Facts{}
+		if err := v.Whole(); err != nil {
+			return nil, err
+		}
+		v.NoteUnusable()
+		var err error
+		if f.Sessions, err = sessionsOf(v, known.Versions); err != nil {
+			return nil, err
+		}
+		f.Bookmarks = v.BookmarksIfAny().Bookmarks
+		if h, ok := v.Head(); ok {
+			f.Head = &mirror.Head{Session: h.Session, Message: string(h.Message)}
+		}
+		if f.Agents, err = agentsOf(v); err != nil {
+			return nil, err
+		}
+		if f.Explorations, err = explorationsOf(v); err != nil {
+			return nil, err
+		}
+		if f.Learnings, err = learningsOf(v); err != nil {
+			return nil, err
+		}
+		if f.Attachments, err = attachmentsOf(v); err != nil {
+			return nil, err
+		}
+		f.Since, f.Last, err = operationsSince(v, known.Since)
+		return f, err
+	})
+}
+
+// sessionsOf returns the sessions, each after its origin.
+func sessionsOf(v *store.View, versions map[string]string) ([]mirror.Session, error) {
+	var list []mirror.Session
+	for _, e := range originsFirst(v.Index) {
+		if err := v.Ctx.Err(); err != nil {
+			return nil, err
+		}
+		s := mirror.Session{ID: e.ID, Kind: e.Kind(), Version: e.Version()}
+		s.Auto = s.Kind == session.Checkpoint && e.Auto
+		if !isKnown(v.Index, e, versions) {
+			if err := describe(v, &s); err != nil {
+				if err := v.Ctx.Err(); err != nil {
+					return nil, err
+				}
+				if store.IsChanged(err) || errors.Is(err, store.ErrGone) {
+					return nil, err
+				}
+				v.Store.Opts.Note(err.Error())
+				continue
+			}
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// originsFirst returns the entries of the usable sessions: a session follows its origin, and
+// otherwise an older one comes first.
+func originsFirst(x *index.Index) (list []*index.Entry) {
+	done := map[string]bool{}
+	for _, e := range x.Entries() {
+		var path []*index.Entry
+		for ; e != nil && !done[e.ID]; e = x.Entry(x.Origin(e.ID)) {
+			done[e.ID] = true
+			path = append(path, e)
+		}
+		slices.Reverse(path)
+		list = append(list, path...)
+	}
+	return slices.DeleteFunc(list, func(e *index.Entry) bool { return e.Err != nil })
+}
+
+// isKnown reports whether versions has those of a session and of all that continue it.
+func isKnown(x *index.Index, e *index.Entry, versions map[string]string) bool {
+	version := e.Version()
+	if version == "" || versions[e.ID] != version {
+		return false
+	}
+	if e.Kind() == session.Continuation || e.Kind() == session.Checkpoint {
+		return true
+	}
+	ids, err := x.Line(e.ID)
+	return err == nil && !slices.ContainsFunc(ids, func(id string) bool {
+		part := x.Entry(id)
+		return part == nil || versions[id] != part.Version()
+	})
+}
+
+// describe sets the fields of a session that need its file.
+func describe(v *store.View, s *mirror.Session) error {
+	o, err := v.Outline(s.ID)
+	if err != nil {
+		return err
+	}
+	file, err := v.Folder.Open(o)
+	if err != nil {
+		return err
+	}
+	s.Title, s.Shell = o.Meta.Title, shellOf(file)
+	if s.Kind == session.Continuation {
+		return nil
+	}
+	if l, err := v.Line(s.ID, true); err == nil && l.Broken == nil {
+		if n := l.Newest(0); n >= 0 {
+			s.Newest = l.ID(n)
+		}
+	}
+	return nil
+}
+
+func agentsOf(v *store.View) (list []mirror.Agent, err error) {
+	err = v.EachAgent(func(name string, a *agents.Agent, err error) error {
+		if err != nil {
+			v.Store.Opts.Note(err.Error())
+			return nil
+		}
+		list = append(list, agentOf(a))
+		return nil
+	})
+	return list, err
+}
+
+// keptHere are the members of an agent's file that only its own machine has.
+var keptHere = []string{"name", "tree_ids", "trees", "head", "queue", "turn"}
+
+// agentOf returns an agent without what only its machine has.
+func agentOf(a *agents.Agent) mirror.Agent {
+	m := mirror.Agent{Name: a.Name, Head: &mirror.Head{Session: a.Head.Tree, Message: a.Head.Node}}
+	members, _ := rawjson.Members(a.File, rawjson.Root(a.File)) // it was decoded
+	var pairs []rawjson.Pair
+	for _, member := range members {
+		value := member.Value.Of(a.File)
+		if member.Key == "trees" {
+			for _, tree := range rawjson.Elements(a.File, member.Value) {
+				m.Trees = append(m.Trees, rawjson.Dense(tree.Of(a.File)))
+			}
+		}
+		if !slices.Contains(keptHere, member.Key) {
+			pairs = append(pairs, rawjson.Pair{Key: member.Key, Value: rawjson.Dense(value)})
+		}
+	}
+	m.Settings = rawjson.AppendLine(nil, pairs)
+	return m
+}
+
+func explorationsOf(v *store.View) (list []mirror.File, err error) {
+	ids, err := v.Store.Explorations(v.Ctx)
+	for _, id := range ids {
+		data, err := store.ReadRegular(v.Root, explorationFile(id))
+		if err != nil {
+			return nil, err
+		}
+		if data != nil && rawjson.Check(data) == nil {
+			list = append(list, mirror.File{ID: id, Data: data})
+		}
+	}
+	return list, err
+}
+
+func explorationFile(id string) string { return store.ExplorationsDir + "/" + id + ".json" }
+
+// learningsOf returns the complete lines of the file of learnings.
+func learningsOf(v *store.View) (list []json.RawMessage, err error) {
+	data, err := store.ReadRegular(v.Root, store.LearningsPath)
+	for line := range bytes.Lines(data) {
+		text, whole := bytes.CutSuffix(line, []byte("\n"))
+		if whole && rawjson.Check(text) == nil {
+			list = append(list, text)
+		}
+	}
+	return list, err
+}
+
+func attachmentsOf(v *store.View) (list []string, err error) {
+	entries, err := durable.ReadDir(v.Root, lines.FilesDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if lines.ValidSum(e.Name()) {
+			list = append(list, e.Name())
+		}
+	}
+	return list, err
+}

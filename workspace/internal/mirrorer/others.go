@@ -1,0 +1,104 @@
+package mirrorer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// takeAttachment stores an attachment, before anything refers to it.
+func takeAttachment(tx *store.Tx, c mirror.Content) ([]mirror.Left, error) {
+	if tx.Batch.Len() > 0 {
+		return nil, errLater
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.Data)), nil }
+	err := tx.KeepFile(lines.File{SHA256: c.SHA256, Open: open})
+	if err != nil && errors.Is(err, fs.ErrPermission) {
+		return nil, err
+	}
+	if err != nil {
+		return leaveFor(tx, c.SHA256, err)
+	}
+	return nil, nil
+}
+
+// takeExplorations writes the files of explorations that differ. That is not logged.
+func (a *applying) takeExplorations(ctx context.Context, w *store.Store) error {
+	for _, f := range a.changes.Explorations {
+		left, err := store.Update(ctx, w, operation.Operation{Verb: Verb}, func(tx *store.Tx) ([]mirror.Left, error) {
+			return takeExploration(tx, f)
+		})
+		if err != nil {
+			return err
+		}
+		a.done.Left = append(a.done.Left, left...)
+	}
+	return nil
+}
+
+func takeExploration(tx *store.Tx, f mirror.File) ([]mirror.Left, error) {
+	switch {
+	case !sessionid.IsUUID(f.ID):
+		return leave(f.ID, "invalid exploration id")
+	case rawjson.Check(f.Data) != nil:
+		return leave(f.ID, "its file is malformed")
+	case writelock.Held(tx.View.Root, store.ExplorationLocks+"/"+f.ID):
+		return leave(f.ID, "busy")
+	}
+	was, err := store.ReadRegular(tx.View.Root, explorationFile(f.ID))
+	if err != nil || bytes.Equal(was, f.Data) {
+		return nil, err
+	}
+	if err := durable.MakeDir(tx.View.Root, store.ExplorationsDir); err != nil {
+		return nil, err
+	}
+	_, err = tx.Batch.Replace(explorationFile(f.ID), durable.Bytes(f.Data))
+	return nil, err
+}
+
+// takeLearnings appends the learnings that the workspace lacks. That is not logged.
+func (a *applying) takeLearnings(ctx context.Context, w *store.Store) error {
+	if len(a.changes.Learnings) == 0 {
+		return nil
+	}
+	return w.WithLock(ctx, Verb, func(root *os.Root) error {
+		data, err := store.ReadRegular(root, store.LearningsPath)
+		if err != nil {
+			return err
+		}
+		have := map[string]bool{}
+		for line := range bytes.Lines(data) {
+			have[string(bytes.TrimRight(line, "\n"))] = true
+		}
+		var added []byte
+		if n := len(data); n > 0 && data[n-1] != '\n' {
+			added = []byte("\n") // after an incomplete line
+		}
+		for _, l := range a.changes.Learnings {
+			if rawjson.Check(l) != nil || bytes.ContainsAny(l, "\r\n") {
+				a.done.Left = append(a.done.Left, mirror.Left{What: "learning", Why: "it is not one line of JSON"})
+			} else if !have[string(l)] {
+				have[string(l)] = true
+				added = slices.Concat(added, l, []byte("\n"))
+			}
+		}
+		if len(bytes.TrimSpace(added)) == 0 {
+			return nil
+		}
+		_, err = durable.Append(root, store.LearningsPath, added)
+		return err
+	})
+}

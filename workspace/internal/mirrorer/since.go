@@ -1,0 +1,161 @@
+package mirrorer
+
+import (
+	"slices"
+
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/tidwall/gjson"
+)
+
+// Verb is the verb of the operations that take in changes.
+const Verb = "pull"
+
+// operationsSince returns the operations of users after since, oldest first, and the number of the
+// last line of the log.
+func operationsSince(v *store.View, since operation.Seq) (list []mirror.Operation, last operation.Seq, err error) {
+	log, err := operation.Open(v.Root)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer log.Close()
+	var ops []*operation.Operation
+	var failed error
+	for o := range v.Operations(log, &failed) {
+		last = max(last, o.Seq)
+		if o.Seq <= since {
+			break
+		}
+		if o.Auto || o.Verb == operation.External || o.Verb == Verb || o.Undoes != 0 && o.Args["verb"] == Verb {
+			continue
+		}
+		ops = append(ops, o)
+	}
+	if failed != nil {
+		return nil, 0, failed
+	}
+	undone := undoneBy(v, log, ops, &failed)
+	for _, o := range slices.Backward(ops) {
+		list = append(list, told(v, o, undone[o.Undoes]))
+	}
+	return list, last, failed
+}
+
+// undoneBy returns the undos among the operations that a redo in ops repeats, by number.
+func undoneBy(v *store.View, log *operation.Log, ops []*operation.Operation, failed *error) map[operation.Seq]*operation.Operation {
+	var redone []operation.Seq
+	for _, o := range ops {
+		if o.Verb == operation.Redo {
+			redone = append(redone, o.Undoes)
+		}
+	}
+	if len(redone) == 0 {
+		return nil
+	}
+	return operation.Find(v.Operations(log, failed), redone)
+}
+
+// told returns what an operation did. redone is the undo that it repeats, nil if it is not a redo.
+func told(v *store.View, o, redone *operation.Operation) mirror.Operation {
+	is := store.OperationOf(o, false)
+	m := mirror.Operation{Seq: o.Seq, Time: is.Time, Verb: o.Verb, Line: rawjson.Compact(is)}
+	for _, c := range o.Changes {
+		id := store.SessionOf(c.File)
+		switch {
+		case id == "" || c.Link:
+		case c.Is == nil:
+			if !v.Has(id) && !slices.Contains(m.Removed, id) { // otherwise it was packed, unpacked or restored
+				m.Removed = append(m.Removed, id)
+			}
+		case c.Was == nil && c.Moved != "":
+			if v.Has(id) && !slices.Contains(m.Returned, id) {
+				m.Returned = append(m.Returned, id)
+			}
+		case o.Verb == operation.Undo:
+			m.Undone = append(m.Undone, messagesOf(v, id, c, false)...)
+		}
+	}
+	if redone != nil {
+		for _, c := range redone.Changes {
+			if id := store.SessionOf(c.File); id != "" && !c.Link {
+				m.Redone = append(m.Redone, messagesOf(v, id, c, true)...)
+			}
+		}
+	}
+	list, _ := store.Argument[[]store.Replacement](o, "replaced")
+	for _, r := range list {
+		if v.Has(r.Session) && !hasMessage(v, r.Session, r.Message) {
+			m.Undone = append(m.Undone, mirror.Undone{Session: r.Session, Message: r.Message})
+		}
+	}
+	return m
+}
+
+// messagesOf returns the messages that a change of a session removed, as far as the session has
+// them now, or lacks them.
+func messagesOf(v *store.View, id string, c operation.Change, has bool) (list []mirror.Undone) {
+	if !v.Has(id) {
+		return nil
+	}
+	for _, splice := range c.Splices {
+		for _, message := range idsIn(splice.Old) {
+			if hasMessage(v, id, message) == has {
+				list = append(list, mirror.Undone{Session: id, Message: message})
+			}
+		}
+	}
+	return list
+}
+
+// idsIn returns the ids of the messages in text, a part of an array of messages.
+func idsIn(text string) (ids []string) {
+	for start, end := range objectsIn(text) {
+		if raw := text[start:end]; gjson.Valid(raw) || rawjson.Check([]byte(raw)) == nil {
+			if id := gjson.Get(raw, "id"); id.Type == gjson.String && gjson.Get(raw, "role").Exists() {
+				ids = append(ids, id.String())
+			}
+		}
+	}
+	return ids
+}
+
+// objectsIn returns the offsets of the objects that follow each other in text, after commas and
+// white space.
+func objectsIn(text string) func(yield func(start, end int) bool) {
+	return func(yield func(start, end int) bool) {
+		for at := 0; at < len(text); {
+			switch text[at] {
+			case ',', ' ', '\n', '\t', '\r':
+				at++
+				continue
+			case '{':
+			default:
+				return
+			}
+			end, ok := rawjson.First([]byte(text[at:]))
+			if !ok || !yield(at, at+end) {
+				return
+			}
+			at += end
+		}
+	}
+}
+
+// hasMessage reports whether the file of a session has a message.
+func hasMessage(v *store.View, id, message string) bool {
+	o, err := v.Outline(id)
+	return err == nil && indexOf(o, message) >= 0
+}
+
+// indexOf returns the index of a message in a file, -1 if it does not have it.
+func indexOf(o *session.Outline, message string) int {
+	for i := range o.Len() {
+		if !o.Brief() && o.MessageID(i) == message {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,46 @@
+package workspace
+
+import (
+	"context"
+
+	"github.com/bough-dev/bough/workspace/internal/mirrorer"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// A Mirror exchanges the contents of a workspace with other workspaces. Package mirror describes
+// the values.
+type Mirror struct{ w *Workspace }
+
+// Mirror returns the mirror of the workspace.
+func (w *Workspace) Mirror() Mirror { return Mirror{w} }
+
+// Facts returns what the workspace has. It takes no lock. Sessions of which known has the version
+// are not read. A session that cannot be read is omitted with a note: what is missing in the
+// facts was removed only if [mirror.Facts.Since] says so.
+func (m Mirror) Facts(ctx context.Context, known mirror.Known) (*mirror.Facts, error) {
+	return mirrorer.Facts(ctx, m.w.store, known)
+}
+
+// Messages returns the messages in the file of a session, whose id is given, with the header of a
+// continuation, in the order of the file. Of a packed checkpoint they are those of its plain file.
+func (m Mirror) Messages(ctx context.Context, session string) ([]mirror.Message, error) {
+	return mirrorer.Messages(ctx, m.w.store, session)
+}
+
+// Attachment returns the content of the attachment with a SHA-256.
+func (m Mirror) Attachment(ctx context.Context, sha256 string) ([]byte, error) {
+	return mirrorer.Attachment(ctx, m.w.store, sha256)
+}
+
+// Apply takes in changes. Added messages are in the same file as where they come from, also if it
+// is full; the head of the workspace stays at its message, or follows the conversation if it was
+// at its end. What is invalid, what contradicts the workspace, and an agent that is running a
+// turn are left out, and the result says why; a session is never created without all of its
+// messages. Packed checkpoints become plain files.
+//
+// The operations form one group, which [Workspace.Undo] reverts; explorations, learnings and
+// attachments stay. If Apply returns an error, some of the operations may have been made; calling
+// it again makes the others. Without any difference it does nothing.
+func (m Mirror) Apply(ctx context.Context, c mirror.Changes) (*mirror.Applied, error) {
+	return mirrorer.Apply(ctx, m.w.store, c)
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/mirror"
@@ -112,10 +113,10 @@ func agentFile(g mirror.Agent, was *agents.Agent) ([]byte, error) {
 		trees = append(append(trees, "\n    "...), rawjson.Layout(tree, 2)...)
 		ids = append(ids, gjson.GetBytes(tree, "id").String())
 	}
-	head := map[string]any{"tree_id": g.Head.Session, "node_id": nil}
-	if g.Head.Message != "" {
-		head["node_id"] = g.Head.Message
-	}
+	head := struct {
+		Tree session.ID `json:"tree_id"`
+		Node session.ID `json:"node_id"`
+	}{session.ID(g.Head.Session), session.ID(g.Head.Message)}
 	queue, turn := []byte("[]"), rawjson.Value(map[string]string{"state": "idle"}, 1)
 	if was != nil {
 		for key, value := range map[string]*[]byte{"queue": &queue, "turn": &turn} {
@@ -125,18 +126,23 @@ func agentFile(g mirror.Agent, was *agents.Agent) ([]byte, error) {
 		}
 	}
 	own := []rawjson.Pair{
-		{Key: "name", Value: rawjson.Compact(g.Name)},
 		{Key: "tree_ids", Value: rawjson.Value(store.List(ids), 1)},
 		{Key: "trees", Value: slices.Concat([]byte("["), trees, []byte("\n  ]"))},
 		{Key: "head", Value: rawjson.Value(head, 1)},
 		{Key: "queue", Value: queue},
 		{Key: "turn", Value: turn},
 	}
-	var pairs []rawjson.Pair
+	var pairs []rawjson.Pair // in the order of a new file
 	for _, p := range rawjson.Pairs(g.Settings, root) {
-		if !slices.Contains(keptHere, p.Key) {
-			p.Value = rawjson.Layout(p.Value, 1)
-			pairs = append(pairs, p)
+		if slices.Contains(keptHere, p.Key) {
+			continue
+		}
+		if p.Key == "steer_policy" {
+			pairs, own = append(pairs, own...), nil
+		}
+		p.Value = rawjson.Layout(p.Value, 1)
+		if pairs = append(pairs, p); p.Key == "id" {
+			pairs = append(pairs, rawjson.Pair{Key: "name", Value: rawjson.Compact(g.Name)})
 		}
 	}
 	return append(rawjson.AppendObject(nil, append(pairs, own...), 0), '\n'), nil

@@ -20,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/bough-dev/bough/workspace/trash"
 )
 
@@ -92,6 +93,7 @@ var needless = table{
 	{"doctor --fix", "with swap conversations/.SESSION.json.bough-tmp conversations/SESSION.json before syncdir deep/chat", "the former file has the temporary name until later"},
 	{"doctor --fix", "with swap conversations/.SESSION.json.bough-tmp conversations/SESSION.json before syncdir .bough/trash/STAMP", "the former file has the temporary name until later"},
 	{"doctor --fix", "with swap conversations/.SESSION.json.bough-tmp conversations/SESSION.json before syncdir conversations", "the former file has the temporary name until later"},
+	{"pull of a message beside the head", "with rename .head.json.bough-tmp head.json before syncdir conversations", "without the message the conversation ends at the head"},
 	{"store with an attachment", "with rename .bough/.incoming.bough-tmp .bough/incoming before sync .bough/.incoming.bough-tmp", "no program reads it before it has its name in files, and it is synced by then"},
 	{"store with an attachment", "without syncdir .bough", "an attachment that has no name in files is swept away"},
 	{"store with an attachment", "with rename .bough/incoming files/92b2fa58028958317e408bd84ecfa70f5ee35b121991dbc232c49d166353708b before syncdir .bough", "an attachment that has no name in files is swept away"},
@@ -310,6 +312,55 @@ var scenarios = []scenario{
 			s.t.Fatal(err)
 		}
 		return redo
+	}},
+	{name: "pull", limit: 3, apart: true, setup: func(s *space) verb {
+		return pulled(s, func(other *machine, said []string) {
+			other.append(workspace.Append{Session: "Bread", Parent: said[0], Text: "d"})
+			other.new("Rice")
+			other.say("f")
+			other.new("Oats")
+		})
+	}},
+	{name: "undo of pull", limit: 3, apart: true, setup: func(s *space) verb {
+		take := pulled(s, func(other *machine, said []string) {
+			other.append(workspace.Append{Session: "Bread", Parent: said[0], Text: "d"})
+			other.new("Rice")
+		})
+		if err := take(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return undo
+	}},
+	{name: "pull of a continuation", limit: 2, setup: func(s *space) verb {
+		return pulled(s, func(other *machine, said []string) {
+			other.append(workspace.Append{Session: "Bread", Text: "d"})
+		})
+	}},
+	{name: "pull of a message beside the head", limit: 3, setup: func(s *space) verb {
+		return pulled(s, func(other *machine, said []string) {
+			other.append(workspace.Append{Session: "Soup", Text: "d"})
+			s.say("e")
+		})
+	}},
+	{name: "pull of a bookmark", setup: func(s *space) verb {
+		return pulled(s, func(other *machine, said []string) {
+			if _, err := other.Bookmark(context.Background(), said[1], "here", workspace.BookmarkOptions{}); err != nil {
+				s.t.Fatal(err)
+			}
+		})
+	}},
+	{name: "pull of a removal", setup: func(s *space) verb {
+		return pulled(s, func(other *machine, said []string) {
+			if _, err := other.Remove(context.Background(), "Soup", workspace.RemoveOptions{}); err != nil {
+				s.t.Fatal(err)
+			}
+		})
+	}},
+	{name: "pull of an undo", setup: func(s *space) verb {
+		bread := s.new("Bread")
+		said := s.say("a", "b")
+		s.new("Soup")
+		return pull(mirror.Changes{Undone: []mirror.Undone{{Session: bread, Message: said[1]}}})
 	}},
 	{name: "rename", setup: func(s *space) verb {
 		id := s.new("Bread")
@@ -692,6 +743,30 @@ func several(s *space) verb {
 		_, err := s.WriteGroup(context.Background(), 0,
 			workspace.Part{Title: "One"}, workspace.Part{Session: short, Text: "d"}, workspace.Part{Title: "Two"},
 			workspace.Part{Session: full, Text: "d"}, workspace.Part{Title: "Three"})
+		return err
+	}
+}
+
+// pulled returns the verb that takes in what another machine does.
+func pulled(s *space, does func(other *machine, said []string)) verb {
+	s.new("Bread")
+	said := s.say("a", "b")
+	s.new("Soup")
+	s.say("c")
+	here, other := &machine{space: s}, machines(s.t, s.limit, 1)[0]
+	exchange(here, other)
+	does(other, said)
+	c := other.changes(other.facts(other.known()), here.facts(mirror.Known{}), here.base)
+	return pull(c)
+}
+
+func pull(c mirror.Changes) verb {
+	c.Remote = "home"
+	return func(s *space) error {
+		done, err := s.Mirror().Apply(context.Background(), c)
+		if err == nil && len(done.Left) > 0 {
+			err = fmt.Errorf("left out: %+v", done.Left)
+		}
 		return err
 	}
 }

@@ -28,12 +28,13 @@ import (
 type space struct {
 	*workspace.Workspace
 	t     testing.TB
+	limit int
 	notes []string
 }
 
 func openSpace(t testing.TB, dir string, limit int) *space {
 	t.Helper()
-	s := &space{t: t}
+	s := &space{t: t, limit: limit}
 	var mu sync.Mutex
 	now := time.Date(2026, 5, 25, 15, 32, 0, 0, time.UTC)
 	w, err := workspace.Open(t.Context(), dir, &workspace.Options{

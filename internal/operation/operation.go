@@ -39,6 +39,9 @@ const Path = ".bough/operations.jsonl"
 // External is the verb of a change by another program. It cannot be undone.
 const External = "external"
 
+// Pull is the verb of a change that was made in another workspace.
+const Pull = "pull"
+
 // The verbs of operations that undo others.
 const (
 	Undo = "undo"

@@ -47,13 +47,15 @@ func (a *applying) steps() (list []step) {
 	for _, f := range c.Attachments {
 		list = append(list, func(tx *store.Tx) ([]mirror.Left, error) { return takeAttachment(tx, f) })
 	}
-	for _, n := range byDepth(c.New) {
-		list = append(list, func(tx *store.Tx) ([]mirror.Left, error) { return a.takeSession(tx, n) })
-	}
 	titled := map[string]bool{}
-	for _, n := range c.Messages {
-		titled[n.Session] = true
-		list = append(list, func(tx *store.Tx) ([]mirror.Left, error) { return a.grow(tx, n) })
+	for _, n := range parentsFirst(c) {
+		titled[n.ID] = true
+		list = append(list, func(tx *store.Tx) ([]mirror.Left, error) {
+			if n.Shell == nil {
+				return a.grow(tx, mirror.NewMessages{Session: n.ID, Messages: n.Messages})
+			}
+			return a.takeSession(tx, n)
+		})
 	}
 	for _, id := range sorted(c.Titles) {
 		if !titled[id] {
@@ -89,9 +91,9 @@ func (a *applying) commit(ctx context.Context, w *store.Store, steps []step) err
 	var group operation.Seq
 	for len(steps) > 0 {
 		rest := steps
-		made, err := store.CreateGroup(ctx, w, Verb, group, func(tx *store.Tx) (f flushed, err error) {
+		made, err := store.CreateGroup(ctx, w, operation.Pull, group, func(tx *store.Tx) (f flushed, err error) {
 			for f.steps < len(rest) && !tx.Full() {
-				tx.Begin(operation.Operation{Verb: Verb, Args: store.Args{"remote": a.changes.Remote}})
+				tx.Begin(operation.Operation{Verb: operation.Pull, Args: store.Args{"remote": a.changes.Remote}})
 				left, err := rest[f.steps](tx)
 				if errors.Is(err, errLater) && f.steps > 0 {
 					return f, nil

@@ -12,27 +12,45 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// byDepth returns new sessions so that each follows those of its origins that are new too, with as
-// many as possible at the same depth together.
-func byDepth(list []mirror.NewSession) []mirror.NewSession {
-	at := make(map[string]int, len(list))
-	for i, n := range list {
-		at[n.ID] = i
+// parentsFirst returns the sessions that get messages, those without a shell being there already.
+// A session follows those with its origin and with the parents of its messages, as far as they are
+// not a cycle, so that what is taken in is complete if a crash ends it early.
+func parentsFirst(c *mirror.Changes) []mirror.NewSession {
+	list := slices.Clone(c.New)
+	for _, n := range c.Messages {
+		list = append(list, mirror.NewSession{Session: mirror.Session{ID: n.Session}, Messages: n.Messages})
 	}
-	depths := make([]int, len(list))
-	for i := range list {
-		for n, known := i, true; known && depths[i] <= len(list); n, known = at[originIn(list[n].Shell)] {
-			depths[i]++ // more than len(list) in a cycle
+	sessions, holders := map[string]int{}, map[string]int{}
+	for i, n := range list {
+		if n.Shell != nil {
+			sessions[n.ID] = i
+		}
+		for _, m := range n.Messages {
+			if !m.Header {
+				holders[m.ID] = i
+			}
 		}
 	}
-	order := make([]int, len(list))
-	for i := range order {
-		order[i] = i
+	sorted := make([]mirror.NewSession, 0, len(list))
+	done := make([]bool, len(list))
+	var visit func(i int)
+	visit = func(i int) {
+		if done[i] {
+			return
+		}
+		done[i] = true
+		if origin, ok := sessions[originIn(list[i].Shell)]; ok {
+			visit(origin)
+		}
+		for _, m := range list[i].Messages {
+			if holder, ok := holders[string(m.Parent)]; ok && m.Parent != "" {
+				visit(holder)
+			}
+		}
+		sorted = append(sorted, list[i])
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(depths[a], depths[b]) })
-	sorted := make([]mirror.NewSession, len(list))
-	for i, n := range order {
-		sorted[i] = list[n]
+	for i := range list {
+		visit(i)
 	}
 	return sorted
 }
@@ -101,7 +119,7 @@ func (a *applying) takeSession(tx *store.Tx, n mirror.NewSession) ([]mirror.Left
 	if staged(tx, line...) {
 		return nil, errLater
 	}
-	return nil, create(tx, made)
+	return nil, create(tx, made, line)
 }
 
 // first returns the index of the first message that is not in a header, -1 if there is none.
@@ -226,7 +244,11 @@ func parentOf(t *session.Tree, n int) string {
 }
 
 // create stages a new session file, and the link to it in the file that it continues.
-func create(tx *store.Tx, s *session.Session) error {
+func create(tx *store.Tx, s *session.Session, line []string) error {
+	tx.Op.Args[store.ArgLine] = s.ID
+	if len(line) > 0 {
+		tx.Op.Args[store.ArgLine] = line[0]
+	}
 	if err := tx.CreateFile(s); err != nil {
 		return err
 	}

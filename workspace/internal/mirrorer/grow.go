@@ -80,7 +80,9 @@ func (a *applying) grow(tx *store.Tx, n mirror.NewMessages) ([]mirror.Left, erro
 		return nil, err
 	}
 	g.log(after)
-	if moves {
+	if !moves {
+		tx.Op.Args[store.ArgLine] = g.line.Parts[0].ID
+	} else {
 		_, err = tx.MoveHead(head.Session, string(head.Message), after.ID(after.Newest(0)))
 	}
 	return g.left, err

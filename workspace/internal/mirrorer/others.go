@@ -38,7 +38,7 @@ func takeAttachment(tx *store.Tx, c mirror.Content) ([]mirror.Left, error) {
 // takeExplorations writes the files of explorations that differ. That is not logged.
 func (a *applying) takeExplorations(ctx context.Context, w *store.Store) error {
 	for _, f := range a.changes.Explorations {
-		left, err := store.Update(ctx, w, operation.Operation{Verb: Verb}, func(tx *store.Tx) ([]mirror.Left, error) {
+		left, err := store.Update(ctx, w, operation.Operation{Verb: operation.Pull}, func(tx *store.Tx) ([]mirror.Left, error) {
 			return takeExploration(tx, f)
 		})
 		if err != nil {
@@ -74,7 +74,7 @@ func (a *applying) takeLearnings(ctx context.Context, w *store.Store) error {
 	if len(a.changes.Learnings) == 0 {
 		return nil
 	}
-	return w.WithLock(ctx, Verb, func(root *os.Root) error {
+	return w.WithLock(ctx, operation.Pull, func(root *os.Root) error {
 		data, err := store.ReadRegular(root, store.LearningsPath)
 		if err != nil {
 			return err

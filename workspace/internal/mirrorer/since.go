@@ -11,9 +11,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Verb is the verb of the operations that take in changes.
-const Verb = "pull"
-
 // operationsSince returns the operations of users after since, oldest first, and the number of the
 // last line of the log.
 func operationsSince(v *store.View, since operation.Seq) (list []mirror.Operation, last operation.Seq, err error) {
@@ -29,7 +26,7 @@ func operationsSince(v *store.View, since operation.Seq) (list []mirror.Operatio
 		if o.Seq <= since {
 			break
 		}
-		if o.Auto || o.Verb == operation.External || o.Verb == Verb || o.Undoes != 0 && o.Args["verb"] == Verb {
+		if o.Auto || o.Verb == operation.External || o.Verb == operation.Pull || o.Undoes != 0 && o.Args["verb"] == operation.Pull {
 			continue
 		}
 		ops = append(ops, o)

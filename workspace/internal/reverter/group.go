@@ -120,11 +120,17 @@ func (t *takingBack) advance(tx *store.Tx) error {
 // prepare stages as many of the targets as one commit allows, and returns the
 // operations.
 func (t *takingBack) prepare(tx *store.Tx) (list []*operation.Operation, err error) {
+	lines := map[string]bool{}
 	for _, target := range t.targets {
 		restored := target.As.Files
 		if tx.Full() || slices.ContainsFunc(target.As.Changes, collides(tx)) || restored != nil && len(list) > 0 {
 			break
 		}
+		line, pulled := pulledInto(target.Operation)
+		if pulled && len(list) > 0 && (line == "" || lines[""] || lines[line]) {
+			break // they may depend on each other, and after a crash only some may be reverted
+		}
+		lines[line] = true
 		if restored != nil && (t.held == nil || t.held.ID != restored.Folder) {
 			return list, &lockError{restored.Folder}
 		}
@@ -142,6 +148,14 @@ func (t *takingBack) prepare(tx *store.Tx) (list []*operation.Operation, err err
 		}
 	}
 	return list, nil
+}
+
+// pulledInto reports whether o took in changes of other workspaces, or reverted that, and returns
+// the only line that it changed, "" if it changed something else too.
+func pulledInto(o *operation.Operation) (line string, ok bool) {
+	verb, _ := o.Args["verb"].(string)
+	line, _ = o.Args[store.ArgLine].(string)
+	return line, o.Verb == operation.Pull || o.Undoes != 0 && verb == operation.Pull
 }
 
 // look finds the targets, or the remaining ones of a group.
@@ -176,6 +190,9 @@ func (t *takingBack) look(v *store.View) error {
 // args returns the arguments of the operation that reverts target.
 func (t *takingBack) args(target operation.Target) store.Args {
 	list := store.Args{"verb": target.Verb}
+	if line, ok := pulledInto(target.Operation); ok {
+		list["verb"], list[store.ArgLine] = operation.Pull, line
+	}
 	if t.in != "" {
 		list["in"] = t.in
 	}

@@ -19,6 +19,10 @@ const (
 	argQueue    = "queue"    // a list of [queueChange]
 )
 
+// ArgLine is an argument of an operation that took in changes of one line only, links to it
+// included: the id of its first file.
+const ArgLine = "line"
+
 // An Addition has the fields that the event of an added message needs.
 type Addition struct {
 	Parent session.ID        `json:"parent_id"`

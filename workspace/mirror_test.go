@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -97,7 +98,12 @@ func (m *machine) changes(is, has *mirror.Facts, base *mirror.Facts) (c mirror.C
 		switch {
 		case s.Auto:
 		case there != nil:
-			c.Messages = append(c.Messages, mirror.NewMessages{Session: s.ID, Messages: m.messages(s.ID)})
+			messages := slices.DeleteFunc(m.messages(s.ID), func(m mirror.Message) bool {
+				return slices.ContainsFunc(has.Since, func(o mirror.Operation) bool {
+					return slices.Contains(o.Undone, mirror.Undone{Session: s.ID, Message: m.ID})
+				})
+			})
+			c.Messages = append(c.Messages, mirror.NewMessages{Session: s.ID, Messages: messages})
 			if was != nil && was.Title != s.Title && there.Title < s.Title+"\xff" {
 				c.Titles = map[string]string{s.ID: s.Title}
 			}
@@ -132,7 +138,7 @@ func (m *machine) changes(is, has *mirror.Facts, base *mirror.Facts) (c mirror.C
 		if m.base != nil {
 			before = m.base.Agents
 		}
-		if !slices.ContainsFunc(before, func(b mirror.Agent) bool { return fmt.Sprint(a) == fmt.Sprint(b) && *a.Head == *b.Head }) {
+		if !slices.ContainsFunc(before, func(b mirror.Agent) bool { return reflect.DeepEqual(a, b) }) {
 			c.Agents = append(c.Agents, a)
 		}
 	}

@@ -107,7 +107,10 @@ func decoded(messages []mirror.Message) (*session.Session, error) {
 		return nil, err
 	}
 	for i, m := range messages {
-		if s.Messages[i].ID != m.ID {
+		switch {
+		case !bytes.Equal(s.Messages[i].Raw, bytes.TrimSpace(m.Raw)):
+			return nil, fmt.Errorf("the message %q is malformed", m.ID) // it ends the array of messages
+		case s.Messages[i].ID != m.ID:
 			return nil, fmt.Errorf("the message %q has the id %q", m.ID, s.Messages[i].ID)
 		}
 	}

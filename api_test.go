@@ -15,7 +15,7 @@ const maxExported = 25
 
 // exported lists the packages that export more.
 var exported = map[string]int{
-	"workspace":       50, // the front door
+	"workspace":       51, // the front door
 	"workspace/files": 30, // the results of many verbs
 }
 

@@ -21,8 +21,8 @@ func (p *program) logVerb() verb {
 		args:  "[--in SESSION] [--limit N] [--all]",
 		short: "list the operations, newest first",
 		long: `Lists every change with its number, newest first. 'external' marks changes by other programs,
-'(undone)' those that were undone. An import is one line, because undo undoes it as a whole; --all
-and --json list each of its conversations.`,
+'(undone)' those that were undone. An import is one line, and so is a pull,
+because undo undoes it as a whole; --all and --json list each of its conversations.`,
 		example: `bough log --limit 20`,
 		flags: []cli.Flag{
 			inFlag("only changes of this `SESSION`"),
@@ -201,10 +201,21 @@ func (r logRow) about(titles map[string]string) string {
 		return about(newest, titles)
 	}
 	text := count(len(r), thing(newest.Verb))
+	if newest.Verb == operation.Pull {
+		text = from(newest, text)
+	}
 	if newest.Undoes != 0 {
 		text = fmt.Sprintf("undid %s (%v)", count(len(r), "operation"), newest.Args["verb"])
 	}
 	return fmt.Sprintf("%s, %d..%d", text, oldest.Seq, newest.Seq)
+}
+
+// from adds the remote of a pull to a text.
+func from(o history.Operation, text string) string {
+	if remote, _ := o.Args["remote"].(string); remote != "" {
+		return text + " from " + clean(remote)
+	}
+	return text
 }
 
 const allUndone = " (undone)"
@@ -279,6 +290,9 @@ func about(o history.Operation, titles map[string]string) string {
 			break
 		}
 		words = append(words, tail(id))
+	}
+	if o.Verb == operation.Pull {
+		return from(o, strings.Join(words, " "))
 	}
 	return strings.Join(words, " ")
 }

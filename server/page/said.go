@@ -214,6 +214,11 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 			return "Imported " + in
 		}
 		return "Imported " + plural.Of(size, "conversation")
+	case "pull":
+		if remote := text("remote"); remote != "" {
+			return "Pulled changes from " + remote
+		}
+		return "Pulled changes"
 	case "agent chat":
 		return "Agent " + agent + " continued its turn"
 	case "agent create":

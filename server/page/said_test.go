@@ -55,6 +55,8 @@ func TestSentences(t *testing.T) {
 func TestWords(t *testing.T) {
 	agent := func(role string) map[string]any { return map[string]any{"agent": "ada", "role": role} }
 	for want, op := range map[string]history.Operation{
+		"Pulled changes from “home”":                   {Verb: "pull", Args: map[string]any{"remote": "home"}},
+		"Pulled changes":                               {Verb: "pull"},
 		"Sent to agent “ada”":                          {Verb: "append", Args: agent("user")},
 		"Agent “ada” answered":                         {Verb: "append", Args: agent("assistant")},
 		"Agent “ada” used a tool":                      {Verb: "append", Args: agent("tool")},

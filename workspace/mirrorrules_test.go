@@ -435,3 +435,64 @@ func TestMirrorKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestMirrorShell: what belongs to a conversation beside its messages and its title, and what users
+// set for messages, is taken in; the messages and the title stay.
+func TestMirrorShell(t *testing.T) {
+	t.Parallel()
+	here, there, bread, said := two(t, 2)
+	next := here.append(workspace.Append{Session: bread, Text: "c"}).Session
+	point := here.checkpoint(bread).ID
+	exchange(here, there)
+	if _, err := here.Line(bread).SetConfigs(t.Context(), []byte(`{"model":"echo"}`), true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := here.Line(bread).SetMeta(t.Context(), said[0], []byte(`{"stars":5}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := there.Rename(t.Context(), bread, "Rye"); err != nil {
+		t.Fatal(err)
+	}
+	before := there.answers()
+	shell := sessionIn(here.facts(mirror.Known{}), bread).Shell
+	c := mirror.Changes{
+		Shells:   []mirror.Shell{{Session: bread, Shell: shell}},
+		Metadata: []mirror.Metadata{{Session: bread, Message: said[0], Value: json.RawMessage(`{"stars":5}`)}},
+	}
+	if done := there.apply(c); len(done.Left) > 0 || done.Operation == 0 {
+		t.Fatalf("%+v", done)
+	}
+	now := sessionIn(there.facts(mirror.Known{}), bread)
+	if string(now.Shell) != string(shell) || now.Title != "Rye" || there.texts(bread) != "a b c" {
+		t.Errorf("the session is %+v with %q", now, there.texts(bread))
+	}
+	if got := there.messages(bread)[0].Raw; !strings.Contains(string(got), `"stars"`) {
+		t.Errorf("the message is %s", got)
+	}
+	if done := there.apply(c); done.Operation != 0 {
+		t.Errorf("again: %+v", done)
+	}
+	there.healthy()
+	if _, err := there.Undo(t.Context(), history.UndoOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := there.answers(); got != before {
+		t.Errorf("after undo:\n%s\nwant\n%s", got, before)
+	}
+	facts := here.facts(mirror.Known{})
+	for name, c := range map[string]mirror.Changes{
+		"other links":          {Shells: []mirror.Shell{{Session: next, Shell: shell}}},
+		"another kind":         {Shells: []mirror.Shell{{Session: point, Shell: shell}}},
+		"of nothing":           {Shells: []mirror.Shell{{Session: "gone", Shell: shell}}},
+		"not JSON":             {Shells: []mirror.Shell{{Session: bread, Shell: json.RawMessage(`{`)}}},
+		"with messages":        {Shells: []mirror.Shell{{Session: bread, Shell: bytes.Replace(shell, []byte(`"messages":[]`), []byte(`"messages":[{"id":"x"}]`), 1)}}},
+		"another seal":         {Shells: []mirror.Shell{{Session: point, Shell: bytes.Replace(sessionIn(facts, point).Shell, []byte(`"crc32c":"`), []byte(`"crc32c":"x`), 1)}}},
+		"a note to nothing":    {Metadata: []mirror.Metadata{{Session: bread, Message: "gone", Value: json.RawMessage(`{}`)}}},
+		"a note that is text":  {Metadata: []mirror.Metadata{{Session: bread, Message: said[0], Value: json.RawMessage(`"x"`)}}},
+		"a note in a snapshot": {Metadata: []mirror.Metadata{{Session: point, Message: said[0], Value: json.RawMessage(`{}`)}}},
+	} {
+		if done := there.apply(c); len(done.Left) != 1 || done.Operation != 0 {
+			t.Errorf("%s: %+v", name, done)
+		}
+	}
+}

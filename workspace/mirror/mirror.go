@@ -110,6 +110,8 @@ type Changes struct {
 	Undone   []Undone          // removed unless a message follows them or something refers to them
 	Removed  []Removal         // moved to the trash
 	Titles   map[string]string // by session; "" removes the title
+	Shells   []Shell           // of sessions that the workspace has; their links must be the same
+	Metadata []Metadata        // that users set, of messages that the workspace has
 
 	AddBookmarks  []bookmark.Bookmark
 	DropBookmarks []bookmark.Bookmark // by label and message
@@ -124,6 +126,19 @@ type Changes struct {
 type NewSession struct {
 	Session
 	Messages []Message
+}
+
+// A Shell is the new shell of a session.
+type Shell struct {
+	Session string
+	Shell   json.RawMessage
+}
+
+// Metadata is what a user set for a message, the member meta of metadata.bough.
+type Metadata struct {
+	Session string
+	Message string
+	Value   json.RawMessage // an object, null for none
 }
 
 // A Removal names a session to remove. It stays if its version is another one.

@@ -19,6 +19,11 @@ func Apply(ctx context.Context, w *store.Store, c mirror.Changes) (*mirror.Appli
 	if err := a.commit(ctx, w, a.steps()); err != nil {
 		return nil, err
 	}
+	if len(c.Explorations)+len(c.Learnings) > 0 {
+		if err := w.Make(); err != nil {
+			return nil, err
+		}
+	}
 	if err := a.takeExplorations(ctx, w); err != nil {
 		return nil, err
 	}
@@ -61,6 +66,12 @@ func (a *applying) steps() (list []step) {
 		if !titled[id] {
 			list = append(list, func(tx *store.Tx) ([]mirror.Left, error) { return a.grow(tx, mirror.NewMessages{Session: id}) })
 		}
+	}
+	for _, sh := range c.Shells {
+		list = append(list, func(tx *store.Tx) ([]mirror.Left, error) { return reshell(tx, sh) })
+	}
+	for _, m := range c.Metadata {
+		list = append(list, func(tx *store.Tx) ([]mirror.Left, error) { return annotate(tx, m) })
 	}
 	for _, u := range undoneBySession(c.Undone) {
 		list = append(list, func(tx *store.Tx) ([]mirror.Left, error) { return shrink(tx, u.session, u.messages) })

@@ -130,7 +130,10 @@ func first(messages []mirror.Message) int {
 // decodeNew returns the new session with its messages.
 func (a *applying) decodeNew(tx *store.Tx, n mirror.NewSession, title string, raws [][]byte) (*session.Session, error) {
 	dialect := tx.View.Index.Dialect()
-	data, err := fileOf(n.ID, n.Shell, title, raws, lastActive(n.Shell, raws, dialect), dialect)
+	data, err := frame{
+		id: n.ID, title: title, active: lastActive(n.Shell, raws, dialect), count: len(raws), dialect: dialect,
+		continuedTo: tx.View.Index.Continuations(n.ID),
+	}.file(n.Shell, raws)
 	if err != nil {
 		return nil, fmt.Errorf("its shell is malformed: %w", err)
 	}

@@ -57,7 +57,7 @@ func neutralMetadata(s *session.Session) []byte {
 	m := s.Metadata()
 	for key, value := range m.All() {
 		switch {
-		case key == keyTitle, key == keyContinuedFrom, key == keyContinuedTo, strings.HasSuffix(key, "_count"):
+		case key == keyTitle, key == keyContinuedFrom, key == keyContinuedTo, isCount(key):
 			continue
 		case key == "bough":
 			value = neutralSeal(s, value)
@@ -97,80 +97,90 @@ func neutralSeal(s *session.Session, own []byte) []byte {
 
 func sumText(data []byte) string { return fmt.Sprintf("%08x", crc32c.Of(data)) }
 
-// fileOf returns the content of the session file with a shell, a title and messages. dialect is
-// the one of the folder.
-func fileOf(id string, shell []byte, title string, messages [][]byte, active string, dialect session.Dialect) ([]byte, error) {
+// A frame is what surrounds the messages of a file, beside its shell.
+type frame struct {
+	id, title, active string
+	count             int             // of messages
+	continuedTo       []string        // computed
+	counts            []rawjson.Pair  // other counts in the metadata
+	dialect           session.Dialect // of the links and times
+}
+
+// around returns the content of a session file before and after the elements of its messages.
+func (f frame) around(shell []byte) (before, after []byte, err error) {
 	if err := rawjson.Check(shell); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	root := rawjson.Root(shell)
-	if _, err := rawjson.Members(shell, root); err != nil || shell[root.Start] != '{' {
-		return nil, cmp.Or(err, fmt.Errorf("not a JSON object"))
+	members, err := rawjson.Members(shell, root)
+	if err != nil || shell[root.Start] != '{' {
+		return nil, nil, cmp.Or(err, fmt.Errorf("not a JSON object"))
 	}
-	var list []byte
-	for i, raw := range messages {
-		glue := session.Separator
-		if i == 0 {
-			glue = session.Separator[1:]
-		}
-		list = append(append(list, glue...), raw...)
-	}
-	if len(messages) > 0 {
-		list = append(list, "\n"+rawjson.Indent...)
+	if messages, ok := rawjson.Find(members, keyMessages); !ok || gjson.ParseBytes(messages.Of(shell)).Get("#").Int() != 0 || shell[messages.Start] != '[' {
+		return nil, nil, fmt.Errorf("its messages are not an empty list")
 	}
 	var pairs []rawjson.Pair
+	messages := -1
 	for _, p := range rawjson.Pairs(shell, root) {
 		switch p.Key {
+		case keyID:
+			p.Value = rawjson.Compact(f.id)
 		case keyCreated:
-			at, ok := session.ParseTime(gjson.ParseBytes(p.Value).String())
-			if ok && dialect == session.Penguin {
-				p.Value = rawjson.Compact(dialect.Time(at))
+			if at, ok := session.ParseTime(gjson.ParseBytes(p.Value).String()); ok && f.dialect == session.Penguin {
+				p.Value = rawjson.Compact(f.dialect.Time(at))
 			}
 		case keyActive:
 			continue
 		case keyMetadata:
-			metadata, err := metadataIn(dialect, p.Value, title, len(messages))
-			if err != nil {
-				return nil, err
+			if f.active != "" {
+				pairs = append(pairs, rawjson.Pair{Key: keyActive, Value: rawjson.Compact(f.active)})
 			}
-			p.Value = metadata
-			pairs = append(pairs, rawjson.Pair{Key: keyActive, Value: rawjson.Compact(active)})
+			if p.Value, err = f.metadata(p.Value); err != nil {
+				return nil, nil, err
+			}
 		case keyMessages:
-			p.Value = slices.Concat([]byte("["), list, []byte("]"))
-			pairs = append(pairs, p)
-			continue
-		case keyID:
-			p.Value = rawjson.Compact(id)
+			messages = len(pairs)
 		default:
 			p.Value = rawjson.Layout(p.Value, 1)
 		}
 		pairs = append(pairs, p)
 	}
-	return rawjson.AppendObject(nil, pairs, 0), nil
+	for i, p := range pairs {
+		part := &before
+		if i > messages {
+			part = &after
+		}
+		if i > 0 {
+			*part = append(*part, ',')
+		}
+		*part = append(append(*part, "\n"+rawjson.Indent...), rawjson.Compact(p.Key)...)
+		if *part = append(*part, ": "...); i == messages {
+			before = append(before, '[')
+		} else {
+			*part = append(*part, p.Value...)
+		}
+	}
+	return append([]byte("{"), before...), slices.Concat([]byte("]"), after, []byte("\n}")), nil
 }
 
-// metadataIn returns the metadata of a shell with a title and the number of messages, with the
-// links of a dialect.
-func metadataIn(dialect session.Dialect, neutral []byte, title string, messages int) ([]byte, error) {
+// metadata returns the metadata of a file.
+func (f frame) metadata(neutral []byte) ([]byte, error) {
 	root := rawjson.Root(neutral)
 	if _, err := rawjson.Members(neutral, root); err != nil || neutral[root.Start] != '{' {
 		return nil, cmp.Or(err, fmt.Errorf("metadata is not an object"))
 	}
 	var pairs []rawjson.Pair
-	if title != "" {
-		pairs = append(pairs, rawjson.Pair{Key: keyTitle, Value: rawjson.Compact(title)})
+	if f.title != "" {
+		pairs = append(pairs, rawjson.Pair{Key: keyTitle, Value: rawjson.Compact(f.title)})
 	}
-	pairs = append(pairs, rawjson.Pair{Key: keyCount, Value: rawjson.Compact(messages)})
-	snapshot := false
-	for _, name := range []string{"branched_from", "branch_point"} {
-		snapshot = snapshot || gjson.GetBytes(neutral, name).Str != ""
-	}
+	pairs = append(append(pairs, rawjson.Pair{Key: keyCount, Value: rawjson.Compact(f.count)}), f.counts...)
+	snapshot := gjson.GetBytes(neutral, "branched_from").Str != ""
 	for _, p := range rawjson.Pairs(neutral, root) {
-		if p.Key == keyTitle || p.Key == keyCount || p.Key == keyContinuedTo {
+		switch {
+		case p.Key == keyTitle, p.Key == keyContinuedTo, isCount(p.Key):
 			continue
-		}
-		if p.Key == keyContinuedFrom && dialect == session.Penguin {
-			from := gjson.ParseBytes(p.Value).Get("0")
+		case p.Key == keyContinuedFrom && f.dialect == session.Penguin:
+			from := gjson.GetBytes(p.Value, "0")
 			if snapshot || !from.Exists() {
 				continue
 			}
@@ -178,9 +188,27 @@ func metadataIn(dialect session.Dialect, neutral []byte, title string, messages 
 		}
 		p.Value = rawjson.Layout(p.Value, 2)
 		pairs = append(pairs, p)
-		if p.Key == keyContinuedFrom && dialect == session.Bough {
-			pairs = append(pairs, rawjson.Pair{Key: keyContinuedTo, Value: []byte("[]")})
-		}
+	}
+	switch {
+	case f.dialect == session.Bough:
+		pairs = append(pairs, rawjson.Pair{Key: keyContinuedTo, Value: rawjson.Value(append([]string{}, f.continuedTo...), 2)})
+	case len(f.continuedTo) == 1:
+		pairs = append(pairs, rawjson.Pair{Key: keyContinuedTo, Value: rawjson.Compact(f.continuedTo[0])})
+	case len(f.continuedTo) > 1:
+		pairs = append(pairs, rawjson.Pair{Key: keyContinuedTo, Value: rawjson.Value(f.continuedTo, 2)})
 	}
 	return rawjson.AppendObject(nil, pairs, 1), nil
+}
+
+func isCount(key string) bool { return strings.HasSuffix(key, "_count") }
+
+// file returns the content of a session file with messages.
+func (f frame) file(shell []byte, messages [][]byte) ([]byte, error) {
+	before, after, err := f.around(shell)
+	if err != nil || len(messages) == 0 {
+		return slices.Concat(before, after), err
+	}
+	data := append(before, session.Separator[1:]...)
+	data = append(data, bytes.Join(messages, []byte(session.Separator))...)
+	return slices.Concat(data, []byte("\n"+rawjson.Indent), after), nil
 }

@@ -360,7 +360,7 @@ var scenarios = []scenario{
 		bread := s.new("Bread")
 		said := s.say("a", "b")
 		s.new("Soup")
-		return pull(mirror.Changes{Undone: []mirror.Undone{{Session: bread, Message: said[1]}}})
+		return pull(mirror.Changes{Undone: []mirror.Ref{{Session: bread, Message: said[1]}}})
 	}},
 	{name: "rename", setup: func(s *space) verb {
 		id := s.new("Bread")

@@ -15,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/imports"
+	"github.com/bough-dev/bough/workspace/mirror"
 )
 
 // claudeRecord returns a record of Claude Code with a role and content.
@@ -64,6 +65,9 @@ func TestImportOpen(t *testing.T) {
 		"head": func(s *space, session string) error {
 			_, err := s.Rewind(t.Context(), session+"@a1", checkpoint.CutOptions{})
 			return err
+		},
+		"published": func(s *space, session string) error {
+			return s.Mirror().Publish(t.Context(), []mirror.Ref{{Session: session, Message: "a1"}})
 		},
 		"child": func(s *space, session string) error {
 			_, err := s.Append(t.Context(), workspace.Append{Session: session, Parent: "a1", Text: "Wait."})

@@ -32,6 +32,13 @@ func (m Mirror) Attachment(ctx context.Context, sha256 string) ([]byte, error) {
 	return mirrorer.Attachment(ctx, m.w.store, sha256)
 }
 
+// Publish records that other workspaces may have messages. It must be called before they can have a
+// message that is open, see docs/format.md 23.9: a longer import then no longer replaces it, but is
+// added beside it. For other messages it is not needed. It is not logged.
+func (m Mirror) Publish(ctx context.Context, messages []mirror.Ref) error {
+	return mirrorer.Publish(ctx, m.w.store, messages)
+}
+
 // Apply takes in changes. Added messages are in the same file as where they come from, also if it
 // is full; the head of the workspace stays at its message, or follows the conversation if it was
 // at its end. What is invalid, what contradicts the workspace, and an agent that is running a

@@ -100,7 +100,7 @@ func (m *machine) changes(is, has *mirror.Facts, base *mirror.Facts) (c mirror.C
 		case there != nil:
 			messages := slices.DeleteFunc(m.messages(s.ID), func(m mirror.Message) bool {
 				return slices.ContainsFunc(has.Since, func(o mirror.Operation) bool {
-					return slices.Contains(o.Undone, mirror.Undone{Session: s.ID, Message: m.ID})
+					return slices.Contains(o.Undone, mirror.Ref{Session: s.ID, Message: m.ID})
 				})
 			})
 			c.Messages = append(c.Messages, mirror.NewMessages{Session: s.ID, Messages: messages})

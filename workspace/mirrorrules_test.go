@@ -104,7 +104,7 @@ func TestMirrorSince(t *testing.T) {
 		return list[0]
 	}
 	undo()
-	if got, want := fmt.Sprint(since().Undone), fmt.Sprint([]mirror.Undone{{Session: bread, Message: extra}}); got != want {
+	if got, want := fmt.Sprint(since().Undone), fmt.Sprint([]mirror.Ref{{Session: bread, Message: extra}}); got != want {
 		t.Fatalf("undone are %s, want %s", got, want)
 	}
 	exchange(here, there)
@@ -112,7 +112,7 @@ func TestMirrorSince(t *testing.T) {
 	if err := redo(here.space); err != nil {
 		t.Fatal(err)
 	}
-	if got := since(); fmt.Sprint(got.Redone) != fmt.Sprint([]mirror.Undone{{Session: bread, Message: extra}}) || len(got.Undone) > 0 {
+	if got := since(); fmt.Sprint(got.Redone) != fmt.Sprint([]mirror.Ref{{Session: bread, Message: extra}}) || len(got.Undone) > 0 {
 		t.Fatalf("the redo is %+v", got)
 	}
 	exchange(here, there)
@@ -457,7 +457,7 @@ func TestMirrorShell(t *testing.T) {
 	shell := sessionIn(here.facts(mirror.Known{}), bread).Shell
 	c := mirror.Changes{
 		Shells:   []mirror.Shell{{Session: bread, Shell: shell}},
-		Metadata: []mirror.Metadata{{Session: bread, Message: said[0], Value: json.RawMessage(`{"stars":5}`)}},
+		Metadata: []mirror.Metadata{{Session: bread, Message: said[0], Value: json.RawMessage(`{"meta":{"stars":5}}`)}},
 	}
 	if done := there.apply(c); len(done.Left) > 0 || done.Operation == 0 {
 		t.Fatalf("%+v", done)

@@ -89,14 +89,14 @@ type Operation struct {
 	Time     time.Time
 	Verb     string
 	Removed  []string        // sessions that were removed on purpose
-	Undone   []Undone        // messages whose append was undone
-	Redone   []Undone        // messages whose undo was redone
+	Undone   []Ref           // messages whose append was undone
+	Redone   []Ref           // messages whose undo was redone
 	Returned []string        // sessions that came back: by undo, or out of the trash
 	Line     json.RawMessage // for people: verb, arguments, sessions
 }
 
-// Undone names a message that an undo took away.
-type Undone struct {
+// A Ref names a message.
+type Ref struct {
 	Session string `json:"session_id"`
 	Message string `json:"message_id"`
 }
@@ -107,11 +107,11 @@ type Changes struct {
 
 	New      []NewSession      // those that the workspace has already count as Messages
 	Messages []NewMessages     // added in their order to the file of their session
-	Undone   []Undone          // removed unless a message follows them or something refers to them
+	Undone   []Ref             // removed unless a message follows them or something refers to them
 	Removed  []Removal         // moved to the trash
 	Titles   map[string]string // by session; "" removes the title
 	Shells   []Shell           // of sessions that the workspace has; their links must be the same
-	Metadata []Metadata        // that users set, of messages that the workspace has
+	Metadata []Metadata        // of messages that the workspace has
 
 	AddBookmarks  []bookmark.Bookmark
 	DropBookmarks []bookmark.Bookmark // by label and message
@@ -134,11 +134,12 @@ type Shell struct {
 	Shell   json.RawMessage
 }
 
-// Metadata is what a user set for a message, the member meta of metadata.bough.
+// Metadata is the part of a message that may change: metadata.bough, without the member continued,
+// which depends on the file.
 type Metadata struct {
 	Session string
 	Message string
-	Value   json.RawMessage // an object, null for none
+	Value   json.RawMessage // an object
 }
 
 // A Removal names a session to remove. It stays if its version is another one.

@@ -8,7 +8,7 @@ import (
 )
 
 // holds reports whether a bookmark, a head or a snapshot refers to a message of
-// a line, so that it must not be replaced.
+// a line, or another workspace may have it, so that it must not be replaced.
 func holds(v *store.View, l *store.Line, id string) bool {
 	if len(v.BookmarksIn(l)[id]) > 0 || agentAt(v, l, id) {
 		return true
@@ -18,6 +18,9 @@ func holds(v *store.View, l *store.Line, id string) bool {
 		ids[i] = part.ID
 	}
 	if h, ok := v.Head(); ok && string(h.Message) == id && slices.Contains(ids, h.Session) {
+		return true
+	}
+	if slices.ContainsFunc(ids, func(part string) bool { return v.IsPublished(part, id) }) {
 		return true
 	}
 	return slices.ContainsFunc(ids, func(part string) bool {

@@ -187,7 +187,7 @@ type undoneIn struct {
 	messages []string
 }
 
-func undoneBySession(undone []mirror.Undone) (list []undoneIn) {
+func undoneBySession(undone []mirror.Ref) (list []undoneIn) {
 	at := map[string]int{}
 	for _, u := range undone {
 		n, ok := at[u.Session]

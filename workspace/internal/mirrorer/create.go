@@ -119,6 +119,9 @@ func (a *applying) takeSession(tx *store.Tx, n mirror.NewSession) ([]mirror.Left
 	if staged(tx, line...) {
 		return nil, errLater
 	}
+	if err := publishOpen(tx, n.ID, raws); err != nil {
+		return nil, err
+	}
 	return nil, create(tx, made, line)
 }
 

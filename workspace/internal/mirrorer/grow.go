@@ -76,6 +76,9 @@ func (a *applying) grow(tx *store.Tx, n mirror.NewMessages) ([]mirror.Left, erro
 	if moves && tx.Batch.Touches(store.HeadFile) {
 		return nil, errLater
 	}
+	if err := publishOpen(tx, g.id, g.raws); err != nil {
+		return nil, err
+	}
 	if err := tx.Replace(edit); err != nil {
 		return nil, err
 	}

@@ -14,9 +14,11 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/tidwall/gjson"
 )
 
 // takeAttachment stores an attachment, before anything refers to it.
@@ -101,4 +103,27 @@ func (a *applying) takeLearnings(ctx context.Context, w *store.Store) error {
 		_, err = durable.Append(root, store.LearningsPath, added)
 		return err
 	})
+}
+
+// Publish records that other workspaces may have messages, before they can: an open one of them is
+// no longer replaced by a longer import.
+func Publish(ctx context.Context, w *store.Store, messages []mirror.Ref) error {
+	return w.WithLock(ctx, operation.Pull, func(root *os.Root) error {
+		list := make([]store.Published, len(messages))
+		for i, m := range messages {
+			list[i] = store.Published{Session: m.Session, Message: m.Message}
+		}
+		return store.Publish(root, list)
+	})
+}
+
+// publishOpen is Publish for the open ones of messages that are to be added to a session.
+func publishOpen(tx *store.Tx, id string, raws [][]byte) error {
+	var list []store.Published
+	for _, raw := range raws {
+		if bytes.Contains(raw, []byte(session.OwnOpen)) && gjson.GetBytes(raw, "metadata.bough."+session.OwnOpen).Bool() {
+			list = append(list, store.Published{Session: id, Message: gjson.GetBytes(raw, "id").String()})
+		}
+	}
+	return store.Publish(tx.View.Root, list)
 }

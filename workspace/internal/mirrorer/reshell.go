@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 )
 
 // reshell stages the new shell of a session: everything in its file but messages, title and counts.
@@ -85,10 +86,7 @@ func shellEdit(v *store.View, s *session.Session, shell []byte) (*session.Edit, 
 	return edit, nil
 }
 
-// ownMeta is the member of metadata.bough of a message that has what a user set.
-const ownMeta = "meta"
-
-// annotate stages the metadata that a user set for a message.
+// annotate stages the new metadata.bough of a message.
 func annotate(tx *store.Tx, m mirror.Metadata) ([]mirror.Left, error) {
 	what := m.Session + "@" + m.Message
 	e := tx.View.Index.Entry(m.Session)
@@ -97,15 +95,21 @@ func annotate(tx *store.Tx, m mirror.Metadata) ([]mirror.Left, error) {
 		return leave(what, "it is not here")
 	case e.Kind() == session.Checkpoint:
 		return leave(what, "a checkpoint does not change")
-	case rawjson.Check(m.Value) != nil || !gjson.ParseBytes(m.Value).IsObject() && string(m.Value) != "null":
+	case rawjson.Check(m.Value) != nil || !gjson.ParseBytes(m.Value).IsObject():
 		return leave(what, "its metadata is not an object")
-	case staged(tx, m.Session):
-		return nil, errLater
 	}
-	o, err := tx.View.Outline(m.Session)
+	ids, err := tx.View.LineIDs(m.Session)
 	if err != nil {
 		return leaveFor(tx, what, err)
 	}
+	if staged(tx, ids...) {
+		return nil, errLater
+	}
+	l, err := tx.View.Line(m.Session, false)
+	if err != nil {
+		return leaveFor(tx, what, err)
+	}
+	o := l.Parts[l.Named]
 	i := indexOf(o, m.Message)
 	if i < o.Header {
 		return leave(what, "it is not here")
@@ -114,13 +118,25 @@ func annotate(tx *store.Tx, m mirror.Metadata) ([]mirror.Left, error) {
 	if err != nil {
 		return nil, err
 	}
-	was := gjson.GetBytes(s.Messages[i].Raw, "metadata.bough."+ownMeta)
-	if !was.Exists() && string(m.Value) == "null" || was.Exists() && bytes.Equal(rawjson.Dense([]byte(was.Raw)), rawjson.Dense(m.Value)) {
+	own := rawjson.Dense(m.Value)
+	was := gjson.GetBytes(s.Messages[i].Raw, "metadata.bough")
+	if was.Get(store.OwnContinued).Bool() {
+		if own, err = sjson.SetRawBytes(own, store.OwnContinued, []byte("true")); err != nil {
+			return leaveFor(tx, what, err)
+		}
+	}
+	if !was.Exists() && string(own) == "{}" || bytes.Equal(rawjson.Dense([]byte(was.Raw)), own) {
 		return nil, nil
 	}
-	edit := s.Edit()
-	if !edit.SetMessageOwn(s, i, ownMeta, rawjson.Dense(m.Value)) {
-		return leave(what, "its metadata is not an object")
+	raw, err := withMetadata(s.Messages[i].Raw, "bough", own)
+	if err != nil {
+		return leaveFor(tx, what, err)
 	}
+	edit := o.Edit()
+	edit.ReplaceMessage(i, raw)
+	if _, err := changedTree(tx, l, l.Named, edit); err != nil {
+		return leaveFor(tx, what, err)
+	}
+	tx.Op.Args[store.ArgLine] = l.Parts[0].ID
 	return nil, tx.Replace(edit)
 }

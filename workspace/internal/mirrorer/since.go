@@ -88,7 +88,7 @@ func told(v *store.View, o, redone *operation.Operation) mirror.Operation {
 	list, _ := store.Argument[[]store.Replacement](o, "replaced")
 	for _, r := range list {
 		if v.Has(r.Session) && !hasMessage(v, r.Session, r.Message) {
-			m.Undone = append(m.Undone, mirror.Undone{Session: r.Session, Message: r.Message})
+			m.Undone = append(m.Undone, mirror.Ref{Session: r.Session, Message: r.Message})
 		}
 	}
 	return m
@@ -96,14 +96,14 @@ func told(v *store.View, o, redone *operation.Operation) mirror.Operation {
 
 // messagesOf returns the messages that a change of a session removed, as far as the session has
 // them now, or lacks them.
-func messagesOf(v *store.View, id string, c operation.Change, has bool) (list []mirror.Undone) {
+func messagesOf(v *store.View, id string, c operation.Change, has bool) (list []mirror.Ref) {
 	if !v.Has(id) {
 		return nil
 	}
 	for _, splice := range c.Splices {
 		for _, message := range idsIn(splice.Old) {
 			if hasMessage(v, id, message) == has {
-				list = append(list, mirror.Undone{Session: id, Message: message})
+				list = append(list, mirror.Ref{Session: id, Message: message})
 			}
 		}
 	}

@@ -29,6 +29,7 @@ type View struct {
 	own       map[string]bool             // sessions of an interrupted operation
 	asLogged  map[string]bool             // whether each session that the index lacks is as logged; nil if not computed
 	noted     string                      // the last note about the index
+	published map[Published]bool          // nil before the file was read
 	Forgetful bool                        // add nothing to the cache
 }
 

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -177,5 +178,45 @@ func TestDocument(t *testing.T) {
 }`
 	if got := string(empty); got != want || !json.Valid(empty) {
 		t.Errorf("an empty document is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestRemoveMessages: every subset of messages can be removed, and the others keep their bytes.
+func TestRemoveMessages(t *testing.T) {
+	const file = `{"metadata": {"message_count": 4}, "messages": [ {"id": "a"},{"id": "b"},  {"id": "c"},
+ {"id": "d"} ], "more": 1}`
+	was, err := session.Decode("s", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for set := range 1 << was.Len() {
+		var gone []int
+		var want []string
+		for i, m := range was.Messages {
+			if set&(1<<i) != 0 {
+				gone = append(gone, i)
+			} else {
+				want = append(want, string(m.Raw))
+			}
+		}
+		edit := was.Edit()
+		edit.Remove(gone...)
+		edit.SetMeta("message_count", len(want))
+		data, err := edit.Bytes(func(*session.Outline) (*session.Session, error) { return was, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, err := session.Decode("s", data)
+		if err != nil {
+			t.Errorf("without %v it is %s: %v", gone, data, err)
+			continue
+		}
+		var got []string
+		for _, m := range is.Messages {
+			got = append(got, string(m.Raw))
+		}
+		if !slices.Equal(got, want) || !strings.Contains(string(data), fmt.Sprintf(`"message_count": %d}, "messages": [`, len(want))) {
+			t.Errorf("without %v it is %s", gone, data)
+		}
 	}
 }

@@ -152,7 +152,7 @@ func (m *machine) known() mirror.Known {
 	return mirror.Known{Since: m.base.Last}
 }
 
-// exchange makes two machines take in what the other one has. With ends, it compares them.
+// exchange makes two machines take in what the other one has.
 func exchange(a, b *machine) (left []mirror.Left) {
 	fa, fb := a.facts(a.known()), b.facts(b.known())
 	toB, toA := a.changes(fa, fb, b.base), b.changes(fb, fa, a.base)
@@ -272,8 +272,9 @@ func TestMirror(t *testing.T) {
 	for seed := range uint64(testsize.Of(2, 6, 200)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
-			list := machines(t, 2+r.IntN(4), 2)
-			a, b := list[0], list[1]
+			list := machines(t, 2+r.IntN(4), 3)
+			a, b, newcomer := list[0], list[1], list[2]
+			list = list[:2]
 			a.new("Bread")
 			a.say("a", "b")
 			for round := range 3 {
@@ -300,6 +301,12 @@ func TestMirror(t *testing.T) {
 			if left := exchange(a, b); len(left) > 0 || a.facts(a.known()).Since != nil {
 				t.Errorf("again: %+v", left)
 			}
+			b.base = nil
+			if left := exchange(b, newcomer); len(left) > 0 {
+				t.Fatalf("left out: %+v", left)
+			}
+			sameAnswers(t, a, newcomer)
+			newcomer.healthy()
 		})
 	}
 }

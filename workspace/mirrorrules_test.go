@@ -18,8 +18,10 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/tidwall/gjson"
 )
 
 // two returns two machines that have the conversation Bread with the messages a and b.
@@ -260,6 +262,7 @@ func TestMirrorHostile(t *testing.T) {
 		{"a bookmark named HEAD", mirror.Changes{AddBookmarks: []bookmark.Bookmark{{Session: bread, Message: said[0], Label: "HEAD"}}}, "reserved"},
 		{"an agent with a path as its name", mirror.Changes{Agents: []mirror.Agent{{Name: "../x", Head: &mirror.Head{}}}}, "invalid name"},
 		{"an agent without trees", mirror.Changes{Agents: []mirror.Agent{{Name: "eve", Settings: json.RawMessage(`{}`), Head: &mirror.Head{}}}}, "agents/eve.json"},
+		{"an agent that executes a command", mirror.Changes{Agents: []mirror.Agent{{Name: "eve", Settings: json.RawMessage(`{"model_id":"command:id"}`), Head: &mirror.Head{}}}}, "command"},
 		{"an exploration with a path as its id", mirror.Changes{Explorations: []mirror.File{{ID: "../x", Data: json.RawMessage(`{}`)}}}, "invalid exploration id"},
 		{"a learning of two lines", mirror.Changes{Learnings: []json.RawMessage{json.RawMessage("{}\n{}")}}, "one line"},
 		{"an attachment with another content", mirror.Changes{Attachments: []mirror.Content{{SHA256: strings.Repeat("0", 64), Data: []byte("x")}}}, "does not match"},
@@ -493,6 +496,85 @@ func TestMirrorShell(t *testing.T) {
 	} {
 		if done := there.apply(c); len(done.Left) != 1 || done.Operation != 0 {
 			t.Errorf("%s: %+v", name, done)
+		}
+	}
+}
+
+// TestMirrorExplorations: the command and the folders of an exploration stay on its machine, and one
+// from elsewhere has neither, so that nothing from elsewhere is executed.
+func TestMirrorExplorations(t *testing.T) {
+	t.Parallel()
+	here, there, _, _ := two(t, 10)
+	const id = "7c9a0c52-7d0e-4c5e-9d6b-0d2f3b1a9c77"
+	file := func(command, status, adopted string) []byte {
+		return fmt.Appendf(nil, `{"id":%q,"state":"s1","runner":{"command":%q,"model":"m","dir":"/home/a"},"active_ids":[],`+
+			`"branches":[{"branch_id":"b","status":%q,"folder":"x","state":"s2"}],"adopted_node_id":%s}`, id, command, status, adopted)
+	}
+	write := func(data []byte) {
+		t.Helper()
+		if err := here.Exploration(id).Write(t.Context(), data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(file("make", "executing", "null"))
+	if list := here.facts(mirror.Known{}).Explorations; len(list) > 0 {
+		t.Errorf("one that runs is told: %s", list)
+	}
+	write(file("make", "completed", "null"))
+	told := here.facts(mirror.Known{}).Explorations
+	if len(told) != 1 || strings.Contains(string(told[0].Data), "make") || strings.Contains(string(told[0].Data), "/home") {
+		t.Fatalf("told is %s", told)
+	}
+	if done := there.apply(mirror.Changes{Explorations: told}); len(done.Left) > 0 {
+		t.Fatalf("%+v", done)
+	}
+	if got := there.facts(mirror.Known{}).Explorations; len(got) != 1 || string(got[0].Data) != string(told[0].Data) {
+		t.Errorf("the other machine has %s", got)
+	}
+	told[0].Data = bytes.Replace(told[0].Data, []byte(`"adopted_node_id":null`), []byte(`"adopted_node_id":"n"`), 1)
+	if done := here.apply(mirror.Changes{Explorations: told}); len(done.Left) > 0 {
+		t.Fatalf("%+v", done)
+	}
+	data, err := here.Exploration(id).Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := gjson.ParseBytes(data); got.Get("runner.command").Str != "make" || got.Get("branches.0.folder").Str != "x" || got.Get("adopted_node_id").Str != "n" {
+		t.Errorf("it has become %s", data)
+	}
+	for _, hostile := range [][]byte{file("rm -rf /", "completed", "null"), file("", "completed", "null"), file("", "pending", "null"), []byte("[]"), []byte("{")} {
+		if done := there.apply(mirror.Changes{Explorations: []mirror.File{{ID: id, Data: hostile}}}); len(done.Left) != 1 {
+			t.Errorf("%s is taken in", hostile)
+		}
+	}
+}
+
+// TestMirrorEvents: a watcher sees what is taken in, message by message where there are few.
+func TestMirrorEvents(t *testing.T) {
+	t.Parallel()
+	here, there, bread, said := two(t, 10)
+	reply := there.append(workspace.Append{Session: bread, Parent: said[0], Text: "c"}).Message
+	soup := there.new("Soup")
+	at, err := here.Position(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exchange(here, there)
+	var got []string
+	for e, err := range here.EventsBetween(t.Context(), at, here.base.Last) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %s %s %s", e.Type, e.Session, e.Message, e.Parent))
+	}
+	want := []string{
+		fmt.Sprintf("%s %s %s %s", events.BranchCreated, bread, reply, said[0]),
+		fmt.Sprintf("%s %s %s %s", events.MessageAdded, bread, reply, said[0]),
+		fmt.Sprintf("%s %s  ", events.SessionCreated, soup),
+	}
+	for _, event := range want {
+		if !slices.Contains(got, event) {
+			t.Errorf("the events are %q, without %q", got, event)
 		}
 	}
 }

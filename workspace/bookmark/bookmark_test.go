@@ -182,3 +182,22 @@ func FuzzEdit(f *testing.F) {
 		}
 	})
 }
+
+// TestInsert: bookmarks that are inserted in any order are in the order of their times.
+func TestInsert(t *testing.T) {
+	at := func(label, time string) bookmark.Bookmark {
+		return bookmark.Bookmark{Session: "s", Message: "m", Label: label, Scope: bookmark.Message, CreatedAt: "2026-03-14T09:30:" + time + ".000000+00:00"}
+	}
+	list := []bookmark.Bookmark{at("a", "01"), at("b", "02"), at("c", "03"), at("d", "03")}
+	for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}} {
+		f, err := bookmark.Decode(nil)
+		for _, i := range order {
+			if err == nil {
+				f, err = bookmark.Decode(f.Insert(list[i]))
+			}
+		}
+		if err != nil || !slices.Equal(f.Bookmarks, list) {
+			t.Errorf("in the order %v: %v, %v", order, f.Bookmarks, err)
+		}
+	}
+}

@@ -31,6 +31,15 @@ func parentsFirst(c *mirror.Changes) []mirror.NewSession {
 			}
 		}
 	}
+	descends := func(i, from int) bool { // a session must not come before its origin
+		for steps, known := 0, true; known && steps <= len(list); steps++ {
+			if i == from {
+				return true
+			}
+			i, known = sessions[originIn(list[i].Shell)]
+		}
+		return false
+	}
 	sorted := make([]mirror.NewSession, 0, len(list))
 	done := make([]bool, len(list))
 	var visit func(i int)
@@ -43,7 +52,7 @@ func parentsFirst(c *mirror.Changes) []mirror.NewSession {
 			visit(origin)
 		}
 		for _, m := range list[i].Messages {
-			if holder, ok := holders[string(m.Parent)]; ok && m.Parent != "" {
+			if holder, ok := holders[string(m.Parent)]; ok && m.Parent != "" && !descends(holder, i) {
 				visit(holder)
 			}
 		}

@@ -167,22 +167,6 @@ func agentOf(a *agents.Agent) mirror.Agent {
 	return m
 }
 
-func explorationsOf(v *store.View) (list []mirror.File, err error) {
-	ids, err := v.Store.Explorations(v.Ctx)
-	for _, id := range ids {
-		data, err := store.ReadRegular(v.Root, explorationFile(id))
-		if err != nil {
-			return nil, err
-		}
-		if data != nil && rawjson.Check(data) == nil {
-			list = append(list, mirror.File{ID: id, Data: data})
-		}
-	}
-	return list, err
-}
-
-func explorationFile(id string) string { return store.ExplorationsDir + "/" + id + ".json" }
-
 // learningsOf returns the complete lines of the file of learnings.
 func learningsOf(v *store.View) (list []json.RawMessage, err error) {
 	data, err := store.ReadRegular(v.Root, store.LearningsPath)

@@ -12,8 +12,6 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/internal/sessionid"
-	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
@@ -35,40 +33,6 @@ func takeAttachment(tx *store.Tx, c mirror.Content) ([]mirror.Left, error) {
 		return leaveFor(tx, c.SHA256, err)
 	}
 	return nil, nil
-}
-
-// takeExplorations writes the files of explorations that differ. That is not logged.
-func (a *applying) takeExplorations(ctx context.Context, w *store.Store) error {
-	for _, f := range a.changes.Explorations {
-		left, err := store.Update(ctx, w, operation.Operation{Verb: operation.Pull}, func(tx *store.Tx) ([]mirror.Left, error) {
-			return takeExploration(tx, f)
-		})
-		if err != nil {
-			return err
-		}
-		a.done.Left = append(a.done.Left, left...)
-	}
-	return nil
-}
-
-func takeExploration(tx *store.Tx, f mirror.File) ([]mirror.Left, error) {
-	switch {
-	case !sessionid.IsUUID(f.ID):
-		return leave(f.ID, "invalid exploration id")
-	case rawjson.Check(f.Data) != nil:
-		return leave(f.ID, "its file is malformed")
-	case writelock.Held(tx.View.Root, store.ExplorationLocks+"/"+f.ID):
-		return leave(f.ID, "busy")
-	}
-	was, err := store.ReadRegular(tx.View.Root, explorationFile(f.ID))
-	if err != nil || bytes.Equal(was, f.Data) {
-		return nil, err
-	}
-	if err := durable.MakeDir(tx.View.Root, store.ExplorationsDir); err != nil {
-		return nil, err
-	}
-	_, err = tx.Batch.Replace(explorationFile(f.ID), durable.Bytes(f.Data))
-	return nil, err
 }
 
 // takeLearnings appends the learnings that the workspace lacks. That is not logged.

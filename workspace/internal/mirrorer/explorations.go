@@ -1,0 +1,166 @@
+package mirrorer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/writelock"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// The members of an exploration, and of a branch of it, that are valid only on the machine that runs
+// it: a command that would be executed, and folders. Another machine must not get them.
+var (
+	localRun    = map[string]string{"runner.command": `""`, "runner.dir": `""`, "runner.bindings": `null`, "state": `""`}
+	localBranch = map[string]string{"folder": `""`, "state": `""`}
+)
+
+// explorationsOf returns the explorations that have ended.
+func explorationsOf(v *store.View) (list []mirror.File, err error) {
+	ids, err := v.Store.Explorations(v.Ctx)
+	for _, id := range ids {
+		data, err := store.ReadRegular(v.Root, explorationFile(id))
+		if err != nil {
+			return nil, err
+		}
+		if told, ok := neutralExploration(data); ok && hasEnded(told) {
+			list = append(list, mirror.File{ID: id, Data: told})
+		}
+	}
+	return list, err
+}
+
+func explorationFile(id string) string { return store.ExplorationsDir + "/" + id + ".json" }
+
+// neutralExploration returns the file of an exploration on one line, without what is valid only
+// here. ok is false if it is not an object.
+func neutralExploration(data []byte) (neutral []byte, ok bool) {
+	if data == nil || rawjson.Check(data) != nil || !gjson.ParseBytes(data).IsObject() {
+		return nil, false
+	}
+	neutral = rawjson.Dense(data)
+	err := eachLocal(neutral, func(path, none string) (err error) {
+		neutral, err = sjson.SetRawBytes(neutral, path, []byte(none))
+		return err
+	})
+	return neutral, err == nil
+}
+
+// eachLocal calls f with the path of each member in an exploration that is valid only on one
+// machine, and with its value where it is not valid.
+func eachLocal(data []byte, f func(path, none string) error) error {
+	for path, none := range localRun {
+		if gjson.GetBytes(data, path).Exists() {
+			if err := f(path, none); err != nil {
+				return err
+			}
+		}
+	}
+	for i, branch := range gjson.GetBytes(data, "branches").Array() {
+		for name, none := range localBranch {
+			if branch.Get(name).Exists() {
+				if err := f(fmt.Sprintf("branches.%d.%s", i, name), none); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// hasEnded reports whether no branch of an exploration waits or runs.
+func hasEnded(data []byte) bool {
+	for _, status := range gjson.GetBytes(data, "branches.#.status").Array() {
+		if status.Str == "pending" || status.Str == "executing" {
+			return false
+		}
+	}
+	return len(gjson.GetBytes(data, "active_ids").Array()) == 0
+}
+
+// takeExplorations writes the files of explorations that differ. That is not logged.
+func (a *applying) takeExplorations(ctx context.Context, w *store.Store) error {
+	for _, f := range a.changes.Explorations {
+		left, err := store.Update(ctx, w, operation.Operation{Verb: operation.Pull}, func(tx *store.Tx) ([]mirror.Left, error) {
+			return takeExploration(tx, f)
+		})
+		if err != nil {
+			return err
+		}
+		a.done.Left = append(a.done.Left, left...)
+	}
+	return nil
+}
+
+func takeExploration(tx *store.Tx, f mirror.File) ([]mirror.Left, error) {
+	if !sessionid.IsUUID(f.ID) {
+		return leave(f.ID, "invalid exploration id")
+	}
+	neutral, ok := neutralExploration(f.Data)
+	switch {
+	case !ok:
+		return leave(f.ID, "its file is malformed")
+	case !bytes.Equal(neutral, rawjson.Dense(f.Data)):
+		return leave(f.ID, "it has a command or a folder of another machine")
+	case !hasEnded(neutral):
+		return leave(f.ID, "it has not ended")
+	case writelock.Held(tx.View.Root, store.ExplorationLocks+"/"+f.ID):
+		return leave(f.ID, "busy")
+	}
+	was, err := store.ReadRegular(tx.View.Root, explorationFile(f.ID))
+	if err != nil {
+		return nil, err
+	}
+	if here, ok := neutralExploration(was); ok && bytes.Equal(here, neutral) {
+		return nil, nil
+	}
+	is, err := withLocal(neutral, was)
+	if err != nil {
+		return leave(f.ID, err.Error())
+	}
+	if err := durable.MakeDir(tx.View.Root, store.ExplorationsDir); err != nil {
+		return nil, err
+	}
+	_, err = tx.Batch.Replace(explorationFile(f.ID), durable.Bytes(append(rawjson.Layout(is, 0), '\n')))
+	return nil, err
+}
+
+// withLocal returns an exploration with what is valid only here from was, the file that is here, nil
+// if there is none.
+func withLocal(neutral, was []byte) ([]byte, error) {
+	is := neutral
+	if was == nil || rawjson.Check(was) != nil {
+		return is, nil
+	}
+	set := func(path string, value gjson.Result) (err error) {
+		if value.Exists() {
+			is, err = sjson.SetRawBytes(is, path, []byte(value.Raw))
+		}
+		return err
+	}
+	for path := range localRun {
+		if err := set(path, gjson.GetBytes(was, path)); err != nil {
+			return nil, err
+		}
+	}
+	here := map[string]gjson.Result{}
+	for _, branch := range gjson.GetBytes(was, "branches").Array() {
+		here[branch.Get("branch_id").Str] = branch
+	}
+	for i, branch := range gjson.GetBytes(neutral, "branches").Array() {
+		for name := range localBranch {
+			if err := set(fmt.Sprintf("branches.%d.%s", i, name), here[branch.Get("branch_id").Str].Get(name)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return is, nil
+}

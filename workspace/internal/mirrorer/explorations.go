@@ -19,9 +19,12 @@ import (
 // The members of an exploration, and of a branch of it, that are valid only on the machine that runs
 // it: a command that would be executed, and folders. Another machine must not get them.
 var (
-	localRun    = map[string]string{"runner.command": `""`, "runner.dir": `""`, "runner.bindings": `null`, "state": `""`}
-	localBranch = map[string]string{"folder": `""`, "state": `""`}
+	localRun    = [...]local{{"runner.command", `""`}, {"runner.dir", `""`}, {"runner.bindings", "null"}, {"state", `""`}}
+	localBranch = [...]local{{"folder", `""`}, {"state", `""`}}
 )
+
+// A local is such a member, and its value on other machines.
+type local struct{ path, none string }
 
 // explorationsOf returns the explorations that have ended.
 func explorationsOf(v *store.View) (list []mirror.File, err error) {
@@ -57,17 +60,17 @@ func neutralExploration(data []byte) (neutral []byte, ok bool) {
 // eachLocal calls f with the path of each member in an exploration that is valid only on one
 // machine, and with its value where it is not valid.
 func eachLocal(data []byte, f func(path, none string) error) error {
-	for path, none := range localRun {
-		if gjson.GetBytes(data, path).Exists() {
-			if err := f(path, none); err != nil {
+	for _, l := range localRun {
+		if gjson.GetBytes(data, l.path).Exists() {
+			if err := f(l.path, l.none); err != nil {
 				return err
 			}
 		}
 	}
 	for i, branch := range gjson.GetBytes(data, "branches").Array() {
-		for name, none := range localBranch {
-			if branch.Get(name).Exists() {
-				if err := f(fmt.Sprintf("branches.%d.%s", i, name), none); err != nil {
+		for _, l := range localBranch {
+			if branch.Get(l.path).Exists() {
+				if err := f(fmt.Sprintf("branches.%d.%s", i, l.path), l.none); err != nil {
 					return err
 				}
 			}
@@ -146,8 +149,8 @@ func withLocal(neutral, was []byte) ([]byte, error) {
 		}
 		return err
 	}
-	for path := range localRun {
-		if err := set(path, gjson.GetBytes(was, path)); err != nil {
+	for _, l := range localRun {
+		if err := set(l.path, gjson.GetBytes(was, l.path)); err != nil {
 			return nil, err
 		}
 	}
@@ -156,8 +159,8 @@ func withLocal(neutral, was []byte) ([]byte, error) {
 		here[branch.Get("branch_id").Str] = branch
 	}
 	for i, branch := range gjson.GetBytes(neutral, "branches").Array() {
-		for name := range localBranch {
-			if err := set(fmt.Sprintf("branches.%d.%s", i, name), here[branch.Get("branch_id").Str].Get(name)); err != nil {
+		for _, l := range localBranch {
+			if err := set(fmt.Sprintf("branches.%d.%s", i, l.path), here[branch.Get("branch_id").Str].Get(l.path)); err != nil {
 				return nil, err
 			}
 		}

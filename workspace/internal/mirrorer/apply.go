@@ -100,6 +100,7 @@ type flushed struct {
 // commit executes the steps, with as many in one commit as it allows.
 func (a *applying) commit(ctx context.Context, w *store.Store, steps []step) error {
 	var group operation.Seq
+	named := map[string]bool{}
 	for len(steps) > 0 {
 		rest := steps
 		made, err := store.CreateGroup(ctx, w, operation.Pull, group, func(tx *store.Tx) (f flushed, err error) {
@@ -123,7 +124,8 @@ func (a *applying) commit(ctx context.Context, w *store.Store, steps []step) err
 		group = cmp.Or(group, made.Group)
 		for _, o := range made.Made {
 			for _, id := range o.Sessions {
-				if !slices.Contains(a.done.Sessions, id) {
+				if !named[id] {
+					named[id] = true
 					a.done.Sessions = append(a.done.Sessions, id)
 				}
 			}
@@ -161,13 +163,19 @@ func validID(v *store.View, id string) string {
 	switch {
 	case !sessionid.Valid(id):
 		return "invalid session id"
-	case v.IsThere(session.FileName(id)):
+	case v.Index.Err(id) != nil || v.IsThere(session.FileName(id)):
 		return "its file cannot be read"
 	case v.IsPenguin(id):
 		return "a checkpoint of Penguin has this id"
 	}
-	if other, ok := v.ByUUID(sessionid.UUID(id)); ok && other != id {
-		return other + " has the same UUID"
+	uuid := sessionid.UUID(id)
+	if uuid != id && v.Has(uuid) {
+		return uuid + " has the same UUID"
+	}
+	if sessionid.IsUUID(id) { // the UUID of any other is not that of a session by chance
+		if other, ok := v.ByUUID(uuid); ok && other != id {
+			return other + " has the same UUID"
+		}
 	}
 	return ""
 }

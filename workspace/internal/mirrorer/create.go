@@ -189,10 +189,12 @@ func lastActive(shell []byte, raws [][]byte, dialect session.Dialect) string {
 func lineWith(tx *store.Tx, s *session.Session) (ids []string, why string) {
 	x := tx.View.Index
 	origin := s.Meta.Origin()
-	for at, steps := origin, 0; at != ""; at, steps = x.Origin(at), steps+1 {
-		if at == s.ID || steps > len(x.Entries()) {
+	seen := map[string]bool{s.ID: true}
+	for at := origin; at != ""; at = x.Origin(at) {
+		if seen[at] {
 			return nil, "its origins are a cycle"
 		}
+		seen[at] = true
 	}
 	if s.Meta.Kind() == session.Continuation {
 		if e := x.Entry(origin); e == nil || e.Err != nil || tx.View.Kind(origin) == session.Checkpoint {

@@ -68,13 +68,14 @@ type itemJSON struct {
 	ID      string  `json:"id,omitempty"`
 	Parent  *string `json:"parent"`
 	Raw     *string `json:"raw,omitempty"`
+	Header  bool    `json:"header,omitempty"`
 	Path    *Path   `json:"path,omitempty"`
 	Content []byte  `json:"content,omitempty"`
 }
 
 // MarshalJSON encodes the item, on one line. Raw must be valid UTF-8.
 func (it Item) MarshalJSON() ([]byte, error) {
-	out := itemJSON{ID: it.ID, Parent: it.Parent, Path: it.Path, Content: it.Content}
+	out := itemJSON{ID: it.ID, Parent: it.Parent, Header: it.Header, Path: it.Path, Content: it.Content}
 	if len(it.Raw) > 0 {
 		var err error
 		if out.Raw, err = textOf(it.Raw); err != nil {
@@ -91,7 +92,7 @@ func (it *Item) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
-	*it = Item{ID: in.ID, Parent: in.Parent, Path: in.Path, Content: in.Content}
+	*it = Item{ID: in.ID, Parent: in.Parent, Header: in.Header, Path: in.Path, Content: in.Content}
 	if in.Raw == nil {
 		return nil
 	}

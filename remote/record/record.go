@@ -116,8 +116,9 @@ type Body struct {
 // a snapshot repeats; or the content of an attachment.
 type Item struct {
 	ID     string          `json:"id,omitempty"`
-	Parent *string         `json:"parent"`        // null for a root
-	Raw    json.RawMessage `json:"raw,omitempty"` // the message as it is stored
+	Parent *string         `json:"parent"`           // null for a root
+	Raw    json.RawMessage `json:"raw,omitempty"`    // the message as it is stored
+	Header bool            `json:"header,omitempty"` // the message is in the header of a continuation
 
 	Path *Path `json:"path,omitempty"`
 

@@ -85,14 +85,16 @@ type File struct {
 
 // An Operation is what one operation of the log did that others cannot see from what is there.
 type Operation struct {
-	Seq      events.Seq
-	Time     time.Time
-	Verb     string
-	Removed  []string        // sessions that were removed on purpose
-	Undone   []Ref           // messages whose append was undone
-	Redone   []Ref           // messages whose undo was redone
-	Returned []string        // sessions that came back: by undo, or out of the trash
-	Line     json.RawMessage // for people: verb, arguments, sessions
+	Seq       events.Seq
+	Time      time.Time
+	Verb      string
+	Removed   []string        // sessions that were removed on purpose
+	Undone    []Ref           // messages whose append was undone
+	Redone    []Ref           // messages whose undo was redone
+	Returned  []string        // sessions that came back: by undo, or out of the trash
+	Bookmarks bool            // the file of the bookmarks changed
+	Agents    bool            // the file of an agent changed
+	Line      json.RawMessage // for people: verb, arguments, sessions
 }
 
 // A Ref names a message.

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/agent"
+	"github.com/bough-dev/bough/workspace/bookmark"
+
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -61,6 +64,9 @@ func told(v *store.View, o, redone *operation.Operation) mirror.Operation {
 	is := store.OperationOf(o, false)
 	m := mirror.Operation{Seq: o.Seq, Time: is.Time, Verb: o.Verb, Line: rawjson.Compact(is)}
 	for _, c := range o.Changes {
+		_, ofAgent := agent.NameOf(c.File)
+		m.Agents = m.Agents || ofAgent
+		m.Bookmarks = m.Bookmarks || c.File == bookmark.Path
 		id := store.SessionOf(c.File)
 		switch {
 		case id == "" || c.Link:

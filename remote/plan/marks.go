@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// here returns a bookmark as a workspace has it: labelled with the name that is different from that of
+// all others.
+func (v *View) bookmarksHere() []bookmark.Bookmark {
+	list := make([]bookmark.Bookmark, len(v.Bookmarks))
+	for i, b := range v.Bookmarks {
+		list[i] = b.Bookmark
+		list[i].Label = b.Name
+	}
+	return list
+}
+
+func samePlace(a, b bookmark.Bookmark) bool {
+	return a.Session == b.Session && a.Message == b.Message && a.Label == b.Label
+}
+
+func indexOf(list []bookmark.Bookmark, b bookmark.Bookmark) int {
+	return slices.IndexFunc(list, func(o bookmark.Bookmark) bool { return samePlace(o, b) })
+}
+
+// tellBookmarks decides what is recorded of bookmarks.
+func (h *Here) tellBookmarks(f *mirror.Facts, view *View) (ops []Op) {
+	joined := view.bookmarksHere()
+	for _, b := range f.Bookmarks {
+		if slices.Contains(h.Bookmarks, b) || slices.Contains(joined, b) {
+			continue
+		}
+		is := b
+		if i := indexOf(joined, b); i >= 0 { // another summary or scope
+			is.Label = view.Bookmarks[i].Label
+			ops = append(ops, drop(bookmarksEntity, "all", view.Bookmarks[i].Stamps))
+		}
+		ops = append(ops, add(bookmarksEntity, "all", valueOf(is)))
+	}
+	if !slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return o.Bookmarks }) {
+		return ops // what is missing is not what a user removed
+	}
+	for _, b := range h.Bookmarks {
+		gone := indexOf(f.Bookmarks, b) < 0 && slices.ContainsFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == b.Session })
+		if i := indexOf(joined, b); gone && i >= 0 {
+			ops = append(ops, drop(bookmarksEntity, "all", view.Bookmarks[i].Stamps))
+		}
+	}
+	return ops
+}
+
+// takeBookmarks decides which bookmarks change in a workspace with facts, of the sessions in there.
+func takeBookmarks(f *mirror.Facts, view *View, there func(session string) bool) (add, drop []bookmark.Bookmark) {
+	joined := view.bookmarksHere()
+	for _, b := range f.Bookmarks {
+		if indexOf(joined, b) < 0 {
+			drop = append(drop, b)
+		}
+	}
+	for _, b := range joined {
+		if !slices.Contains(f.Bookmarks, b) && there(b.Session) {
+			add = append(add, b)
+		}
+	}
+	return add, drop
+}

@@ -1,0 +1,106 @@
+// Package plan decides what a workspace tells the other machines of a remote, and what it takes in
+// from them. The package is pure.
+//
+// A register, a bookmark or an agent is told if it differs both from what was here at the last
+// comparison and from the joined state: so what a pull applied is not told again, and neither is what
+// another machine changed and this one has not taken in yet. Messages are told if they were never
+// published. What is missing here was removed only if the log of operations says so.
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// Here is what a workspace had when it was last compared with a remote.
+type Here struct {
+	Since        events.Seq          `json:"since"` // the last operation of its log
+	Sessions     map[string]Session  `json:"sessions"`
+	Bookmarks    []bookmark.Bookmark `json:"bookmarks"`
+	Agents       map[string]Agent    `json:"agents"`       // by key
+	Explorations map[string]string   `json:"explorations"` // sums, by id
+	Pending      map[string]bool     `json:"pending"`      // sessions of which the workspace may lack messages; true if any of them, false if only of the runs without notes
+}
+
+// A Session is what a workspace had of a session.
+type Session struct {
+	Version string `json:"version"` // "" if it changed since
+	Title   string `json:"title,omitempty"`
+	Shell   string `json:"shell,omitempty"` // its sum; "" if it is that of the joined state
+}
+
+// An Agent is what a workspace had of an agent.
+type Agent struct {
+	Name     string       `json:"name"`
+	Settings string       `json:"settings"` // their sum
+	Trees    []string     `json:"trees"`
+	Head     *mirror.Head `json:"head"`
+}
+
+// NewHere returns that of a workspace that was never compared.
+func NewHere() *Here {
+	return &Here{Sessions: map[string]Session{}, Agents: map[string]Agent{}, Explorations: map[string]string{}, Pending: map[string]bool{}}
+}
+
+// An Op is an operation to record. Items is its body before that is stored.
+type Op struct {
+	record.Op
+	Items []record.Item
+}
+
+const (
+	sessionPrefix     = "session/"
+	agentPrefix       = "agent/"
+	explorationPrefix = "exploration/"
+	attachmentPrefix  = "attachment/"
+	machinePrefix     = "machine/"
+	bookmarksEntity   = "bookmarks"
+	learningsEntity   = "learnings"
+)
+
+func set(entity, field string, value json.RawMessage) Op {
+	return Op{Op: record.Op{Do: record.Set, Entity: entity, Field: field, Value: value}}
+}
+
+func add(entity, field string, value json.RawMessage) Op {
+	return Op{Op: record.Op{Do: record.Add, Entity: entity, Field: field, Value: value}}
+}
+
+func addItems(entity, field string, items []record.Item) Op {
+	return Op{Op: record.Op{Do: record.Add, Entity: entity, Field: field}, Items: items}
+}
+
+func drop(entity, field string, stamps []record.Stamp) Op {
+	return Op{Op: record.Op{Do: record.Drop, Entity: entity, Field: field, Stamps: stamps}}
+}
+
+func remove(entity string) Op {
+	return Op{Op: record.Op{Do: record.Remove, Entity: entity}}
+}
+
+// valueOf returns v in JSON. It must be of a type that has one.
+func valueOf(v any) json.RawMessage {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err)
+	}
+	return json.RawMessage(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// sumOf returns half of the SHA-256 of data, in hexadecimal digits.
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16])
+}
+
+// SessionOf returns the id of the session that is an entity, and reports whether it is one.
+func SessionOf(entity string) (id string, ok bool) { return strings.CutPrefix(entity, sessionPrefix) }

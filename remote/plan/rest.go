@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// An Own is what a machine tells of itself.
+type Own struct {
+	Machine record.Machine
+	Name    string
+	Time    string // of the record
+}
+
+// TellRest decides what is recorded beside sessions. Attachments have no items yet: the caller adds
+// the content.
+func (h *Here) TellRest(f *mirror.Facts, view *View, own Own) (ops []Op) {
+	ops = append(ops, h.tellBookmarks(f, view)...)
+	ops = append(ops, h.tellAgents(f, view)...)
+	for _, x := range f.Explorations {
+		if sum := sumOf(x.Data); h.Explorations[x.ID] != sum && string(view.exploration(x.ID)) != string(x.Data) {
+			ops = append(ops, set(explorationPrefix+x.ID, "file", x.Data))
+		}
+	}
+	for _, l := range f.Learnings {
+		if !slices.ContainsFunc(view.Learnings, func(o json.RawMessage) bool { return string(o) == string(l) }) {
+			ops = append(ops, add(learningsEntity, "all", l))
+		}
+	}
+	for _, sum := range f.Attachments {
+		if !slices.ContainsFunc(view.Attachments, func(a join.Attachment) bool { return a.SHA256 == sum }) {
+			ops = append(ops, addItems(attachmentPrefix+sum, "content", nil))
+		}
+	}
+	return append(ops, h.tellMachine(f, view, own)...)
+}
+
+func (v *View) exploration(id string) json.RawMessage {
+	i := slices.IndexFunc(v.Explorations, func(x mirror.File) bool { return x.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return v.Explorations[i].Data
+}
+
+// tellMachine decides what is recorded of the machine itself: name, head, and what its users did.
+func (h *Here) tellMachine(f *mirror.Facts, view *View, own Own) (ops []Op) {
+	entity := machinePrefix + string(own.Machine)
+	var name string
+	var head *mirror.Head
+	if i := slices.IndexFunc(view.Machines, func(m join.Machine) bool { return m.ID == own.Machine }); i >= 0 {
+		name, head = view.Machines[i].Label, view.Machines[i].Head
+	}
+	if name != own.Name && own.Name != "" {
+		ops = append(ops, set(entity, "name", valueOf(own.Name)))
+	}
+	if !sameHead(f.Head, head) {
+		ops = append(ops, set(entity, "head", valueOf(f.Head)))
+	}
+	for _, o := range f.Since {
+		if o.Line != nil {
+			ops = append(ops, add(entity, "log", o.Line))
+		}
+	}
+	return ops
+}
+
+// At returns the operation that says when a record was written.
+func (o Own) At() Op { return set(machinePrefix+string(o.Machine), "at", valueOf(o.Time)) }
+
+// Compared notes in h what of the facts, beside sessions, is recorded.
+func (h *Here) Compared(f *mirror.Facts) {
+	h.Since = max(h.Since, f.Last)
+	h.Bookmarks = slices.Clone(f.Bookmarks)
+	h.Agents = map[string]Agent{}
+	for _, a := range f.Agents {
+		if key := keyOf(a); key != "" {
+			h.Agents[key] = agentOf(a)
+		}
+	}
+	h.Explorations = map[string]string{}
+	for _, x := range f.Explorations {
+		h.Explorations[x.ID] = sumOf(x.Data)
+	}
+}

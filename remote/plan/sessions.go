@@ -1,0 +1,153 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// Unread reports whether the messages of a session of the facts must be read to record it.
+func (h *Here) Unread(s mirror.Session) bool {
+	return !s.Auto && (s.Version == "" || h.Sessions[s.ID].Version != s.Version || s.Shell != nil)
+}
+
+// Versions returns the versions of sessions, for [mirror.Known].
+func (h *Here) Versions() map[string]string {
+	versions := make(map[string]string, len(h.Sessions))
+	for id, s := range h.Sessions {
+		if s.Version != "" {
+			versions[id] = s.Version
+		}
+	}
+	return versions
+}
+
+// A Told is what is to be recorded of a session.
+type Told struct {
+	Ops     []Op
+	Notes   []Note  // of the messages in Ops
+	Is      Session // for Here
+	Missing bool    // the workspace lacks a message that others have: the session is pending
+}
+
+// Tell decides what is recorded of a session of the facts whose messages were read. In is that of the
+// joined state, nil if that does not have it. Notes returns what was published of a session.
+func (h *Here) Tell(s mirror.Session, messages []mirror.Message, in *join.Session, notes func(session string) Notes) Told {
+	entity := sessionPrefix + s.ID
+	was, known := h.Sessions[s.ID]
+	t := Told{Is: Session{Version: s.Version, Title: was.Title, Shell: was.Shell}}
+	if s.Shell != nil {
+		t.Is.Title, t.Is.Shell = s.Title, sumOf(s.Shell)
+		if in == nil || in.Shell == nil || was.Shell != "" && was.Shell != t.Is.Shell && string(in.Shell) != string(s.Shell) {
+			t.Ops = append(t.Ops, set(entity, "shell", s.Shell))
+		}
+		joined := ""
+		if in != nil {
+			joined = in.Title
+		}
+		if s.Title != joined && (!known || s.Title != was.Title) {
+			t.Ops = append(t.Ops, set(entity, "title", valueOf(s.Title)))
+		}
+	}
+	published := notes(s.ID)
+	have := make(map[string]bool, len(messages))
+	var fresh []mirror.Message
+	for _, m := range messages {
+		have[m.ID] = true
+		if _, ok := published[m.ID]; !ok {
+			fresh = append(fresh, m)
+		}
+	}
+	if len(fresh) > 0 {
+		items, list := itemsOf(fresh, sourcesOf(s), notes)
+		t.Ops = append(t.Ops, addItems(entity, "messages", items))
+		t.Notes = list
+		newest := cmp.Or(s.Newest, fresh[len(fresh)-1].ID)
+		if in == nil || in.Newest != newest {
+			t.Ops = append(t.Ops, set(entity, "newest", valueOf(newest)))
+		}
+	}
+	for id := range published {
+		if !have[id] && !strings.HasPrefix(id, runPrefix) && (in == nil || !in.Undone[id]) {
+			t.Missing = true
+		}
+	}
+	return t
+}
+
+// sourcesOf returns the sessions of which a snapshot may repeat messages.
+func sourcesOf(s mirror.Session) []string {
+	from := gjson.GetBytes(s.Shell, "metadata.branched_from").Str
+	if from == "" {
+		return nil
+	}
+	list := []string{from}
+	lineage := gjson.GetBytes(s.Shell, "metadata.lineage").Array()
+	for _, id := range slices.Backward(lineage) {
+		if sessionid.Valid(id.Str) && id.Str != s.ID && !slices.Contains(list, id.Str) {
+			list = append(list, id.Str)
+		}
+	}
+	return slices.DeleteFunc(list, func(id string) bool { return !sessionid.Valid(id) })
+}
+
+// TellSince decides what the operations of the log since the last comparison tell of sessions. View is
+// that of the joined state.
+func (h *Here) TellSince(f *mirror.Facts, view *View, notes func(session string) Notes) (ops []Op) {
+	there := make(map[string]bool, len(f.Sessions))
+	for _, s := range f.Sessions {
+		there[s.ID] = true
+	}
+	for _, o := range f.Since {
+		for _, id := range o.Removed {
+			_, pending := h.Pending[id] // then the user has not seen all of it
+			if in := view.Session(id); in != nil && in.Alive && !there[id] && !pending {
+				ops = append(ops, remove(sessionPrefix+id))
+			}
+		}
+		for _, id := range o.Returned {
+			if in := view.Session(id); in != nil && !in.Alive && there[id] {
+				ops = append(ops, set(sessionPrefix+id, "shell", in.Shell))
+			}
+		}
+		for _, u := range o.Undone {
+			if in := view.Session(u.Session); in != nil && !in.Undone[u.Message] && notes(u.Session).Has(u.Message) {
+				ops = append(ops, add(sessionPrefix+u.Session, "undone", valueOf(u.Message)))
+			}
+		}
+		for _, u := range o.Redone {
+			if stamps := view.undone(u); len(stamps) > 0 {
+				ops = append(ops, drop(sessionPrefix+u.Session, "undone", stamps))
+			}
+		}
+	}
+	for _, s := range f.Sessions {
+		if _, known := h.Sessions[s.ID]; known || s.Auto {
+			continue
+		}
+		if in := view.Session(s.ID); in != nil && !in.Alive && in.Shell != nil { // another program put it back
+			ops = append(ops, set(sessionPrefix+s.ID, "shell", in.Shell))
+		}
+	}
+	return distinct(ops)
+}
+
+// distinct returns ops without repetitions.
+func distinct(ops []Op) (list []Op) {
+	seen := map[string]bool{}
+	for _, op := range ops {
+		data, err := json.Marshal(op.Op)
+		if key := string(data); err != nil || !seen[key] {
+			seen[key] = true
+			list = append(list, op)
+		}
+	}
+	return list
+}

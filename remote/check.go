@@ -1,0 +1,172 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/stream"
+	"github.com/bough-dev/bough/workspace/fault"
+)
+
+// Check looks at all objects of the remote: that its key is right, that no stream lost a record or
+// has another one than before, and that all packs are there. It changes nothing.
+func (r *Remote) Check(ctx context.Context) (*Report, error) {
+	j, err := r.begin(ctx, "remote check", true)
+	if err != nil {
+		return nil, err
+	}
+	defer j.end()
+	there, err := stream.Open(ctx, j.stream.Store, j.stream.Key)
+	if err != nil {
+		return nil, err
+	}
+	if there.ID != j.config.ID {
+		return nil, &fault.Error{Code: fault.Refused, Message: "there is another remote at " + j.config.URL, Hint: "somebody created it anew"}
+	}
+	have := stream.Cursors{}
+	have.Merge(j.Cursors)
+	have.Merge(j.writer.Published())
+	f, err := j.stream.Fetch(ctx, stream.Request{Have: have, Own: j.writer.Own(), Scope: stream.Whole, Patience: 1})
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{Remote: r.name, Problems: f.Problems, Held: f.Held, Copies: []string{}, Packs: []string{}}
+	if report.Problems == nil {
+		report.Problems = []*stream.Problem{}
+	}
+	if report.Held == nil {
+		report.Held = []stream.Held{}
+	}
+	got := &fetched{next: have}
+	j.take(got, f)
+	j.join(got, plan.NewConflicts(j.view()))
+	if report.Packs, err = j.missingPacks(); err != nil {
+		return nil, err
+	}
+	if folder, ok := r.store.(*bucket.Folder); ok {
+		list, err := folder.Conflicts(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			report.Copies = append(report.Copies, c.File)
+		}
+	}
+	report.Machines = j.machines()
+	report.Requests = j.meter.Usage().Sub(j.before).Requests()
+	report.OK = len(report.Problems)+len(report.Held)+len(report.Packs) == 0
+	return report, nil
+}
+
+// missingPacks returns the names of the packs that are needed and that the store does not have.
+func (j *job) missingPacks() ([]string, error) {
+	objects, err := j.stream.Store.List(j.ctx, bucket.ListOptions{Prefix: "p/"})
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, o := range objects {
+		there[strings.TrimPrefix(o.Name, "p/")] = true
+	}
+	for _, r := range j.writer.Unsent() {
+		for _, op := range r.Ops {
+			if op.Body != nil {
+				there[op.Body.Pack] = true // it is uploaded before its record
+			}
+		}
+	}
+	missing := []string{}
+	for _, p := range j.state.Packs() {
+		if !there[p.Name] {
+			missing = append(missing, p.Name)
+		}
+	}
+	return missing, nil
+}
+
+// Retire notes that a machine, by name or id, does not come back, so that nobody waits for it before
+// deleting what it has not seen. If it does come back, it begins from a base.
+func (r *Remote) Retire(ctx context.Context, machine string) (*Result, error) {
+	j, err := r.begin(ctx, "remote retire", false)
+	if err != nil {
+		return nil, err
+	}
+	defer j.end()
+	m, err := j.machineNamed(machine)
+	if err != nil {
+		return nil, err
+	}
+	b := &batch{writer: j.writer}
+	if err := b.add(plan.Op{Op: record.Op{Do: record.Remove, Entity: "machine/" + string(m)}}); err != nil {
+		return nil, err
+	}
+	if err := j.append(b, j.Cursors, nil); err != nil {
+		return nil, err
+	}
+	j.changed = true
+	if err := errors.Join(j.upload(), j.save()); err != nil {
+		return nil, err
+	}
+	return j.done(), nil
+}
+
+func (j *job) machineNamed(name string) (record.Machine, error) {
+	for _, m := range j.view().Machines {
+		if m.Name != name && string(m.ID) != name {
+			continue
+		}
+		if m.ID == j.writer.Machine() {
+			return "", &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s is this machine", name)}
+		}
+		return m.ID, nil
+	}
+	var names []string
+	for _, m := range j.view().Machines {
+		names = append(names, m.Name)
+	}
+	slices.Sort(names)
+	return "", &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the remote has no machine %q", name), Hint: "its machines are " + strings.Join(names, ", ")}
+}
+
+// baseEvery is after how many own records there is a new base.
+const baseEvery = 256
+
+// tidy collects garbage. If that fails, a later push does it.
+func (j *job) tidy() {
+	if err := j.collect(); err != nil && j.ctx.Err() == nil {
+		j.opts.note("garbage of the remote was not deleted: " + err.Error())
+	}
+}
+
+// collect stores a base of the own records and deletes what nobody needs any more, once in a while. What
+// a newer version of bough wrote may need what this one takes for garbage, so then it does nothing.
+func (j *job) collect() error {
+	own := j.writer.Machine()
+	at := j.writer.Published()[own].Seq
+	if j.dry || len(j.writer.Unsent()) > 0 || at < j.Based+j.baseEvery || j.Unknown || len(j.state.Kept()) > 0 || len(j.state.Missing()) > 0 {
+		return nil
+	}
+	base := j.state.Base(own)
+	if base.Seq != at {
+		return nil // there are records of the own stream that were not read yet
+	}
+	content := base.Encode()
+	if len(content) > bucket.MaxObject {
+		j.opts.note("the records of this machine cannot be replaced by a base: it would be too large")
+		return nil
+	}
+	if _, err := j.writer.PutBase(j.ctx, base.Seen, content); err != nil {
+		return err
+	}
+	_, err := j.writer.Collect(j.ctx, stream.Plan{Through: min(at, j.state.Acknowledged()[own])})
+	if err == nil {
+		j.Based, j.changed = at, true
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/record"
+)
+
+// errPath is the error for a session that repeats messages which are not in the remote.
+var errPath = errors.New("what it repeats is not in the remote")
+
+// items returns the items of a session, without paths: of all runs, or of those of which there are no
+// notes. The notes are of these.
+func (j *job) items(id string, runs []join.Element, all bool) (items []record.Item, notes []plan.Note, err error) {
+	known := j.notes.of(id)
+	var stored []record.Item
+	for _, run := range runs {
+		if !all && isNoted(known, run) {
+			continue
+		}
+		for it, err := range j.packs.Items(j.ctx, run.Body) {
+			if err != nil {
+				return nil, nil, err
+			}
+			stored = append(stored, *it)
+		}
+		if own := j.writer.Machine(); run.Stamp.Machine != own || run.Stamp.Seq <= j.writer.Published()[own].Seq {
+			notes = append(notes, plan.RunNote(run.Stamp))
+		}
+	}
+	held := map[string]map[string]record.Item{}
+	items, more, err := plan.Expand(stored, func(other string) (map[string]record.Item, error) {
+		if held[other] == nil {
+			var err error
+			if held[other], err = j.raw(other); err != nil {
+				return nil, err
+			}
+		}
+		return held[other], nil
+	})
+	var failed *plan.PathError
+	if errors.As(err, &failed) {
+		err = fmt.Errorf("%w: %w", errPath, failed)
+	}
+	return items, append(more, notes...), err
+}
+
+// raw returns the messages of a session that were published themselves, by id.
+func (j *job) raw(id string) (map[string]record.Item, error) {
+	s := j.view().Session(id)
+	if s == nil {
+		return nil, fmt.Errorf("%w: %s", errPath, id)
+	}
+	items := map[string]record.Item{}
+	for _, run := range s.Runs {
+		for it, err := range j.packs.Items(j.ctx, run.Body) {
+			if err != nil {
+				return nil, err
+			}
+			if _, known := items[it.ID]; !known && it.ID != "" && it.Path == nil {
+				items[it.ID] = *it
+			}
+		}
+	}
+	return items, nil
+}

@@ -1,0 +1,259 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/stream"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// facts returns the facts of the workspace.
+func (j *job) facts() (*mirror.Facts, error) {
+	return j.w.Mirror().Facts(j.ctx, mirror.Known{Since: j.Here.Since, Versions: j.Here.Versions()})
+}
+
+// record compares the workspace with the state, and appends what differs to the own stream. Seen is
+// what had been applied to the workspace.
+func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
+	b := &batch{writer: j.writer}
+	compared, told, err := j.tellSessions(b, f)
+	if err != nil {
+		return err
+	}
+	if err := b.add(j.Here.TellSince(f, j.view(), j.notes.of)...); err != nil {
+		return err
+	}
+	if err := j.tellRest(b, f); err != nil {
+		return err
+	}
+	if j.notes.err != nil {
+		return j.notes.err
+	}
+	if j.dry {
+		if len(b.entries) > 0 {
+			j.result.Sent.Records++
+		}
+		return nil
+	}
+	if err := j.append(b, seen, told); err != nil {
+		return err
+	}
+	if len(b.entries) > 0 || len(compared) > 0 || j.Here.Since != f.Last {
+		j.changed = true
+	}
+	for id, s := range compared {
+		j.Here.Sessions[id] = s
+	}
+	j.Here.Compared(f)
+	return nil
+}
+
+// tellSessions adds what is recorded of sessions to a batch. It returns how they were compared, and
+// notes of the messages in the batch.
+func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.Session, told map[string][]plan.Note, err error) {
+	compared, told = map[string]plan.Session{}, map[string][]plan.Note{}
+	// A snapshot finds what this batch publishes of its sources.
+	notes := func(id string) plan.Notes {
+		known := j.notes.of(id)
+		if len(told[id]) == 0 {
+			return known
+		}
+		all := make(plan.Notes, len(known)+len(told[id]))
+		for k, n := range known {
+			all[k] = n
+		}
+		for _, n := range told[id] {
+			all[n.ID] = n
+		}
+		return all
+	}
+	for _, s := range f.Sessions {
+		if !j.Here.Unread(s) {
+			continue
+		}
+		messages, err := j.w.Mirror().Messages(j.ctx, s.ID)
+		if errors.Is(err, fault.NotFound) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			if j.ctx.Err() != nil {
+				return nil, nil, err
+			}
+			j.opts.note(s.ID + " is not sent: " + err.Error())
+			continue
+		}
+		t := j.Here.Tell(s, messages, j.view().Session(s.ID), notes)
+		for _, op := range t.Ops {
+			op, large := fits(op)
+			for _, l := range large {
+				j.opts.note("a message of " + s.ID + " is not sent: " + l)
+			}
+			if op.Do == record.Add && len(op.Items) == 0 {
+				continue
+			}
+			if err := b.add(op); err != nil {
+				return nil, nil, err
+			}
+		}
+		told[s.ID] = t.Notes
+		compared[s.ID] = t.Is
+		if t.Missing {
+			j.Here.Pending[s.ID] = true
+		}
+	}
+	return compared, told, nil
+}
+
+// tellRest adds all but the sessions to a batch.
+func (j *job) tellRest(b *batch, f *mirror.Facts) error {
+	own := j.own()
+	ops := j.Here.TellRest(f, j.view(), own)
+	for _, op := range ops {
+		if sum, ok := strings.CutPrefix(op.Entity, "attachment/"); ok {
+			data, err := j.w.Mirror().Attachment(j.ctx, sum)
+			if err != nil || len(data) > maxItem {
+				continue // damaged or gone, which doctor reports, or too large
+			}
+			op.Items = []record.Item{{Content: data}}
+		}
+		if err := b.add(op); err != nil {
+			return err
+		}
+	}
+	if len(b.entries) > 0 {
+		return b.add(own.At())
+	}
+	return nil
+}
+
+// append appends a batch to the own stream, and notes what was published.
+func (j *job) append(b *batch, seen stream.Cursors, told map[string][]plan.Note) error {
+	ops, err := b.ops()
+	if err != nil || len(ops) == 0 {
+		return err
+	}
+	records, err := j.writer.Append(seen, ops)
+	if err != nil {
+		return err
+	}
+	j.known = nil
+	for _, r := range records {
+		if err := j.state.Add(r); err != nil {
+			return err
+		}
+	}
+	for id, list := range told {
+		if err := j.notes.add(id, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteRuns notes the runs of an own record that is in the store, of whose messages there are notes. Before
+// that, another copy of this machine may write a record of the same number.
+func (j *job) noteRuns(r *record.Record) error {
+	for i, op := range r.Ops {
+		if id, ok := plan.SessionOf(op.Entity); ok && op.Do == record.Add && op.Field == "messages" {
+			if err := j.notes.add(id, []plan.Note{plan.RunNote(r.Stamp(i))}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// upload sends what is not in the store.
+func (j *job) upload() error {
+	for !j.dry && len(j.writer.Unsent()) > 0 {
+		err := j.send()
+		var copied *stream.CopiedError
+		if !errors.As(err, &copied) {
+			return err
+		}
+		if err := j.renew(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send sends what is not in the store, as far as another copy of the machine does not have written
+// its stream.
+func (j *job) send() error {
+	unsent := j.writer.Unsent()
+	err := j.writer.Upload(j.ctx)
+	sent := unsent[:len(unsent)-len(j.writer.Unsent())]
+	j.result.Sent.Records += len(sent)
+	for _, r := range sent {
+		j.joined = append(j.joined, joinable{record: r})
+		if err := j.noteRuns(r); err != nil {
+			return err
+		}
+	}
+	if len(sent) > 0 {
+		j.Cursors.Merge(j.writer.Published())
+		j.changed = true
+	}
+	return err
+}
+
+// becomeAnother makes this workspace another machine, after it has sent what it can as the old one.
+func (j *job) becomeAnother() error {
+	if j.dry {
+		j.result.Renewed = true
+		return nil
+	}
+	err := j.send()
+	if copied := new(stream.CopiedError); err != nil && !errors.As(err, &copied) {
+		return err
+	}
+	return j.renew()
+}
+
+// Push sends what this workspace has and the remote does not. If there is nothing, it makes no
+// request.
+func (r *Remote) Push(ctx context.Context, o PushOptions) (*Result, error) {
+	j, err := r.begin(ctx, "push", o.DryRun)
+	if err != nil {
+		return nil, err
+	}
+	defer j.end()
+	if j.behind() {
+		got, err := j.fetch(PullOptions{})
+		if err != nil {
+			return nil, err
+		}
+		j.join(got, plan.NewConflicts(j.view()))
+	}
+	if err := j.complete(); err != nil {
+		return nil, err
+	}
+	f, err := j.facts()
+	if err != nil {
+		return nil, err
+	}
+	if err := j.record(f, j.Cursors); err != nil {
+		return nil, err
+	}
+	if err := j.save(); err != nil {
+		return nil, err
+	}
+	err = j.upload()
+	if err == nil {
+		j.tidy()
+	}
+	if err := errors.Join(err, j.save()); err != nil {
+		return nil, err
+	}
+	return j.done(), nil
+}
+
+// isNoted reports whether there are notes of all messages of a run.
+func isNoted(known plan.Notes, run join.Element) bool { return known.Has(plan.RunNote(run.Stamp).ID) }

@@ -1,0 +1,168 @@
+// Package remote exchanges the contents of a workspace with those of other machines, through a
+// store in which each machine has a stream of records.
+//
+// [Remote.Push] compares the workspace with what it has published, writes what differs as records
+// of its own stream and uploads them. [Remote.Pull] reads the records of the other machines, joins
+// them and applies the result to the workspace as one operation. Nothing is removed from a
+// workspace unless a user removed it, on any machine, and a conflict keeps both sides.
+//
+// What a workspace has of a remote is in its folder .bough/remotes/NAME: the configuration, the key
+// of the machine, the records that are not uploaded, and what was compared last. The key of the
+// remote is a file of the user, outside of the workspace.
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/stream"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// Options are how remotes are reached. The zero value is the default.
+type Options struct {
+	// OpenStore opens the store at a URL. It is not called for those with the scheme file. If nil,
+	// other schemes are refused.
+	OpenStore func(ctx context.Context, url string) (bucket.Store, error)
+
+	// Progress is called during long work. If nil, it is not called.
+	Progress func(Progress)
+
+	// Note is called with a sentence about a problem that is not an error. If nil, it is not called.
+	Note func(string)
+
+	// Now returns the current time. If nil, time.Now is used. It decides nothing.
+	Now func() time.Time
+
+	// System returns what identifies the machine on which the program runs, for remotes with
+	// Synced. If nil, the identifier of the operating system is used.
+	System func() (string, error)
+}
+
+// A Progress says how far long work is.
+type Progress struct {
+	Doing string // "send", "get" or "apply"
+	Done  int64  // in bytes; of "apply" in sessions
+	Total int64  // 0 if it is not known
+}
+
+// AddOptions describe a remote to add.
+type AddOptions struct {
+	URL     string
+	Key     string // the file of the key of the remote, which is made if it is absent; required
+	Machine string // how people call this machine; "" means its host name
+
+	OneWriter bool // only this machine writes, so the store need not create objects only once
+	Synced    bool // the store is a folder that a program copies between machines
+
+	Store bucket.Store // the store at URL, if it is open already; nil opens it
+}
+
+// An Info describes a remote of a workspace.
+type Info struct {
+	Name      string         `json:"name"`
+	URL       string         `json:"url"`
+	ID        string         `json:"id"`
+	Key       string         `json:"key"` // path of the file of the key
+	Machine   record.Machine `json:"machine"`
+	Label     string         `json:"machine_name"`
+	OneWriter bool           `json:"one_writer,omitempty"`
+	Synced    bool           `json:"synced,omitempty"`
+}
+
+// An Added is a remote that was added to a workspace.
+type Added struct {
+	Info
+	Created   bool  `json:"created"`    // there was none at the URL before
+	KeyMade   bool  `json:"key_made"`   // the file of the key is new
+	KeyShared bool  `json:"key_shared"` // other users of the computer can read the file of the key
+	Requests  int64 `json:"requests"`
+}
+
+// PushOptions are the choices for Push.
+type PushOptions struct {
+	DryRun bool // change nothing anywhere
+}
+
+// PullOptions are the choices for Pull.
+type PullOptions struct {
+	// Session is the id of the only session to take in, with those that it needs. "" means all.
+	Session string
+
+	// Only are the kinds of things to take in; empty means all of [Kinds].
+	Only []string
+
+	DryRun bool // change nothing anywhere; what would be got is read
+	Whole  bool // list all objects, which also shows what is gone
+	Known  bool // do not look for new machines, which costs a request
+}
+
+// Kinds are the kinds of things that a pull takes in.
+var Kinds = []string{"sessions", "bookmarks", "agents", "explorations", "learnings", "attachments"}
+
+// A Traffic counts what was transferred.
+type Traffic struct {
+	Records int   `json:"records"`
+	Bytes   int64 `json:"bytes"` // of objects as they are stored
+}
+
+// A Machine is a machine of a remote.
+type Machine struct {
+	ID      record.Machine `json:"id"`
+	Name    string         `json:"name"`
+	Seen    string         `json:"seen"` // when it wrote its last record, by its own clock; "" if unknown
+	Retired bool           `json:"retired,omitempty"`
+	Own     bool           `json:"own,omitempty"`
+}
+
+// A Result says what a push, a pull or both did. A conflict is not an error: both sides are kept.
+type Result struct {
+	Remote    string            `json:"remote"`
+	Sent      Traffic           `json:"sent"`
+	Got       Traffic           `json:"got"`
+	Requests  int64             `json:"requests"`
+	Conflicts []plan.Conflict   `json:"conflicts"`
+	Machines  []Machine         `json:"machines"`
+	Sessions  []string          `json:"sessions"`           // of this workspace, that a pull changed or added
+	Left      []mirror.Left     `json:"left,omitempty"`     // what a pull could not apply, and will try again
+	Problems  []*stream.Problem `json:"problems,omitempty"` // why streams were not read to their end
+	Renewed   bool              `json:"renewed,omitempty"`  // this workspace is a copy of another one, and became a machine of its own
+	DryRun    bool              `json:"dry_run,omitempty"`  // nothing was changed
+}
+
+// A Report says what a check found.
+type Report struct {
+	Remote   string            `json:"remote"`
+	OK       bool              `json:"ok"`
+	Machines []Machine         `json:"machines"`
+	Problems []*stream.Problem `json:"problems"`
+	Held     []stream.Held     `json:"held"`      // records that wait for others
+	Copies   []string          `json:"copies"`    // conflict copies of objects, which a program that copies folders made
+	Packs    []string          `json:"bad_packs"` // packs that are needed and missing or damaged
+	Requests int64             `json:"requests"`
+}
+
+// A RemoteSession is a session of a remote.
+type RemoteSession struct {
+	ID    string `json:"session_id"`
+	Title string `json:"title"`
+	Here  bool   `json:"here"`  // the workspace has it
+	Count int    `json:"count"` // of messages that were added to it; undone ones count
+}
+
+// An Operation is an operation of a machine, for the log.
+type Operation struct {
+	Machine string          `json:"machine"` // its name
+	Own     bool            `json:"own"`
+	Line    json.RawMessage `json:"operation"` // as the log of that machine shows it, in JSON
+}
+
+// A Purge says what became of a purge.
+type Purge struct {
+	Session string   `json:"session_id"`
+	Holders []string `json:"holders"` // names of machines whose objects still have messages of it
+}

@@ -1,0 +1,448 @@
+package remote_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/bough-dev/bough/remote"
+	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/internal/faults"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// A world is computers that share a store over a bad network, and what their users did.
+type world struct {
+	t      testing.TB
+	random *rand.Rand
+	net    *faults.Network
+	key    string
+	list   []*computer
+	seeds  byte
+
+	baseEvery uint64 // records
+
+	texts  map[string]string // of messages that users added, their sessions
+	gone   map[string]bool   // texts that users undid, or removed with their session
+	titles map[string][]string
+	labels map[string]string // of bookmarks, their messages
+	log    []string
+}
+
+func newWorld(t testing.TB, seed uint64, n int, rates faults.Rates) *world {
+	w := &world{
+		t: t, random: rand.New(rand.NewPCG(seed, 7)), net: faults.NewNetwork(&bucket.Memory{}, seed, rates), key: filepath.Join(t.TempDir(), "key"),
+		texts: map[string]string{}, gone: map[string]bool{}, titles: map[string][]string{}, labels: map[string]string{},
+		baseEvery: 1 << 30,
+	}
+	for i := range n {
+		w.join(fmt.Sprint("m", i), t.TempDir())
+	}
+	return w
+}
+
+// join adds a computer, whose workspace may have contents already.
+func (w *world) join(name, dir string) *computer {
+	w.seeds++
+	ws, err := workspace.Open(w.t.Context(), dir, &workspace.Options{Settle: -1, Now: clock(), Random: source(w.seeds), Limit: 6})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c := &computer{t: w.t, w: ws, name: name}
+	w.restart(c)
+	for range 100 {
+		_, err = remote.Add(w.t.Context(), ws, "home", remote.AddOptions{URL: "memory:", Key: w.key, Machine: name, OneWriter: true}, c.opts)
+		if err == nil || errors.Is(err, fault.Refused) {
+			break
+		}
+	}
+	w.list = append(w.list, c)
+	return c
+}
+
+// restart gives a computer a new connection.
+func (w *world) restart(c *computer) *faults.Client {
+	client := w.net.Client()
+	c.opts.OpenStore = func(context.Context, string) (bucket.Store, error) { return client, nil }
+	return client
+}
+
+func (w *world) note(c *computer, format string, args ...any) {
+	w.log = append(w.log, c.name+": "+fmt.Sprintf(format, args...))
+}
+
+// fail reports what happened.
+func (w *world) fail(format string, args ...any) {
+	w.t.Helper()
+	w.t.Fatalf("%s\n%s", fmt.Sprintf(format, args...), strings.Join(w.log, "\n"))
+}
+
+// exchange does a push, pull or sync, maybe interrupted.
+func (w *world) exchange(c *computer, crash bool) {
+	client := w.restart(c)
+	if crash {
+		client.CrashAfter(w.random.IntN(8))
+	}
+	r, err := remote.Open(w.t.Context(), c.w, "home", c.opts)
+	if err != nil {
+		w.fail("%v", err)
+	}
+	defer r.Close()
+	r.SetBaseEvery(w.baseEvery)
+	var result *remote.Result
+	verb := w.random.IntN(3)
+	switch verb {
+	case 0:
+		result, err = r.Push(w.t.Context(), remote.PushOptions{})
+	case 1:
+		result, err = r.Pull(w.t.Context(), remote.PullOptions{})
+	default:
+		result, err = r.Sync(w.t.Context(), remote.PullOptions{})
+	}
+	w.note(c, "exchange %d: %s", verb, said(result, err))
+	if err != nil && !errors.Is(err, faults.ErrLost) && !errors.Is(err, faults.ErrCrashed) && !errors.Is(err, fault.Failed) && !strings.Contains(err.Error(), "does not return it") { // a stale answer
+		w.fail("it fails with %v", err)
+	}
+}
+
+// said returns what an exchange did.
+func said(r *remote.Result, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("sent %d, got %d, sessions %v, left %v, conflicts %v, problems %v, renewed %v", r.Sent.Records, r.Got.Records, r.Sessions, r.Left, r.Conflicts, r.Problems, r.Renewed)
+}
+
+// act does what a user may do.
+func (w *world) act(c *computer) {
+	ctx := w.t.Context()
+	f, err := c.w.Mirror().Facts(ctx, mirror.Known{})
+	if err != nil {
+		w.fail("%v", err)
+	}
+	what := w.random.IntN(24)
+	if len(f.Sessions) == 0 || what == 0 {
+		s := must(c.w.New(ctx, w.title()))
+		w.titles[s.ID] = append(w.titles[s.ID], s.Title)
+		w.note(c, "new %s", s.ID)
+		return
+	}
+	s := f.Sessions[w.random.IntN(len(f.Sessions))]
+	messages := must(c.w.Mirror().Messages(ctx, s.ID))
+	messages = slices.DeleteFunc(messages, func(m mirror.Message) bool { return m.Header })
+	var m mirror.Message
+	if len(messages) > 0 {
+		m = messages[w.random.IntN(len(messages))]
+	}
+	switch {
+	case what < 9:
+		parent := ""
+		if w.random.IntN(3) == 0 {
+			parent = m.ID
+		}
+		w.append(c, s, parent)
+	case what == 9:
+		title := w.title()
+		if _, err := c.w.Rename(ctx, s.ID, title); err == nil {
+			w.titles[s.ID] = append(w.titles[s.ID], title)
+			w.note(c, "rename %s %s", s.ID, title)
+		}
+	case what == 10 && w.random.IntN(2) == 0:
+		w.remove(c, f, s)
+	case what == 11 && m.ID != "":
+		label := fmt.Sprint("l", w.random.IntN(4))
+		b, err := c.w.Bookmark(ctx, s.ID+"@"+m.ID, label, workspace.BookmarkOptions{})
+		w.note(c, "bookmark %s %s@%s: %v", label, s.ID, m.ID, err)
+		if err == nil {
+			w.labels[b.Message+" "+label] = b.Session
+		}
+	case what == 12 && len(f.Bookmarks) > 0:
+		b := f.Bookmarks[w.random.IntN(len(f.Bookmarks))]
+		_, err := c.w.RemoveBookmark(ctx, b.Label)
+		w.note(c, "remove bookmark %s: %v", b.Label, err)
+		if label, _, _ := strings.Cut(b.Label, "@"); err == nil {
+			delete(w.labels, b.Message+" "+label)
+		}
+	case what < 15 && m.ID != "":
+		x, err := c.w.Checkpoint(ctx, s.ID+"@"+m.ID, workspace.SnapshotOptions{})
+		w.note(c, "checkpoint %s@%s: %v", s.ID, m.ID, err)
+		if err == nil {
+			w.titles[x.ID] = append(w.titles[x.ID], x.Title)
+		}
+	case what < 17 && m.ID != "":
+		x, err := c.w.Branch(ctx, s.ID+"@"+m.ID, workspace.SnapshotOptions{})
+		w.note(c, "branch %s@%s: %v", s.ID, m.ID, err)
+		if err == nil {
+			w.titles[x.ID] = append(w.titles[x.ID], x.Title)
+		}
+	case what == 17:
+		name := fmt.Sprint("agent-", w.random.IntN(3))
+		_, err := c.w.Agent(name).Create(ctx, agents.Options{Model: "echo"})
+		w.note(c, "create %s: %v", name, err)
+	case what < 20 && len(f.Agents) > 0:
+		w.agentActs(c, f.Agents[w.random.IntN(len(f.Agents))])
+	case what == 20 && m.ID != "":
+		_, err := c.w.Rewind(ctx, s.ID+"@"+m.ID, cut)
+		w.note(c, "rewind %s@%s: %v", s.ID, m.ID, err)
+	case what > 20:
+		w.undo(c)
+	}
+}
+
+func (w *world) title() string { return fmt.Sprint("title ", w.random.IntN(1000)) }
+
+func (w *world) append(c *computer, s mirror.Session, parent string) {
+	text := fmt.Sprintf("text %d", len(w.texts))
+	a, err := c.w.Append(w.t.Context(), workspace.Append{Session: s.ID, Text: text, Parent: parent})
+	w.note(c, "append %q to %s below %q: %v", text, s.ID, parent, err)
+	if err == nil {
+		w.texts[text] = a.Session
+		if w.titles[a.Session] == nil { // a fork or a continuation
+			w.titles[a.Session] = []string{""}
+			list := must(c.w.Mirror().Facts(w.t.Context(), mirror.Known{}))
+			for _, one := range list.Sessions {
+				if one.ID == a.Session {
+					w.titles[a.Session] = append(w.titles[a.Session], one.Title)
+				}
+			}
+		}
+	}
+}
+
+// textsIn returns the texts of the messages that a computer has in sessions.
+func (w *world) textsIn(c *computer) map[string]bool {
+	texts := map[string]bool{}
+	f := must(c.w.Mirror().Facts(w.t.Context(), mirror.Known{}))
+	for _, s := range f.Sessions {
+		for _, m := range must(c.w.Mirror().Messages(w.t.Context(), s.ID)) {
+			if s.Kind == session.Root || s.Kind == session.Continuation || w.own(s.ID, m) {
+				texts[textOf(m)] = true
+			}
+		}
+	}
+	return texts
+}
+
+// own reports whether a message was added to a session, and not copied to it.
+func (w *world) own(id string, m mirror.Message) bool { return w.texts[textOf(m)] == id }
+
+// lost marks what a user's action took away from a computer.
+func (w *world) lost(c *computer, do func()) {
+	before := w.textsIn(c)
+	do()
+	after := w.textsIn(c)
+	for text := range before {
+		if !after[text] {
+			w.gone[text] = true
+			w.note(c, "takes away %q", text)
+		}
+	}
+	for text := range after {
+		if !before[text] {
+			delete(w.gone, text)
+			w.note(c, "brings back %q", text)
+		}
+	}
+}
+
+func (w *world) remove(c *computer, f *mirror.Facts, s mirror.Session) {
+	w.lost(c, func() {
+		_, err := c.w.Remove(w.t.Context(), s.ID, workspace.RemoveOptions{Line: w.random.IntN(2) == 0, Force: w.random.IntN(2) == 0})
+		w.note(c, "rm %s: %v", s.ID, err)
+	})
+}
+
+func (w *world) undo(c *computer) {
+	log := must(c.w.Log(w.t.Context(), history.LogOptions{}))
+	if n := len(log.Operations); n == 0 || log.Operations[0].Verb == "pull" || log.Operations[n-1].Verb == "pull" {
+		return
+	}
+	w.lost(c, func() {
+		done, err := c.w.Undo(w.t.Context(), history.UndoOptions{})
+		w.note(c, "undo: %v %v", done, err)
+	})
+	// What an undo brings back or takes away of titles and bookmarks is not judged.
+	for key := range w.labels {
+		delete(w.labels, key)
+	}
+	f := must(c.w.Mirror().Facts(w.t.Context(), mirror.Known{}))
+	for _, s := range f.Sessions {
+		w.titles[s.ID] = append(w.titles[s.ID], s.Title)
+	}
+}
+
+func (w *world) agentActs(c *computer, a mirror.Agent) {
+	ctx := w.t.Context()
+	g := c.w.Agent(a.Name)
+	var err error
+	what := w.random.IntN(4)
+	switch what {
+	case 0:
+		_, err = g.Rewind(ctx, a.Head.Session+"@first", cut)
+	case 1:
+		model := fmt.Sprint("model-", w.random.IntN(100))
+		_, err = g.Set(ctx, agents.Change{Model: &model})
+	case 2:
+		w.append(c, mirror.Session{ID: a.Head.Session}, "")
+	case 3:
+		_, err = g.Remove(ctx)
+	}
+	w.note(c, "agent %s %d: %v", a.Name, what, err)
+}
+
+// copyOf adds a computer with a copy of the disk of another one.
+func (w *world) copyOf(c *computer) {
+	dir := filepath.Join(w.t.TempDir(), "copy")
+	if err := os.CopyFS(dir, os.DirFS(c.w.Dir())); err != nil {
+		w.fail("%v", err)
+	}
+	name := fmt.Sprint("m", len(w.list))
+	w.log = append(w.log, name+" is a copy of "+c.name)
+	w.join(name, dir)
+}
+
+// settle has all computers exchange until nothing is new, and compares and judges what they have.
+func (w *world) settle() {
+	if err := w.net.Settle(); err != nil {
+		w.fail("%v", err)
+	}
+	quiet := false
+	for round := 0; !quiet; round++ {
+		if round > 12 {
+			w.fail("they exchange for ever")
+		}
+		quiet = true
+		for _, c := range w.list {
+			w.restart(c)
+			r := must(remote.Open(w.t.Context(), c.w, "home", c.opts))
+			r.SetBaseEvery(w.baseEvery)
+			result, err := r.Sync(w.t.Context(), remote.PullOptions{})
+			r.Close()
+			w.note(c, "settles: %s", said(result, err))
+			if err != nil {
+				w.fail("%v", err)
+			}
+			if result.Got.Records+result.Sent.Records > 0 || len(result.Sessions) > 0 {
+				quiet = false
+			}
+		}
+	}
+	w.judge()
+}
+
+// judge compares what users did with what computers have.
+func (w *world) judge() {
+	first := w.list[0].answers()
+	for _, c := range w.list {
+		if got := c.answers(); got != first {
+			if id := os.Getenv("DUMP"); id != "" {
+				for _, f := range must(c.w.Mirror().Facts(w.t.Context(), mirror.Known{})).Sessions {
+					if strings.HasSuffix(f.ID, id) {
+						w.t.Log(c.remote().Dump(f.ID))
+					}
+				}
+			}
+			w.fail("%s and %s differ:\n%s", w.list[0].name, c.name, difference(first, got))
+		}
+		report, err := c.w.Doctor(w.t.Context(), doctor.Options{})
+		if err != nil || !report.OK {
+			w.fail("the doctor finds in %s: %v %+v", c.name, err, report)
+		}
+	}
+	c := w.list[0]
+	have := w.textsIn(c)
+	for text, id := range w.texts {
+		if !have[text] && !w.gone[text] {
+			w.fail("%q in %s is lost", text, id)
+		}
+	}
+	f := must(c.w.Mirror().Facts(w.t.Context(), mirror.Known{}))
+	for _, s := range f.Sessions {
+		if titles, known := w.titles[s.ID]; known && !slices.Contains(titles, s.Title) {
+			w.fail("%s is called %q, and users called it %q", s.ID, s.Title, titles)
+		}
+	}
+	for key, id := range w.labels {
+		message, label, _ := strings.Cut(key, " ")
+		there := slices.ContainsFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == id })
+		has := slices.ContainsFunc(f.Bookmarks, func(b markOf) bool {
+			is, _, _ := strings.Cut(b.Label, "@")
+			return b.Message == message && is == label
+		})
+		if there && !has && !w.moved(label) {
+			w.fail("the bookmark %q of %s is lost", label, message)
+		}
+	}
+}
+
+// moved reports whether a label was set several times: a user may have moved it.
+func (w *world) moved(label string) bool {
+	n := 0
+	for key := range w.labels {
+		if _, l, _ := strings.Cut(key, " "); l == label {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// run simulates.
+func (w *world) run(steps int, copies bool) {
+	for range steps {
+		c := w.list[w.random.IntN(len(w.list))]
+		switch n := w.random.IntN(20); {
+		case n < 12:
+			w.act(c)
+		case n < 19 || !copies:
+			w.exchange(c, w.random.IntN(5) == 0)
+		case len(w.list) < 8 && w.baseEvery > 100:
+			w.copyOf(c)
+		case len(w.list) < 8:
+			w.log = append(w.log, fmt.Sprintf("m%d joins", len(w.list)))
+			w.join(fmt.Sprint("m", len(w.list)), w.t.TempDir())
+		}
+	}
+	w.settle()
+}
+
+// TestSimulation: computers that work at the same time, over a network with faults, with processes
+// that crash and disks that are copied, have the same in the end, and nothing that a user did is lost.
+func TestSimulation(t *testing.T) {
+	for seed := range uint64(testsize.Of(1, 4, 300)) {
+		t.Run(fmt.Sprint("3/", seed), func(t *testing.T) {
+			t.Parallel()
+			newWorld(t, seed, 3, faults.Some).run(60, true)
+		})
+	}
+	for seed := range uint64(testsize.Of(1, 1, 100)) {
+		t.Run(fmt.Sprint("6/", seed), func(t *testing.T) {
+			t.Parallel()
+			newWorld(t, seed, 6, faults.Some).run(100, true)
+		})
+	}
+}
+
+// TestGarbage: the same while garbage is collected, and computers join later. Disks are not copied.
+func TestGarbage(t *testing.T) {
+	for seed := range uint64(testsize.Of(1, 2, 200)) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, seed, 3, faults.Some)
+			w.baseEvery = 2
+			w.run(80, true)
+		})
+	}
+}

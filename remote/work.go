@@ -1,0 +1,360 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/seal"
+	"github.com/bough-dev/bough/remote/stream"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// A Remote is a remote of a workspace. Its methods are safe for concurrent use, also by several
+// processes: one of them works at a time.
+type Remote struct {
+	w    *workspace.Workspace
+	name string
+	opts Options
+	root *os.Root
+
+	store     bucket.Store // nil until it is opened
+	baseEvery uint64       // records
+}
+
+// Open opens a remote of a workspace. It makes no request.
+func Open(ctx context.Context, w *workspace.Workspace, name string, o Options) (*Remote, error) {
+	root, err := openFolder(w, name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := readConfig(root, name); err != nil {
+		root.Close()
+		return nil, err
+	}
+	return &Remote{w: w, name: name, opts: o, root: root, baseEvery: baseEvery}, nil
+}
+
+// Close closes the remote.
+func (r *Remote) Close() error {
+	if c, ok := r.store.(interface{ Close() error }); ok {
+		return errors.Join(c.Close(), r.root.Close())
+	}
+	return r.root.Close()
+}
+
+// Info describes the remote.
+func (r *Remote) Info() (Info, error) { return infoOf(r.w, r.name) }
+
+// synced is the content of syncFile. It and stateFile may be lost: then everything is read and
+// compared anew.
+type synced struct {
+	Format  int            `json:"format"`
+	Machine record.Machine `json:"machine"`
+	Cursors stream.Cursors `json:"cursors"`
+	Here    *plan.Here     `json:"here"`
+	Based   uint64         `json:"based,omitempty"`   // the last own record in a base
+	Unknown bool           `json:"unknown,omitempty"` // there are operations, members or formats that this version does not know
+}
+
+const syncFormat = 1
+
+// readSynced returns what was stored, or the beginning if that cannot be read.
+func readSynced(root *os.Root) (s synced) {
+	data, err := durable.ReadFile(root, syncFile)
+	if err != nil || json.Unmarshal(data, &s) != nil || s.Format != syncFormat || s.Here == nil {
+		return synced{Format: syncFormat, Cursors: stream.Cursors{}, Here: plan.NewHere()}
+	}
+	fresh := plan.NewHere()
+	if s.Here.Sessions == nil {
+		s.Here.Sessions = fresh.Sessions
+	}
+	if s.Here.Agents == nil {
+		s.Here.Agents = fresh.Agents
+	}
+	if s.Here.Explorations == nil {
+		s.Here.Explorations = fresh.Explorations
+	}
+	if s.Here.Pending == nil {
+		s.Here.Pending = fresh.Pending
+	}
+	return s
+}
+
+// A job is one push, pull or the like.
+type job struct {
+	*Remote
+	ctx    context.Context
+	config config
+	dry    bool
+
+	stream *stream.Remote
+	meter  *bucket.Meter
+	before bucket.Usage
+	writer *stream.Writer
+	packs  *stream.Packs
+	notes  *notes
+	close  func()
+
+	synced
+	encoded []byte      // the state as it was stored
+	joined  []joinable  // what is in the store and was added to it
+	state   *join.State // with what is not uploaded yet
+	changed bool        // synced or the state differ from what is stored
+	known   *plan.View  // of state, nil if that changed
+	result  *Result
+}
+
+// A joinable is a record or a base.
+type joinable struct {
+	record *record.Record
+	base   *join.Base
+}
+
+func (j joinable) addTo(s *join.State) error {
+	if j.base != nil {
+		s.AddBase(j.base)
+		return nil
+	}
+	return s.Add(j.record)
+}
+
+// begin locks the remote and reads what is stored of it.
+func (r *Remote) begin(ctx context.Context, verb string, dry bool) (_ *job, err error) {
+	unlock, err := lock(ctx, r.root, verb)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{Remote: r, ctx: ctx, dry: dry, close: unlock}
+	defer func() {
+		if err != nil {
+			j.end()
+		}
+	}()
+	if j.config, err = readConfig(r.root, r.name); err != nil {
+		return nil, err
+	}
+	key, err := seal.ReadKeyFile(j.config.Key)
+	if err != nil {
+		return nil, keyError(j.config.Key, err)
+	}
+	if err := j.config.checkKey(key.Key); err != nil {
+		return nil, err
+	}
+	if r.store == nil {
+		if r.store, err = openStore(ctx, j.config.URL, r.opts); err != nil {
+			return nil, err
+		}
+	}
+	j.meter = bucket.NewMeter(r.store)
+	j.before = j.meter.Usage()
+	var store bucket.Store = j.meter
+	if r.opts.Progress != nil {
+		store = &progress{Store: store, report: r.opts.Progress, total: func() int64 { return unsentBytes(r.root) }}
+	}
+	j.stream = &stream.Remote{Store: store, Key: key.Key, ID: j.config.ID}
+	if j.writer, err = j.stream.OpenWriter(r.root); err != nil {
+		return nil, err
+	}
+	cache, err := openCache(r.root)
+	if err != nil {
+		return nil, err
+	}
+	j.close = func() { cache.Close(); unlock() }
+	local := &stream.Remote{Store: unsentPacks{store, r.root}, Key: key.Key, ID: j.config.ID}
+	j.packs = local.OpenPacks(cache, maxCache)
+	if err := durable.MakeDir(r.root, notesDir); err != nil {
+		return nil, err
+	}
+	j.notes = &notes{root: r.root, cache: map[string]plan.Notes{}}
+	j.result = &Result{Remote: r.name, Conflicts: []plan.Conflict{}, Machines: []Machine{}, Sessions: []string{}, DryRun: dry}
+	if err := j.load(); err != nil {
+		return nil, err
+	}
+	return j, j.bind()
+}
+
+func (j *job) end() {
+	if j.close != nil {
+		j.close()
+	}
+}
+
+func openCache(root *os.Root) (*os.Root, error) {
+	if err := durable.MakeDir(root, cacheDir); err != nil {
+		return nil, err
+	}
+	return root.OpenRoot(cacheDir)
+}
+
+// load reads the state.
+func (j *job) load() error {
+	j.synced = readSynced(j.root)
+	data, err := durable.ReadFile(j.root, stateFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	default:
+		if _, err := join.Decode(append([]byte(nil), data...)); err == nil {
+			j.encoded = data
+		}
+	}
+	if j.encoded == nil && len(j.Cursors) > 0 {
+		j.opts.note("what was read of the remote is damaged and is read again")
+		j.Cursors = stream.Cursors{}
+	}
+	j.Machine = j.writer.Machine()
+	return j.rebuild()
+}
+
+// published returns the state of what is in the store.
+func (j *job) published() (*join.State, error) {
+	s := join.New()
+	if j.encoded != nil {
+		var err error
+		if s, err = join.Decode(append([]byte(nil), j.encoded...)); err != nil {
+			return nil, err
+		}
+	}
+	for _, one := range j.joined {
+		if err := one.addTo(s); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// rebuild sets the state from what is in the store and what is not uploaded.
+func (j *job) rebuild() (err error) {
+	if j.state, err = j.published(); err != nil {
+		return err
+	}
+	j.known = nil
+	for _, r := range j.writer.Unsent() {
+		if err := j.state.Add(r); err != nil {
+			var held *join.HeldError
+			if !errors.As(err, &held) {
+				return err
+			}
+			return nil // the state was lost, and has to be read first
+		}
+	}
+	return nil
+}
+
+// view returns the view of the state.
+func (j *job) view() *plan.View {
+	if j.known == nil {
+		j.known = plan.NewView(j.state)
+	}
+	return j.known
+}
+
+// save stores the state and what was compared. A crash in between has records read again.
+func (j *job) save() error {
+	if j.dry || !j.changed {
+		return nil
+	}
+	state := j.state
+	if len(j.writer.Unsent()) > 0 {
+		var err error
+		if state, err = j.published(); err != nil {
+			return err
+		}
+	}
+	data := state.Encode()
+	if string(data) != string(j.encoded) {
+		if _, err := durable.Replace(j.root, stateFile, durable.Bytes(data)); err != nil {
+			return err
+		}
+		j.encoded, j.joined = data, nil
+	}
+	data, err := json.Marshal(j.synced)
+	if err != nil {
+		return err
+	}
+	if _, err := durable.Replace(j.root, syncFile, durable.Bytes(data, []byte("\n"))); err != nil {
+		return err
+	}
+	j.changed = false
+	return nil
+}
+
+// renew makes this workspace another machine.
+func (j *job) renew() error {
+	j.result.Renewed = true
+	if j.dry {
+		return nil
+	}
+	if _, err := j.writer.Renew(); err != nil {
+		return err
+	}
+	j.Machine, j.Based, j.changed = j.writer.Machine(), 0, true
+	return j.rebuild()
+}
+
+// done returns the result.
+func (j *job) done() *Result {
+	usage := j.meter.Usage().Sub(j.before)
+	j.result.Requests = usage.Requests()
+	j.result.Sent.Bytes, j.result.Got.Bytes = usage.Sent, usage.Received
+	j.result.Machines = j.machines()
+	return j.result
+}
+
+// machines returns the machines of the remote.
+func (j *job) machines() []Machine {
+	list := []Machine{}
+	for _, m := range j.view().Machines {
+		one := Machine{ID: m.ID, Name: m.Name, Retired: m.Retired, Own: m.ID == j.writer.Machine()}
+		if e := j.state.Entity("machine/" + string(m.ID)); e != nil {
+			if at, ok := e.Registers["at"]; ok && at.Stamp.Machine == m.ID {
+				_ = json.Unmarshal(at.Value, &one.Seen) // else it is unknown
+			}
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+func (j *job) own() plan.Own {
+	return plan.Own{Machine: j.writer.Machine(), Name: j.config.Label, Time: j.opts.now().UTC().Format("2006-01-02T15:04:05.000000+00:00")}
+}
+
+func (o Options) now() time.Time {
+	if o.Now != nil {
+		return o.Now()
+	}
+	return time.Now()
+}
+
+func (o Options) note(s string) {
+	if o.Note != nil {
+		o.Note(s)
+	}
+}
+
+// unsentPacks is a store which has the packs that are not uploaded.
+type unsentPacks struct {
+	bucket.Store
+	root *os.Root
+}
+
+func (u unsentPacks) Get(ctx context.Context, name string) ([]byte, error) {
+	if pack, ok := strings.CutPrefix(name, "p/"); ok && seal.IsHash(pack) {
+		if data, err := durable.ReadFile(u.root, unsentDir+"/"+pack); err == nil {
+			return data, nil
+		}
+	}
+	return u.Store.Get(ctx, name)
+}

@@ -45,7 +45,7 @@ func (r *Remote) Sessions(ctx context.Context) ([]RemoteSession, error) {
 	}
 	list := []RemoteSession{}
 	for _, s := range view.Sessions {
-		if !s.Alive {
+		if !s.Alive || view.IsPurged(s.ID) {
 			continue
 		}
 		one := RemoteSession{ID: s.ID, Title: s.Title, Here: here[s.ID]}

@@ -31,21 +31,37 @@ func (j *job) items(id string, runs []join.Element, all bool) (items []record.It
 			notes = append(notes, plan.RunNote(run.Stamp))
 		}
 	}
-	held := map[string]map[string]record.Item{}
-	items, more, err := plan.Expand(stored, func(other string) (map[string]record.Item, error) {
-		if held[other] == nil {
-			var err error
-			if held[other], err = j.raw(other); err != nil {
-				return nil, err
-			}
-		}
-		return held[other], nil
-	})
+	items, more, err := plan.Expand(stored, loadOnce(j.local), loadOnce(j.raw))
 	var failed *plan.PathError
 	if errors.As(err, &failed) {
 		err = fmt.Errorf("%w: %w", errPath, failed)
 	}
 	return items, append(more, notes...), err
+}
+
+// loadOnce returns load with a cache.
+func loadOnce(load plan.Loader) plan.Loader {
+	cache := map[string]map[string]record.Item{}
+	return func(id string) (map[string]record.Item, error) {
+		if cache[id] == nil {
+			items, err := load(id)
+			if err != nil {
+				return nil, err
+			}
+			cache[id] = items
+		}
+		return cache[id], nil
+	}
+}
+
+// local returns the messages of a session of the workspace, by id. Whether they are as they were
+// published is not known.
+func (j *job) local(id string) (map[string]record.Item, error) {
+	messages, err := j.w.Mirror().Messages(j.ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return plan.ByID(messages), nil
 }
 
 // raw returns the messages of a session that were published themselves, by id.

@@ -274,7 +274,13 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 			continue
 		}
 		j.joined = append(j.joined, joinable{record: r})
+		if len(r.Ops) > 1 { // otherwise it says only what its machine has seen
+			j.Owed++
+		}
 		for _, op := range r.Ops {
+			if op.Do == record.Drop && op.Field == "messages" {
+				j.Owed += ackAfter // its machine deletes them when all have seen that
+			}
 			if id, ok := plan.SessionOf(op.Entity); ok && op.Do != record.Remove {
 				j.Here.Pending[id] = j.Here.Pending[id] || op.Field != "messages" && op.Field != "title" && op.Field != "newest"
 			}

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/remote/join"
@@ -27,6 +28,9 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 		return err
 	}
 	if err := b.add(j.Here.TellSince(f, j.view(), j.notes.of)...); err != nil {
+		return err
+	}
+	if err := j.dropPurged(b); err != nil {
 		return err
 	}
 	if err := j.tellRest(b, f); err != nil {
@@ -74,7 +78,7 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 		return all
 	}
 	for _, s := range f.Sessions {
-		if !j.Here.Unread(s) {
+		if !j.Here.Unread(s) || j.view().IsPurged(s.ID) {
 			continue
 		}
 		messages, err := j.w.Mirror().Messages(j.ctx, s.ID)
@@ -101,6 +105,9 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 				return nil, nil, err
 			}
 		}
+		if err := j.publishOpen(s.ID, messages, t.Notes); err != nil {
+			return nil, nil, err
+		}
 		told[s.ID] = t.Notes
 		compared[s.ID] = t.Is
 		if t.Missing {
@@ -108,6 +115,20 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 		}
 	}
 	return compared, told, nil
+}
+
+// publishOpen tells the workspace which messages that are not complete others will have.
+func (j *job) publishOpen(id string, messages []mirror.Message, told []plan.Note) error {
+	var open []mirror.Ref
+	for _, m := range messages {
+		if plan.IsOpen(m) && slices.ContainsFunc(told, func(n plan.Note) bool { return n.ID == m.ID }) {
+			open = append(open, mirror.Ref{Session: id, Message: m.ID})
+		}
+	}
+	if j.dry || open == nil {
+		return nil
+	}
+	return j.w.Mirror().Publish(j.ctx, open)
 }
 
 // tellRest adds all but the sessions to a batch.
@@ -126,11 +147,15 @@ func (j *job) tellRest(b *batch, f *mirror.Facts) error {
 			return err
 		}
 	}
-	if len(b.entries) > 0 {
+	if len(b.entries) > 0 || j.Owed >= ackAfter {
 		return b.add(own.At())
 	}
 	return nil
 }
+
+// ackAfter is after how many records of others a machine that changes nothing says what it has seen, so
+// that they can delete garbage.
+const ackAfter = 256
 
 // append appends a batch to the own stream, and notes what was published.
 func (j *job) append(b *batch, seen stream.Cursors, told map[string][]plan.Note) error {
@@ -142,7 +167,7 @@ func (j *job) append(b *batch, seen stream.Cursors, told map[string][]plan.Note)
 	if err != nil {
 		return err
 	}
-	j.known = nil
+	j.known, j.Owed = nil, 0
 	for _, r := range records {
 		if err := j.state.Add(r); err != nil {
 			return err

@@ -35,6 +35,18 @@ func computers(t testing.TB, store bucket.Store, names ...string) (list []*compu
 	return list
 }
 
+// friend returns another workspace with the same remote.
+func (c *computer) friend(name string) *computer {
+	c.t.Helper()
+	w, err := workspace.Open(c.t.Context(), c.t.TempDir(), &workspace.Options{Settle: -1, Now: clock(), Random: source(99)})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	n := &computer{t: c.t, w: w, opts: c.opts, name: name}
+	n.add(must(c.remote().Info()).Key)
+	return n
+}
+
 func (c *computer) add(key string) {
 	c.t.Helper()
 	if _, err := remote.Add(c.t.Context(), c.w, "home", remote.AddOptions{URL: "memory:", Key: key, Machine: c.name}, c.opts); err != nil {

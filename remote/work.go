@@ -58,12 +58,15 @@ func (r *Remote) Info() (Info, error) { return infoOf(r.w, r.name) }
 // synced is the content of syncFile. It and stateFile may be lost: then everything is read and
 // compared anew.
 type synced struct {
-	Format  int            `json:"format"`
-	Machine record.Machine `json:"machine"`
-	Cursors stream.Cursors `json:"cursors"`
-	Here    *plan.Here     `json:"here"`
-	Based   uint64         `json:"based,omitempty"`   // the last own record in a base
-	Unknown bool           `json:"unknown,omitempty"` // there are operations, members or formats that this version does not know
+	Format  int             `json:"format"`
+	Machine record.Machine  `json:"machine"`
+	Cursors stream.Cursors  `json:"cursors"`
+	Here    *plan.Here      `json:"here"`
+	Based   uint64          `json:"based,omitempty"`  // the last own record in a base
+	Purged  map[string]bool `json:"purged,omitempty"` // sessions of which this machine has nothing in the store any more, but for garbage
+	Garbage []garbage       `json:"garbage,omitempty"`
+	Owed    int             `json:"owed,omitempty"`    // records of others since the last own one, see ackAfter
+	Unknown bool            `json:"unknown,omitempty"` // there are operations, members or formats that this version does not know
 }
 
 const syncFormat = 1

@@ -34,7 +34,7 @@ func (h *Here) Wanted(f *mirror.Facts, view *View, scope Scope) (ids []string) {
 	var visit func(id string)
 	visit = func(id string) {
 		s := view.Session(id)
-		if s == nil || done[id] || !s.Alive || s.Shell == nil || !sessionid.Valid(id) {
+		if s == nil || done[id] || !s.Alive || view.IsPurged(id) || s.Shell == nil || !sessionid.Valid(id) {
 			return
 		}
 		done[id] = true
@@ -160,7 +160,7 @@ func (h *Here) TakeRest(c *mirror.Changes, f *mirror.Facts, view *View, scope Sc
 func (h *Here) takeTitles(c *mirror.Changes, there map[string]mirror.Session, view *View, scope Scope) {
 	for _, in := range view.Sessions {
 		s, ok := there[in.ID]
-		if !ok || scope.Session != "" && scope.Session != in.ID {
+		if !ok || scope.Session != "" && scope.Session != in.ID || view.IsPurged(in.ID) {
 			continue
 		}
 		was, known := h.Sessions[in.ID]

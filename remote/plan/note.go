@@ -146,9 +146,12 @@ func published(messages []mirror.Message, sources []string, notes func(string) N
 	return in, n
 }
 
-// Expand returns items with messages in place of paths. Load returns the items of another session,
-// by id, without paths.
-func Expand(items []record.Item, load func(session string) (map[string]record.Item, error)) (list []record.Item, notes []Note, err error) {
+// A Loader returns the messages of a session that items can repeat, by id.
+type Loader func(session string) (map[string]record.Item, error)
+
+// Expand returns items with messages in place of paths. Each path is looked for with the loaders in their
+// order, until the messages are those that it says.
+func Expand(items []record.Item, loaders ...Loader) (list []record.Item, notes []Note, err error) {
 	for _, it := range items {
 		if it.Path == nil {
 			if it.ID == "" {
@@ -158,11 +161,7 @@ func Expand(items []record.Item, load func(session string) (map[string]record.It
 			notes = append(notes, NotesOf([]record.Item{it})...)
 			continue
 		}
-		held, err := load(it.Path.Session)
-		if err != nil {
-			return nil, nil, err
-		}
-		run, err := follow(*it.Path, held)
+		run, err := find(*it.Path, loaders)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -174,6 +173,30 @@ func Expand(items []record.Item, load func(session string) (map[string]record.It
 		}
 	}
 	return list, notes, nil
+}
+
+func find(p record.Path, loaders []Loader) (run []record.Item, err error) {
+	for _, load := range loaders {
+		held, failed := load(p.Session)
+		if failed == nil {
+			run, failed = follow(p, held)
+		}
+		if err = failed; err == nil {
+			return run, nil
+		}
+	}
+	return nil, err
+}
+
+// ByID returns messages as items, by id, for a [Loader].
+func ByID(messages []mirror.Message) map[string]record.Item {
+	items := make(map[string]record.Item, len(messages))
+	for _, m := range messages {
+		if !m.Header {
+			items[m.ID] = itemOf(m)
+		}
+	}
+	return items
 }
 
 // A PathError reports a path of messages that are not there as it says.

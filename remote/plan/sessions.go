@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
@@ -80,6 +81,11 @@ func (h *Here) Tell(s mirror.Session, messages []mirror.Message, in *join.Sessio
 		}
 	}
 	return t
+}
+
+// IsOpen reports whether a longer import may replace a message.
+func IsOpen(m mirror.Message) bool {
+	return gjson.GetBytes(m.Raw, "metadata.bough."+session.OwnOpen).Bool()
 }
 
 // sourcesOf returns the sessions of which a snapshot may repeat messages.

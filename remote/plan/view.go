@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -63,6 +64,34 @@ func (v *View) line(s *join.Session) []*join.Session {
 
 // Session returns a session, nil if the view does not have it.
 func (v *View) Session(id string) *join.Session { return v.sessions[id] }
+
+// IsPurged reports whether a session is to leave the store: nothing of it is told or taken any more.
+func (v *View) IsPurged(id string) bool {
+	e := v.state.Entity(sessionPrefix + id)
+	return e != nil && string(e.Registers[purged].Value) == "true"
+}
+
+// Purged returns the ids of the sessions that are to leave the store.
+func (v *View) Purged() (ids []string) {
+	for _, s := range v.Sessions {
+		if v.IsPurged(s.ID) {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// Holders returns the machines with messages of a session in their streams.
+func (v *View) Holders(id string) (list []record.Machine) {
+	if s := v.Session(id); s != nil {
+		for _, run := range s.Runs {
+			if !slices.Contains(list, run.Stamp.Machine) {
+				list = append(list, run.Stamp.Machine)
+			}
+		}
+	}
+	return list
+}
 
 // Held returns the messages that stay although their append was undone: those that a bookmark, a
 // head, the tree of an agent or a snapshot refers to.

@@ -1,0 +1,162 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/workspace/fault"
+)
+
+// Purge takes a session out of the store. Each machine drops what it wrote of it with its next push,
+// and deletes it when all machines have seen that; until then Purge names those that still have it.
+// The workspaces keep the session, and do not send it again. What was copied from it stays.
+func (r *Remote) Purge(ctx context.Context, session string) (*Purge, error) {
+	j, err := r.begin(ctx, "remote purge", false)
+	if err != nil {
+		return nil, err
+	}
+	defer j.end()
+	if err := j.complete(); err != nil {
+		return nil, err
+	}
+	if j.behind() {
+		return nil, &fault.Error{Code: fault.Refused, Message: "the remote has to be read first", Hint: "pull, and try again"}
+	}
+	if j.view().Session(session) == nil {
+		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the remote has no session %q", session)}
+	}
+	if !j.view().IsPurged(session) {
+		b := &batch{writer: j.writer}
+		if err := b.add(plan.Purge(session)...); err != nil {
+			return nil, err
+		}
+		if err := j.append(b, j.Cursors, nil); err != nil {
+			return nil, err
+		}
+	}
+	b := &batch{writer: j.writer}
+	if err := j.dropPurged(b); err != nil {
+		return nil, err
+	}
+	if err := j.append(b, j.Cursors, nil); err != nil {
+		return nil, err
+	}
+	j.changed = true
+	err = errors.Join(j.save(), j.upload())
+	if err == nil {
+		err = j.collect()
+	}
+	if err := errors.Join(err, j.save()); err != nil {
+		return nil, err
+	}
+	return &Purge{Session: session, Holders: j.holders(session)}, nil
+}
+
+// holders returns the names of the machines that have messages of a session in the store.
+func (j *job) holders(session string) []string {
+	machines := j.view().Holders(session)
+	if own := j.writer.Machine(); len(j.Garbage) > 0 && !slices.Contains(machines, own) {
+		machines = append(machines, own)
+	}
+	names := []string{}
+	for _, m := range j.view().Machines {
+		if slices.Contains(machines, m.ID) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// dropPurged adds to a batch what takes the own messages of purged sessions out of the store: they are
+// dropped, what refers to them gets their bytes, and what is in the same packs moves to another one.
+func (j *job) dropPurged(b *batch) error {
+	if j.dry {
+		return nil
+	}
+	packs, purged := map[string]bool{}, map[string]bool{}
+	for _, id := range j.view().Purged() {
+		if j.Purged[id] {
+			continue
+		}
+		purged[id] = true
+		runs := j.ownRuns(id)
+		for _, run := range runs {
+			packs[run.Body.Pack] = true
+		}
+		if len(runs) > 0 {
+			if err := b.add(plan.Replace(id, stampsOf(runs), nil)...); err != nil {
+				return err
+			}
+		}
+	}
+	if len(purged) == 0 {
+		return nil
+	}
+	delete(packs, "")
+	for _, s := range j.view().Sessions {
+		if purged[s.ID] {
+			continue
+		}
+		for _, run := range j.ownRuns(s.ID) {
+			if err := j.replaceRun(b, s.ID, run, packs, purged); err != nil {
+				return err
+			}
+		}
+	}
+	next := j.writer.Published()[j.writer.Machine()].Seq + uint64(len(j.writer.Unsent())) + 1
+	for pack := range packs {
+		j.Garbage = append(j.Garbage, garbage{pack, next})
+	}
+	if len(packs) == 0 {
+		j.Garbage = append(j.Garbage, garbage{"", next}) // only records have it
+	}
+	if j.Purged == nil {
+		j.Purged = map[string]bool{}
+	}
+	for id := range purged {
+		j.Purged[id] = true
+	}
+	j.changed = true
+	return nil
+}
+
+// replaceRun adds a run again, if it is in one of the packs or repeats messages of a purged session.
+func (j *job) replaceRun(b *batch, id string, run join.Element, packs, purged map[string]bool) error {
+	var items []record.Item
+	again := packs[run.Body.Pack]
+	for it, err := range j.packs.Items(j.ctx, run.Body) {
+		if err != nil {
+			return err
+		}
+		if it.Path == nil || !purged[it.Path.Session] {
+			items = append(items, *it)
+			continue
+		}
+		list, _, err := plan.Expand([]record.Item{*it}, loadOnce(j.local), loadOnce(j.raw))
+		if err != nil {
+			return err
+		}
+		items, again = append(items, list...), true
+	}
+	if !again {
+		return nil
+	}
+	return b.add(plan.Replace(id, []record.Stamp{run.Stamp}, items)...)
+}
+
+// ownRuns returns the runs of a session that this machine added.
+func (j *job) ownRuns(id string) []join.Element {
+	return slices.DeleteFunc(slices.Clone(j.view().Session(id).Runs), func(run join.Element) bool { return run.Stamp.Machine != j.writer.Machine() })
+}
+
+func stampsOf(runs []join.Element) (stamps []record.Stamp) {
+	for _, run := range runs {
+		stamps = append(stamps, run.Stamp)
+	}
+	return stamps
+}

@@ -1,0 +1,194 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// maxApplied is how many bytes of messages are applied at once.
+const maxApplied = 128 << 20
+
+// apply applies the state to the workspace.
+func (j *job) apply(f *mirror.Facts, scope plan.Scope) error {
+	a := &applying{job: j, facts: f, scope: scope, there: map[string]bool{}}
+	for _, s := range f.Sessions {
+		a.there[s.ID] = true
+	}
+	a.begin()
+	for _, id := range j.Here.Wanted(f, j.view(), scope) {
+		if err := a.session(id); err != nil {
+			return err
+		}
+	}
+	j.Here.TakeRest(&a.changes, f, j.view(), scope)
+	if err := a.attachments(); err != nil {
+		return err
+	}
+	return a.flush()
+}
+
+// An applying collects changes and applies them.
+type applying struct {
+	*job
+	facts *mirror.Facts
+	scope plan.Scope
+	there map[string]bool
+
+	changes mirror.Changes
+	size    int
+	told    map[string][]plan.Note // of the sessions in changes
+	whole   []string               // sessions that lack nothing after the changes
+}
+
+func (a *applying) begin() {
+	a.changes = mirror.Changes{Remote: a.name}
+	a.size, a.told, a.whole = 0, map[string][]plan.Note{}, nil
+}
+
+// session adds what the workspace lacks of a session.
+func (a *applying) session(id string) error {
+	in := a.view().Session(id)
+	all := !a.there[id] || a.Here.Pending[id]
+	items, notes, err := a.items(id, in.Runs, all)
+	if err == nil && all && a.there[id] == false && in.Shell == nil {
+		err = errors.New("it has no shell")
+	}
+	if err != nil {
+		return a.leave(id, err)
+	}
+	var local []mirror.Message
+	if a.there[id] {
+		if local, err = a.w.Mirror().Messages(a.ctx, id); err != nil {
+			return a.leave(id, err)
+		}
+	}
+	a.view().Take(&a.changes, id, items, local, a.there[id])
+	a.told[id] = notes
+	a.whole = append(a.whole, id)
+	for _, it := range items {
+		a.size += len(it.Raw)
+	}
+	if a.size > maxApplied {
+		return a.flush()
+	}
+	return nil
+}
+
+// leave notes that a session is not applied now, unless the error concerns everything.
+func (a *applying) leave(id string, err error) error {
+	if a.ctx.Err() != nil {
+		return a.ctx.Err()
+	}
+	if !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Damaged) && !errors.Is(err, errPath) {
+		return err
+	}
+	a.Here.Pending[id] = true
+	a.result.Left = append(a.result.Left, mirror.Left{What: id, Why: err.Error()})
+	return nil
+}
+
+// flush applies the changes.
+func (a *applying) flush() error {
+	c := &a.changes
+	for _, id := range a.whole {
+		a.Here.Pending[id] = true // until the changes are applied
+	}
+	if len(a.whole) > 0 {
+		a.changed = true
+		if err := a.save(); err != nil {
+			return err
+		}
+	}
+	if !empty(c) {
+		total := int64(len(c.New) + len(c.Messages))
+		a.report(Progress{Doing: "apply", Total: total})
+		done, err := a.w.Mirror().Apply(a.ctx, *c)
+		if err != nil {
+			return err
+		}
+		a.report(Progress{Doing: "apply", Done: total, Total: total})
+		a.changed = true
+		a.Here.Applied(c, done, a.view())
+		a.result.Left = append(a.result.Left, done.Left...)
+		a.result.Sessions = append(a.result.Sessions, done.Sessions...)
+		a.settle(done.Left)
+	} else {
+		a.settle(nil)
+	}
+	for id, list := range a.told {
+		if err := a.notes.add(id, list); err != nil {
+			return err
+		}
+	}
+	a.begin()
+	return a.save()
+}
+
+// settle marks the sessions of the changes as no longer pending, but for those of which something was
+// left.
+func (a *applying) settle(left []mirror.Left) {
+	for _, id := range a.whole {
+		if !slices.ContainsFunc(left, func(l mirror.Left) bool { return plan.Concerns(l, id) }) {
+			delete(a.Here.Pending, id)
+		}
+	}
+}
+
+func (j *job) report(p Progress) {
+	if j.opts.Progress != nil {
+		j.opts.Progress(p)
+	}
+}
+
+func empty(c *mirror.Changes) bool {
+	return len(c.New)+len(c.Messages)+len(c.Undone)+len(c.Removed)+len(c.Titles)+len(c.Shells)+len(c.AddBookmarks)+len(c.DropBookmarks)+
+		len(c.Agents)+len(c.DropAgents)+len(c.Explorations)+len(c.Learnings)+len(c.Attachments) == 0
+}
+
+// attachments reads the attachments of the changes.
+func (a *applying) attachments() error {
+	list := a.changes.Attachments
+	a.changes.Attachments = nil
+	for _, one := range list {
+		i := slices.IndexFunc(a.view().Attachments, func(o join.Attachment) bool { return o.SHA256 == one.SHA256 })
+		content, found, err := a.content(a.view().Attachments[i].Body)
+		switch {
+		case err != nil && !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Damaged):
+			return err
+		case err != nil || !found:
+			a.result.Left = append(a.result.Left, mirror.Left{What: one.SHA256, Why: fmt.Sprint("it cannot be read: ", err)})
+			continue
+		}
+		one.Data = content
+		a.changes.Attachments = append(a.changes.Attachments, one)
+		if a.size += len(content); a.size > maxApplied {
+			rest := a.changes
+			a.changes = mirror.Changes{Remote: a.name, Attachments: rest.Attachments}
+			done, err := a.w.Mirror().Apply(a.ctx, a.changes)
+			if err != nil {
+				return err
+			}
+			a.result.Left = append(a.result.Left, done.Left...)
+			rest.Attachments, a.changes, a.size = nil, rest, 0
+			a.changes.Attachments = nil
+		}
+	}
+	return nil
+}
+
+func (j *job) content(b *record.Body) (content []byte, found bool, err error) {
+	for it, err := range j.packs.Items(j.ctx, b) {
+		if err != nil {
+			return nil, false, err
+		}
+		return it.Content, true, nil
+	}
+	return nil, false, nil
+}

@@ -1,0 +1,96 @@
+package remote_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/remote"
+	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// settle has all computers exchange until nothing is new, and compares and judges what they have.
+func (w *world) settle() {
+	if err := w.net.Settle(); err != nil {
+		w.fail("%v", err)
+	}
+	quiet := false
+	for round := 0; !quiet; round++ {
+		if round > 12 {
+			w.fail("they exchange for ever")
+		}
+		quiet = true
+		for _, c := range w.list {
+			w.restart(c)
+			r := must(remote.Open(w.t.Context(), c.w, "home", c.opts))
+			r.SetBaseEvery(w.baseEvery)
+			result, err := r.Sync(w.t.Context(), remote.PullOptions{})
+			r.Close()
+			w.note(c, "settles: %s", said(result, err))
+			if err != nil {
+				w.fail("%v", err)
+			}
+			if result.Got.Records+result.Sent.Records > 0 || len(result.Sessions) > 0 {
+				quiet = false
+			}
+		}
+	}
+	w.judge()
+}
+
+// judge compares what users did with what computers have.
+func (w *world) judge() {
+	first := w.list[0].answers()
+	for _, c := range w.list {
+		if got := c.answers(); got != first {
+			if id := os.Getenv("DUMP"); id != "" {
+				for _, f := range must(c.w.Mirror().Facts(w.t.Context(), mirror.Known{})).Sessions {
+					if strings.HasSuffix(f.ID, id) {
+						w.t.Log(c.remote().Dump(f.ID))
+					}
+				}
+			}
+			w.fail("%s and %s differ:\n%s", w.list[0].name, c.name, difference(first, got))
+		}
+		report, err := c.w.Doctor(w.t.Context(), doctor.Options{})
+		if err != nil || !report.OK {
+			w.fail("the doctor finds in %s: %v %+v", c.name, err, report)
+		}
+	}
+	c := w.list[0]
+	have := w.textsIn(c)
+	for text, id := range w.texts {
+		if !have[text] && !w.gone[text] {
+			w.fail("%q in %s is lost", text, id)
+		}
+	}
+	f := must(c.w.Mirror().Facts(w.t.Context(), mirror.Known{}))
+	for _, s := range f.Sessions {
+		if titles, known := w.titles[s.ID]; known && !slices.Contains(titles, s.Title) {
+			w.fail("%s is called %q, and users called it %q", s.ID, s.Title, titles)
+		}
+	}
+	for key, id := range w.labels {
+		message, label, _ := strings.Cut(key, " ")
+		there := slices.ContainsFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == id })
+		has := slices.ContainsFunc(f.Bookmarks, func(b markOf) bool {
+			is, _, _ := strings.Cut(b.Label, "@")
+			return b.Message == message && is == label
+		})
+		if there && !has && !w.moved(label) {
+			w.fail("the bookmark %q of %s is lost", label, message)
+		}
+	}
+}
+
+// moved reports whether a label was set several times: a user may have moved it.
+func (w *world) moved(label string) bool {
+	n := 0
+	for key := range w.labels {
+		if _, l, _ := strings.Cut(key, " "); l == label {
+			n++
+		}
+	}
+	return n > 1
+}

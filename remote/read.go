@@ -1,0 +1,145 @@
+package remote
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/stream"
+	"github.com/bough-dev/bough/workspace/fault"
+)
+
+// complete returns an error if a base was read and not all that its machine had seen: then the state
+// may show what was dropped.
+func (j *job) complete() error {
+	if len(j.state.Missing()) == 0 {
+		return nil
+	}
+	return &fault.Error{Code: fault.Failed, Message: "not all of the remote could be read", Hint: "pull again"}
+}
+
+// behind reports whether the state lacks records that this workspace has sent: the process ended before
+// it was stored.
+func (j *job) behind() bool {
+	have := j.state.Vector()
+	for m, c := range j.writer.Published() {
+		if have[m] < c.Seq {
+			return true
+		}
+	}
+	return false
+}
+
+// fetched is what was read of the streams.
+type fetched struct {
+	sent    []*record.Record // own ones of which it was not known that they are in the store
+	bases   []*join.Base
+	records []*record.Record
+	next    stream.Cursors
+}
+
+// fetch reads what is new in the store.
+func (j *job) fetch(o PullOptions) (*fetched, error) {
+	got := &fetched{next: maps.Clone(j.Cursors)}
+	lost := j.behind()
+	for more := true; more; {
+		q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names}
+		switch {
+		case o.Whole || !j.isKnown():
+			q.Scope = stream.Whole
+		case o.Known:
+			q.Scope = stream.Known
+		}
+		if lost {
+			q.Own = stream.Own{} // the own stream is read as the others
+		}
+		f, err := j.stream.Fetch(j.ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range j.writer.Unsent() {
+			other := func(o *record.Record) bool { return o.Machine == r.Machine && o.Seq == r.Seq }
+			if !lost && r.Seq <= f.Next[r.Machine].Seq && !slices.ContainsFunc(f.Records, other) {
+				got.sent = append(got.sent, r)
+			}
+		}
+		if f.Copied && !lost {
+			if err := j.becomeAnother(); err != nil {
+				return nil, err
+			}
+		}
+		j.take(got, f)
+		more = f.More && len(f.Records)+len(f.Bases) > 0
+		j.result.Problems = f.Problems
+		j.Unknown = j.Unknown || f.Unknown
+	}
+	return got, nil
+}
+
+// isKnown reports whether all machines know this one: then they delete no record that it has not seen.
+// Otherwise the next record of a stream may be gone, and only a listing shows the base that replaces it.
+func (j *job) isKnown() bool {
+	own := j.writer.Machine()
+	if j.writer.Published()[own].Seq == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(j.view().Machines, func(m join.Machine) bool {
+		return m.ID == own && m.Retired || m.ID != own && !m.Retired && m.Seen[own] == 0
+	})
+}
+
+// take adds what was fetched to got, up to what cannot be understood of each machine.
+func (j *job) take(got *fetched, f *stream.Fetched) {
+	bad := map[record.Machine]bool{}
+	for _, b := range f.Bases {
+		base, err := join.DecodeBase(b.Content)
+		if err == nil && (base.Machine != b.Machine || base.Seq != b.Seq) {
+			err = errors.New("it is the base of other records")
+		}
+		if err != nil {
+			bad[b.Machine] = true
+			j.result.Problems = append(j.result.Problems, &stream.Problem{Kind: stream.Malformed, Machine: b.Machine, Seq: b.Seq, Detail: err.Error()})
+			continue
+		}
+		got.bases = append(got.bases, base)
+	}
+	for _, r := range f.Records {
+		if !bad[r.Machine] {
+			got.records = append(got.records, r)
+		}
+	}
+	for m, c := range f.Next {
+		if !bad[m] {
+			got.next[m] = c
+		}
+	}
+	j.result.Got.Records += len(f.Records)
+}
+
+// prefetch reads the packs of new messages into the cache.
+func (j *job) prefetch(got *fetched, scope plan.Scope) error {
+	if j.dry || !scope.Has("sessions") || len(got.bases) > 0 {
+		return nil
+	}
+	const most = 16
+	seen := map[string]bool{}
+	for _, r := range got.records {
+		for _, op := range r.Ops {
+			id, ok := plan.SessionOf(op.Entity)
+			if !ok || op.Body == nil || op.Body.Pack == "" || seen[op.Body.Pack] || len(seen) == most || scope.Session != "" && id != scope.Session {
+				continue
+			}
+			seen[op.Body.Pack] = true
+			for _, err := range j.packs.Items(j.ctx, op.Body) {
+				if j.ctx.Err() != nil {
+					return err
+				}
+				break // an error is reported when the session is applied
+			}
+		}
+	}
+	return nil
+}

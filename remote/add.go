@@ -32,6 +32,9 @@ func Add(ctx context.Context, w *workspace.Workspace, name string, a AddOptions,
 	if a.Key == "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: "the file of the remote's key is missing"}
 	}
+	if isBelow(a.Key, w.Dir()) {
+		return nil, &fault.Error{Code: fault.Refused, Message: "the key of a remote must not be in the workspace", Hint: "who gets a copy of the workspace would have it"}
+	}
 	store := a.Store
 	if store == nil {
 		if store, err = openStore(ctx, a.URL, o); err != nil {
@@ -78,6 +81,16 @@ func Add(ctx context.Context, w *workspace.Workspace, name string, a AddOptions,
 		Info: c.info(name, machine), Created: created, KeyMade: key.Made, KeyShared: key.Shared,
 		Requests: meter.Usage().Sub(before).Requests(),
 	}, nil
+}
+
+// isBelow reports whether a file is in a folder.
+func isBelow(name, dir string) bool {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // openKey reads the key of a remote, or makes it if there is neither.

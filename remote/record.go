@@ -92,7 +92,7 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 			j.opts.note(s.ID + " is not sent: " + err.Error())
 			continue
 		}
-		t := j.Here.Tell(s, messages, j.view().Session(s.ID), notes)
+		t := j.Here.Tell(f, s, messages, j.view().Session(s.ID), notes)
 		for _, op := range t.Ops {
 			op, large := fits(op)
 			for _, l := range large {

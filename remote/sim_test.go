@@ -360,3 +360,16 @@ func TestGarbage(t *testing.T) {
 		})
 	}
 }
+
+// TestOverwrite: a store that ignores that objects are to be created does no harm, as long as no disk
+// is copied.
+func TestOverwrite(t *testing.T) {
+	for seed := range uint64(testsize.Of(1, 1, 200)) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			rates := faults.Some
+			rates.Overwrite = true
+			newWorld(t, seed, 3, rates).run(50, false)
+		})
+	}
+}

@@ -89,6 +89,10 @@ func TestRefused(t *testing.T) {
 	if _, err := os.Stat(key); err == nil {
 		t.Error("a key was made")
 	}
+	_, err := remote.Add(t.Context(), w, "home", remote.AddOptions{URL: "file:///tmp", Key: filepath.Join(w.Dir(), "key")}, remote.Options{})
+	if !errors.Is(err, fault.Refused) {
+		t.Errorf("a key in the workspace: %v", err)
+	}
 	if _, err := remote.Open(t.Context(), w, "home", remote.Options{}); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a remote that is not there: %v", err)
 	}

@@ -40,7 +40,7 @@ type Told struct {
 
 // Tell decides what is recorded of a session of the facts whose messages were read. In is that of the
 // joined state, nil if that does not have it. Notes returns what was published of a session.
-func (h *Here) Tell(s mirror.Session, messages []mirror.Message, in *join.Session, notes func(session string) Notes) Told {
+func (h *Here) Tell(f *mirror.Facts, s mirror.Session, messages []mirror.Message, in *join.Session, notes func(session string) Notes) Told {
 	entity := sessionPrefix + s.ID
 	was, known := h.Sessions[s.ID]
 	t := Told{Is: Session{Version: s.Version, Title: was.Title, Shell: was.Shell}}
@@ -76,11 +76,15 @@ func (h *Here) Tell(s mirror.Session, messages []mirror.Message, in *join.Sessio
 		}
 	}
 	for id := range published {
-		if !have[id] && !strings.HasPrefix(id, runPrefix) && (in == nil || !in.Undone[id]) {
+		if !have[id] && !strings.HasPrefix(id, runPrefix) && (in == nil || !in.Undone[id]) && !isUndone(f, mirror.Ref{Session: s.ID, Message: id}) {
 			t.Missing = true
 		}
 	}
 	return t
+}
+
+func isUndone(f *mirror.Facts, m mirror.Ref) bool {
+	return slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return slices.Contains(o.Undone, m) })
 }
 
 // IsOpen reports whether a longer import may replace a message.

@@ -17,8 +17,8 @@ import (
 func keyOf(a mirror.Agent) string { return gjson.GetBytes(a.Settings, "id").Str }
 
 // agentOf returns what a workspace has of an agent.
-func agentOf(a mirror.Agent) Agent {
-	is := Agent{Name: a.Name, Settings: sumOf(a.Settings), Head: a.Head}
+func agentOf(a mirror.Agent) agentHad {
+	is := agentHad{Name: a.Name, Settings: sumOf(a.Settings), Head: a.Head}
 	for _, tree := range a.Trees {
 		is.Trees = append(is.Trees, string(tree))
 	}
@@ -195,6 +195,6 @@ func (h *Here) takeAgents(f *mirror.Facts, view *View) (put []mirror.Agent, drop
 	return put, drop
 }
 
-func sameAgent(a, b Agent) bool {
+func sameAgent(a, b agentHad) bool {
 	return a.Name == b.Name && a.Settings == b.Settings && slices.Equal(a.Trees, b.Trees) && sameHead(a.Head, b.Head)
 }

@@ -246,7 +246,7 @@ func (h *Here) Applied(c *mirror.Changes, done *mirror.Applied, view *View) {
 			h.Agents[keyOf(a)] = agentOf(a)
 		}
 	}
-	maps.DeleteFunc(h.Agents, func(_ string, a Agent) bool { return slices.Contains(c.DropAgents, a.Name) && !left[a.Name] })
+	maps.DeleteFunc(h.Agents, func(_ string, a agentHad) bool { return slices.Contains(c.DropAgents, a.Name) && !left[a.Name] })
 	for _, x := range c.Explorations {
 		if !left[x.ID] {
 			h.Explorations[x.ID] = sumOf(x.Data)

@@ -24,7 +24,7 @@ type Here struct {
 	Since        events.Seq          `json:"since"` // the last operation of its log
 	Sessions     map[string]Session  `json:"sessions"`
 	Bookmarks    []bookmark.Bookmark `json:"bookmarks"`
-	Agents       map[string]Agent    `json:"agents"`       // by key
+	Agents       map[string]agentHad `json:"agents"`       // by key
 	Explorations map[string]string   `json:"explorations"` // sums, by id
 	Pending      map[string]bool     `json:"pending"`      // sessions of which the workspace may lack messages; true if any of them, false if only of the runs without notes
 }
@@ -36,8 +36,8 @@ type Session struct {
 	Shell   string `json:"shell,omitempty"` // its sum; "" if it is that of the joined state
 }
 
-// An Agent is what a workspace had of an agent.
-type Agent struct {
+// An agentHad is what a workspace had of an agent.
+type agentHad struct {
 	Name     string       `json:"name"`
 	Settings string       `json:"settings"` // their sum
 	Trees    []string     `json:"trees"`
@@ -46,7 +46,7 @@ type Agent struct {
 
 // NewHere returns that of a workspace that was never compared.
 func NewHere() *Here {
-	return &Here{Sessions: map[string]Session{}, Agents: map[string]Agent{}, Explorations: map[string]string{}, Pending: map[string]bool{}}
+	return &Here{Sessions: map[string]Session{}, Agents: map[string]agentHad{}, Explorations: map[string]string{}, Pending: map[string]bool{}}
 }
 
 // An Op is an operation to record. Items is its body before that is stored.

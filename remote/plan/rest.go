@@ -76,7 +76,7 @@ func (o Own) At() Op { return set(machinePrefix+string(o.Machine), "at", valueOf
 func (h *Here) Compared(f *mirror.Facts) {
 	h.Since = max(h.Since, f.Last)
 	h.Bookmarks = slices.Clone(f.Bookmarks)
-	h.Agents = map[string]Agent{}
+	h.Agents = map[string]agentHad{}
 	for _, a := range f.Agents {
 		if key := keyOf(a); key != "" {
 			h.Agents[key] = agentOf(a)

@@ -15,9 +15,9 @@ const (
 
 // A batch collects operations and stores their items.
 type batch struct {
-	writer  *stream.Writer
+	writer  *stream.Writer // nil for a dry run, which stores no items
 	entries []entry
-	inline  int // bytes of items
+	inline  int // bytes of items, also of those in the pack
 	packer  *stream.Packer
 }
 
@@ -39,8 +39,11 @@ func (b *batch) add(ops ...plan.Op) error {
 				return err
 			}
 		}
+		if b.writer == nil {
+			e.items = nil
+		}
 		b.entries = append(b.entries, e)
-		if b.inline > maxInline && b.packer == nil {
+		if b.inline > maxInline && b.packer == nil && b.writer != nil {
 			b.packer = b.writer.Packer()
 			for i := range b.entries {
 				if err := b.pack(&b.entries[i]); err != nil {

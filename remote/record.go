@@ -22,7 +22,10 @@ func (j *job) facts() (*mirror.Facts, error) {
 // record compares the workspace with the state, and appends what differs to the own stream. Seen is
 // what had been applied to the workspace.
 func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
-	b := &batch{writer: j.writer}
+	b := &batch{}
+	if !j.dry {
+		b.writer = j.writer
+	}
 	compared, told, err := j.tellSessions(b, f)
 	if err != nil {
 		return err
@@ -42,6 +45,7 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	if j.dry {
 		if len(b.entries) > 0 {
 			j.result.Sent.Records++
+			j.result.Sent.Bytes += int64(b.inline)
 		}
 		return nil
 	}

@@ -107,7 +107,7 @@ var Kinds = []string{"sessions", "bookmarks", "agents", "explorations", "learnin
 // A Traffic counts what was transferred.
 type Traffic struct {
 	Records int   `json:"records"`
-	Bytes   int64 `json:"bytes"` // of objects as they are stored
+	Bytes   int64 `json:"bytes"` // of objects as they are stored; of what a dry run would send, before compression
 }
 
 // A Machine is a machine of a remote.

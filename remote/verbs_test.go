@@ -1,6 +1,8 @@
 package remote_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/url"
 	"os"
@@ -104,8 +106,9 @@ func TestDryRun(t *testing.T) {
 	list := computers(t, store, "laptop", "desktop")
 	a, b := list[0], list[1]
 	s := must(a.w.New(t.Context(), "First"))
+	must(a.w.Append(t.Context(), workspace.Append{Session: s.ID, Text: strings.Repeat("a long text ", 10000)}))
 	dry := must(a.remote().Push(t.Context(), remote.PushOptions{DryRun: true}))
-	if dry.Sent.Records != 1 || !dry.DryRun || len(names(t, store)) != 1 {
+	if dry.Sent.Records != 1 || dry.Sent.Bytes < 100_000 || !dry.DryRun || len(names(t, store)) != 1 {
 		t.Errorf("a dry push is %+v and leaves %v", dry, names(t, store))
 	}
 	a.push()
@@ -342,5 +345,47 @@ func TestPurge(t *testing.T) {
 	}
 	if report := must(c.remote().Check(ctx)); !report.OK {
 		t.Errorf("after the purge there is %+v", report)
+	}
+}
+
+// TestOthers: explorations, learnings and attachments travel, the last ones also if they are large.
+func TestOthers(t *testing.T) {
+	list := computers(t, &bucket.Memory{}, "laptop", "desktop")
+	a, b := list[0], list[1]
+	ctx := t.Context()
+	must(a.w.New(ctx, "One"))
+	content := []byte(strings.Repeat("an attachment ", 20000))
+	sum := sha256.Sum256(content)
+	attachment := hex.EncodeToString(sum[:])
+	for name, data := range map[string][]byte{
+		"files/" + attachment: content,
+		"explorations/4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77.json": []byte("{\"id\":\"4f3c0a52-7d0e-4c5e-9d6b-0d2f3b1a9c77\", \"n\": 1.50}\n"),
+	} {
+		path := filepath.Join(a.w.Dir(), filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.w.AppendLearnings(ctx, []byte("{\"a\":1}\n{\"b\":2}\n")); err != nil {
+		t.Fatal(err)
+	}
+	a.push()
+	if got := b.pull(); len(got.Left) > 0 {
+		t.Errorf("left: %v", got.Left)
+	}
+	for _, c := range list {
+		f := must(c.w.Mirror().Facts(ctx, noKnown))
+		if len(f.Explorations) != 1 || len(f.Learnings) != 2 || !slices.Equal(f.Attachments, []string{attachment}) {
+			t.Errorf("%s has %s, %s, %s", c.name, f.Explorations, f.Learnings, f.Attachments)
+		}
+	}
+	if got := must(b.w.Mirror().Attachment(ctx, attachment)); !slices.Equal(got, content) {
+		t.Error("the attachment has other bytes")
+	}
+	must(b.sync())
+	for _, c := range list {
+		if got := must(c.sync()); got.Sent.Records > 0 {
+			t.Errorf("%s sends %+v", c.name, got.Sent)
+		}
 	}
 }

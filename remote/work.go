@@ -177,7 +177,10 @@ func (j *job) renew() error {
 func (j *job) done() *Result {
 	usage := j.meter.Usage().Sub(j.before)
 	j.result.Requests = usage.Requests()
-	j.result.Sent.Bytes, j.result.Got.Bytes = usage.Sent, usage.Received
+	if !j.dry {
+		j.result.Sent.Bytes = usage.Sent
+	}
+	j.result.Got.Bytes = usage.Received
 	j.result.Machines = j.machines()
 	return j.result
 }

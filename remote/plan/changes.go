@@ -141,15 +141,20 @@ func (h *Here) TakeRest(c *mirror.Changes, f *mirror.Facts, view *View, scope Sc
 		}
 	}
 	if scope.Has("learnings") {
+		known := lines(f.Learnings)
 		for _, l := range view.Learnings {
-			if !slices.ContainsFunc(f.Learnings, func(o json.RawMessage) bool { return string(o) == string(l) }) {
+			if !known[string(l)] {
 				c.Learnings = append(c.Learnings, l)
 			}
 		}
 	}
 	if scope.Has("attachments") {
+		stored := map[string]bool{}
+		for _, sum := range f.Attachments {
+			stored[sum] = true
+		}
 		for _, a := range view.Attachments {
-			if !slices.Contains(f.Attachments, a.SHA256) {
+			if !stored[a.SHA256] {
 				c.Attachments = append(c.Attachments, mirror.Content{SHA256: a.SHA256})
 			}
 		}

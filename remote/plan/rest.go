@@ -26,17 +26,31 @@ func (h *Here) TellRest(f *mirror.Facts, view *View, own Own) (ops []Op) {
 			ops = append(ops, set(explorationPrefix+x.ID, "file", x.Data))
 		}
 	}
+	known := lines(view.Learnings)
 	for _, l := range f.Learnings {
-		if !slices.ContainsFunc(view.Learnings, func(o json.RawMessage) bool { return string(o) == string(l) }) {
+		if !known[string(l)] {
+			known[string(l)] = true
 			ops = append(ops, add(learningsEntity, "all", l))
 		}
 	}
+	stored := map[string]bool{}
+	for _, a := range view.Attachments {
+		stored[a.SHA256] = true
+	}
 	for _, sum := range f.Attachments {
-		if !slices.ContainsFunc(view.Attachments, func(a join.Attachment) bool { return a.SHA256 == sum }) {
+		if !stored[sum] {
 			ops = append(ops, addItems(attachmentPrefix+sum, "content", nil))
 		}
 	}
 	return append(ops, h.tellMachine(f, view, own)...)
+}
+
+func lines(list []json.RawMessage) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, l := range list {
+		set[string(l)] = true
+	}
+	return set
 }
 
 func (v *View) exploration(id string) json.RawMessage {

@@ -95,6 +95,31 @@ func TestBaseWaits(t *testing.T) {
 	c.has("1", "2")
 }
 
+// TestBaseOfMissed: a stream that another machine has seen, and of which no record could be read, is read
+// from its base when there is one.
+func TestBaseOfMissed(t *testing.T) {
+	store := new(bucket.Memory)
+	r := newRemote(t, store)
+	a, b, c := newMachine(t, r), newMachine(t, r), newMachine(t, through(r, &hiding{Store: store}))
+	a.publish("1")
+	b.fetch(stream.Names)
+	b.publish("2")
+	if _, err := b.PutBase(ctx, b.have.Vector(), []byte(`["2"]`)); err != nil {
+		t.Fatal(err)
+	}
+	c.Store.(*hiding).hide = "m/" + string(a.Machine())
+	c.fetch(stream.Names)
+	a.putBase("1")
+	if err := store.Delete(ctx, "m/"+string(a.Machine())+"/00000001"); err != nil {
+		t.Fatal(err)
+	}
+	c.Store.(*hiding).hide = ""
+	if got := c.fetch(stream.Names); len(got.Bases) != 1 || len(got.Held)+len(got.Problems) > 0 {
+		t.Errorf("with the base that replaces it: %+v", got)
+	}
+	c.has("1", "2")
+}
+
 // TestBadBase: a base that its machine did not write, or that is of another number, is reported, and
 // other streams are read.
 func TestBadBase(t *testing.T) {

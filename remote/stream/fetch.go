@@ -87,7 +87,7 @@ func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
 // others reads the streams of the other machines that are known, and of those that a listing finds.
 func (f *fetch) others() {
 	known := slices.Sorted(maps.Keys(f.Have))
-	known = slices.DeleteFunc(known, func(m record.Machine) bool { return m == f.Own.machine })
+	known = slices.DeleteFunc(known, func(m record.Machine) bool { return m == f.Own.machine || f.Have[m].Seq == 0 })
 	switch f.Scope {
 	case Known:
 		f.each(known, f.readNext)
@@ -102,13 +102,18 @@ func (f *fetch) others() {
 
 // unknown returns the machines that a listing found and that are not being read.
 func (f *fetch) unknown() (list []record.Machine) {
+	for m, c := range f.Have {
+		if c.Seq == 0 && m != f.Own.machine {
+			list = append(list, m) // only missed so far
+		}
+	}
 	for m := range f.listed {
 		if _, ok := f.runs[m]; !ok && m != f.Own.machine {
 			list = append(list, m)
 		}
 	}
 	slices.Sort(list)
-	return list
+	return slices.Compact(list)
 }
 
 func (f *fetch) own() {

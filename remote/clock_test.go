@@ -3,9 +3,15 @@ package remote_test
 import (
 	"io"
 	"math/rand/v2"
+	"os"
 	"sync/atomic"
+	"testing"
 	"time"
+
+	"github.com/bough-dev/bough/internal/testsize"
 )
+
+func TestMain(m *testing.M) { os.Exit(testsize.InMemory(m).Run()) }
 
 var seconds atomic.Int64
 

@@ -1,11 +1,11 @@
 package remote_test
 
 import (
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/remote"
+	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
@@ -29,6 +29,9 @@ func (w *world) settle() {
 			r.Close()
 			w.note(c, "settles: %s", said(result, err))
 			if err != nil {
+				for _, o := range must(w.net.Client().List(w.t.Context(), bucket.ListOptions{Prefix: "m/"})) {
+					w.note(c, "the store has %s", o.Name)
+				}
 				w.fail("%v", err)
 			}
 			if result.Got.Records+result.Sent.Records > 0 || len(result.Sessions) > 0 {
@@ -44,13 +47,6 @@ func (w *world) judge() {
 	first := w.list[0].answers()
 	for _, c := range w.list {
 		if got := c.answers(); got != first {
-			if id := os.Getenv("DUMP"); id != "" {
-				for _, f := range must(c.w.Mirror().Facts(w.t.Context(), mirror.Known{})).Sessions {
-					if strings.HasSuffix(f.ID, id) {
-						w.t.Log(c.remote().Dump(f.ID))
-					}
-				}
-			}
 			w.fail("%s and %s differ:\n%s", w.list[0].name, c.name, difference(first, got))
 		}
 		report, err := c.w.Doctor(w.t.Context(), doctor.Options{})

@@ -71,9 +71,9 @@ func (j *job) fetch(o PullOptions) (*fetched, error) {
 				return nil, err
 			}
 		}
+		j.result.Problems = f.Problems
 		j.take(got, f)
 		more = f.More && len(f.Records)+len(f.Bases) > 0
-		j.result.Problems = f.Problems
 		j.Unknown = j.Unknown || f.Unknown
 	}
 	return got, nil

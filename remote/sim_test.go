@@ -238,10 +238,12 @@ func (w *world) textsIn(c *computer) map[string]bool {
 // own reports whether a message was added to a session, and not copied to it.
 func (w *world) own(id string, m mirror.Message) bool { return w.texts[textOf(m)] == id }
 
-// lost marks what a user's action took away from a computer.
-func (w *world) lost(c *computer, do func()) {
+// lost marks what a user's action took away from a computer, if do returns true.
+func (w *world) lost(c *computer, do func() bool) {
 	before := w.textsIn(c)
-	do()
+	if !do() {
+		return
+	}
 	after := w.textsIn(c)
 	for text := range before {
 		if !after[text] {
@@ -258,20 +260,19 @@ func (w *world) lost(c *computer, do func()) {
 }
 
 func (w *world) remove(c *computer, f *mirror.Facts, s mirror.Session) {
-	w.lost(c, func() {
+	w.lost(c, func() bool {
 		_, err := c.w.Remove(w.t.Context(), s.ID, workspace.RemoveOptions{Line: w.random.IntN(2) == 0, Force: w.random.IntN(2) == 0})
 		w.note(c, "rm %s: %v", s.ID, err)
+		return true
 	})
 }
 
 func (w *world) undo(c *computer) {
-	log := must(c.w.Log(w.t.Context(), history.LogOptions{}))
-	if n := len(log.Operations); n == 0 || log.Operations[0].Verb == "pull" || log.Operations[n-1].Verb == "pull" {
-		return
-	}
-	w.lost(c, func() {
+	w.lost(c, func() bool {
 		done, err := c.w.Undo(w.t.Context(), history.UndoOptions{})
 		w.note(c, "undo: %v %v", done, err)
+		pull := err == nil && done.Operations[0].Args["verb"] == "pull"
+		return !pull // what the undo of a pull takes away, the next one brings back
 	})
 	// What an undo brings back or takes away of titles and bookmarks is not judged.
 	for key := range w.labels {

@@ -25,7 +25,8 @@ func openStore(ctx context.Context, address string, o Options) (bucket.Store, er
 		return nil, &fault.Error{Code: fault.Usage, Message: "not a URL", Hint: "such as file:///mnt/share/bough or s3://BUCKET/PREFIX", Err: err}
 	}
 	if u.User != nil {
-		return nil, &fault.Error{Code: fault.Usage, Message: "a URL with a user or a password is refused", Hint: "credentials come from the environment, and are never stored"}
+		return nil, &fault.Error{Code: fault.Usage, Message: "a URL with a user or a password is refused",
+			Hint: "credentials come from the environment, and are never stored"}
 	}
 	if u.Scheme != "file" {
 		if o.OpenStore == nil {
@@ -34,7 +35,8 @@ func openStore(ctx context.Context, address string, o Options) (bucket.Store, er
 		return o.OpenStore(ctx, address)
 	}
 	if u.Host != "" && u.Host != "localhost" || u.RawQuery != "" || u.Fragment != "" || u.Path == "" {
-		return nil, &fault.Error{Code: fault.Usage, Message: "not the URL of a folder", Hint: "such as file:///mnt/share/bough: three slashes before an absolute path"}
+		return nil, &fault.Error{Code: fault.Usage, Message: "not the URL of a folder",
+			Hint: "such as file:///mnt/share/bough: three slashes before an absolute path"}
 	}
 	dir := filepath.FromSlash(u.Path)
 	if runtime.GOOS == "windows" {

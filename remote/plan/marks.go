@@ -7,8 +7,7 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// here returns a bookmark as a workspace has it: labelled with the name that is different from that of
-// all others.
+// bookmarksHere returns the bookmarks as a workspace has them: labelled with names that differ.
 func (v *View) bookmarksHere() []bookmark.Bookmark {
 	list := make([]bookmark.Bookmark, len(v.Bookmarks))
 	for i, b := range v.Bookmarks {

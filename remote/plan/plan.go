@@ -26,7 +26,10 @@ type Here struct {
 	Bookmarks    []bookmark.Bookmark `json:"bookmarks"`
 	Agents       map[string]agentHad `json:"agents"`       // by key
 	Explorations map[string]string   `json:"explorations"` // sums, by id
-	Pending      map[string]bool     `json:"pending"`      // sessions of which the workspace may lack messages; true if any of them, false if only of the runs without notes
+
+	// Pending are the sessions of which the workspace may lack messages, or have undone ones. The value
+	// is true if any run may have them, and false if only runs without notes.
+	Pending map[string]bool `json:"pending"`
 }
 
 // A Session is what a workspace had of a session.

@@ -7,6 +7,7 @@ import (
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/workspace/mirror"
 )
 
 // errPath is the error for a session that repeats messages which are not in the remote.
@@ -16,27 +17,34 @@ var errPath = errors.New("what it repeats is not in the remote")
 // notes. The notes are of these.
 func (j *job) items(id string, runs []join.Element, all bool) (items []record.Item, notes []plan.Note, err error) {
 	known := j.notes.of(id)
-	var stored []record.Item
+	local, raw := loadOnce(j.local), loadOnce(j.raw)
 	for _, run := range runs {
 		if !all && isNoted(known, run) {
 			continue
 		}
+		var stored []record.Item
 		for it, err := range j.packs.Items(j.ctx, run.Body) {
 			if err != nil {
 				return nil, nil, err
 			}
 			stored = append(stored, *it)
 		}
+		list, more, err := plan.Expand(stored, local, raw)
+		var bad *plan.PathError
+		if errors.As(err, &bad) || errors.Is(err, errPath) { // it does not keep the others out
+			j.result.Left = append(j.result.Left, mirror.Left{What: id, Why: err.Error()})
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		items = append(items, list...)
+		notes = append(notes, more...)
 		if own := j.writer.Machine(); run.Stamp.Machine != own || run.Stamp.Seq <= j.writer.Published()[own].Seq {
 			notes = append(notes, plan.RunNote(run.Stamp))
 		}
 	}
-	items, more, err := plan.Expand(stored, loadOnce(j.local), loadOnce(j.raw))
-	var failed *plan.PathError
-	if errors.As(err, &failed) {
-		err = fmt.Errorf("%w: %w", errPath, failed)
-	}
-	return items, append(more, notes...), err
+	return items, notes, nil
 }
 
 // loadOnce returns load with a cache.

@@ -5,9 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/tidwall/gjson"
 )
 
 // A Note says what was published of a message.
@@ -156,6 +158,9 @@ func Expand(items []record.Item, loaders ...Loader) (list []record.Item, notes [
 		if it.Path == nil {
 			if it.ID == "" {
 				return nil, nil, &PathError{"an item is neither a message nor a path"}
+			}
+			if m := gjson.ParseBytes(it.Raw); !m.IsObject() || m.Get("id").Str != it.ID {
+				return nil, nil, &PathError{"the message " + strconv.Quote(it.ID) + " is not one"}
 			}
 			list = append(list, it)
 			notes = append(notes, NotesOf([]record.Item{it})...)

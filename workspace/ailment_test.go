@@ -582,7 +582,7 @@ func (s *space) nothingLost(before map[string]string) {
 // of them.
 func TestDoctorMany(t *testing.T) {
 	t.Parallel()
-	many := testsize.Of(30, 60, 140)
+	many := testsize.Of(20, 40, 140)
 	s := openSpace(t, t.TempDir(), 0)
 	s.messages("root", `"continued_from":[]`, `{"id":"0"}`)
 	for i := range many {

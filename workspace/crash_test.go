@@ -36,8 +36,8 @@ var states = flag.Int("states", 0, "how many folders per step TestCrash tries, a
 // at all, the next writer removes its remains, and doctor finds nothing. The race detector
 // runs without the scenarios of large indexes and the negative controls. A full run tries
 // every step, with all that a single change may lose, and a fixed number of combinations;
-// any other run tries a sample of the steps and states of each verb, with the negative
-// controls of each third one, and every second verb with a large index.
+// any other run tries a sample of the steps and states of every second verb, with the
+// negative controls of half of those.
 func TestCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows cannot sync a folder")
@@ -49,14 +49,14 @@ func TestCrash(t *testing.T) {
 	scenarios := slices.Concat(scenarios, packScenarios, packRecoveries())
 	t.Run("verbs", func(t *testing.T) {
 		n, large := 0, 0
-		for _, sc := range testsize.Sample(t, "verbs", scenarios, testsize.Of(4, len(scenarios), len(scenarios))) {
+		for _, sc := range testsize.Sample(t, "verbs", scenarios, testsize.Of(3, len(scenarios)/2, len(scenarios))) {
 			if sc.most > 0 { // it has a large index
 				if large++; underRace || large%testsize.Of(1, 2, 1) != 0 {
 					continue
 				}
 			}
 			n++
-			controlled := n%testsize.Of(1, 3, 1) == 0
+			controlled := n%testsize.Of(1, 2, 1) == 0
 			t.Run(sc.name, func(t *testing.T) {
 				t.Parallel()
 				c := newCrash(t, d, needed, sc)

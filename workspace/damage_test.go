@@ -56,7 +56,7 @@ func (s *space) talk(id string) string {
 // doctor reports why not.
 func TestDamages(t *testing.T) {
 	t.Parallel()
-	each := testsize.Of(12, 45, 45)
+	each := testsize.Of(8, 20, 45)
 	ids := []string{"a", "b", "c"}
 	well, found := intact(t), 0
 	for i, c := range damages(well.files(), 7, each) {

@@ -58,7 +58,7 @@ func (l *longTranscript) next() []byte {
 // TestImportMemory: an import streams a transcript: its memory does not grow with the
 // length.
 func TestImportMemory(t *testing.T) {
-	size := testsize.Of(2<<20, 6<<20, 96<<20)
+	size := testsize.Of(2<<20, 4<<20, 96<<20)
 	most := testsize.Of[uint64](8<<20, 10<<20, 96<<20)
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.GC()

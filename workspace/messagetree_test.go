@@ -207,7 +207,7 @@ func TestMessageTreeAny(t *testing.T) {
 // level overflows the stack.
 func TestMessageTreeDeep(t *testing.T) {
 	t.Parallel()
-	n := testsize.Of(1_001, 6_001, 100_001)
+	n := testsize.Of(1_001, 3_001, 100_001)
 	for name, c := range map[string]struct {
 		parent func(i int) int
 		runs   int

@@ -52,8 +52,8 @@ func (o *order) takePacked(w *workspace.Workspace, out io.Writer) error {
 // append. Each acknowledged one has the messages of the line up to its own, byte for byte.
 func TestPackedProcesses(t *testing.T) {
 	t.Parallel()
-	writers := testsize.Of(6, 16, 16)
-	each := cmp.Or(*many, testsize.Of(2, 5, 10))
+	writers := testsize.Of(4, 8, 16)
+	each := cmp.Or(*many, testsize.Of(2, 4, 10))
 	s := openSpace(t, t.TempDir(), manyLimit)
 	line := s.new("Bread")
 	s.say("a", "b")

@@ -216,7 +216,7 @@ func TestSearchManyMatches(t *testing.T) {
 	}
 	o := search.Options{Text: "e", PerSession: 3}
 	all := s.search(search.Options{Text: "e"})
-	for range testsize.Of(1, 5, 5) {
+	for range testsize.Of(1, 3, 5) {
 		f := s.search(o)
 		one := f.Sessions[0]
 		if !one.AtLeast || one.Total < 100 || one.Total > 300 || f.Total != one.Total || fmt.Sprint(f.Matches) != fmt.Sprint(all.Matches[:3]) {

@@ -35,7 +35,7 @@ func TestChatKills(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	t.Logf("-killseed %d", seed)
-	goal := cmp.Or(*kills, testsize.Of(5, 15, 150))
+	goal := cmp.Or(*kills, testsize.Of(4, 8, 150))
 	c := &crowd{t: t, dir: t.TempDir(), usual: 30 * time.Millisecond}
 	if out, err := c.command("agent", "create", "ada", "--model", "command:echo yes").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -314,10 +314,9 @@ func (s *escapeStory) reads(ref string) {
 }
 
 // share returns the part of a list that is tried with the n-th of several things: each
-// fourth element with -short, so that four things share them, each third one in a plain
-// run, so that three do, else all. It is never empty.
+// fourth element, so that four things share them, or all in a full run. It is never empty.
 func share[T any](list []T, n int) (part []T) {
-	step := testsize.Of(4, 3, 1)
+	step := testsize.Of(4, 4, 1)
 	for i := n % min(step, len(list)); i < len(list); i += step {
 		part = append(part, list[i])
 	}
@@ -422,7 +421,7 @@ func (s *escapeStory) mutate(path string, commands ...[]string) {
 		s.t.Fatal(err)
 	}
 	all := mutations(s.t, data)
-	for _, mutated := range testsize.Sample(s.t, "strings of "+path, all, testsize.Of(1, 2, len(all))) {
+	for _, mutated := range testsize.Sample(s.t, "strings of "+path, all, testsize.Of(1, 1, len(all))) {
 		s.write(path, mutated)
 		for _, args := range commands {
 			s.run(0, args...)

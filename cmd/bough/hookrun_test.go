@@ -306,6 +306,10 @@ func TestHookLong(t *testing.T) {
 	}
 	h.hook(input, "claude-code", event)
 	h.await("at the next prompt", func(got string) bool { return got == "root 6, checkpoint 6, checkpoint 4" })
+	if err := queue.Lock(); err != nil { // the detached process has ended
+		t.Fatal(err)
+	}
+	queue.Unlock()
 	if h.log() != "" {
 		t.Error(h.log())
 	}

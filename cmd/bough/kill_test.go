@@ -42,8 +42,8 @@ func TestKills(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no SIGKILL")
 	}
-	each := testsize.Of(6, 8, 50) // kills in one workspace, of which there are three kinds
-	goal, seed := cmp.Or(*kills, testsize.Of(6, 24, 300)), *killSeed
+	each := testsize.Of(4, 6, 50) // kills in one workspace, of which there are three kinds
+	goal, seed := cmp.Or(*kills, testsize.Of(4, 12, 300)), *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}

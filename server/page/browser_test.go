@@ -46,7 +46,7 @@ func TestBrowser(t *testing.T) {
 		{"story", (*chromium).story}, {"modules", (*chromium).modules}, {"tree", (*chromium).tree}, {"axe", (*chromium).axe},
 		{"hostile", (*chromium).hostile}, {"restart", (*chromium).restart}, {"files", (*chromium).files},
 	}
-	for _, test := range testsize.Sample(t, "tests in the browser", all, testsize.Of(1, 3, len(all))) {
+	for _, test := range testsize.Sample(t, "tests in the browser", all, testsize.Of(1, 1, len(all))) {
 		t.Run(test.name, func(t *testing.T) {
 			if test.name != "large" { // it reports times, and runs before those in parallel
 				t.Parallel()

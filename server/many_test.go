@@ -17,7 +17,7 @@ import (
 // message of another.
 func TestMany(t *testing.T) {
 	t.Parallel()
-	clients, each := testsize.Of(6, 16, 64), 6
+	clients, each := testsize.Of(5, 10, 64), 6
 	s := newSite(t, server.Options{})
 	id := s.create(nil).ID
 	root := s.store(id, "root", "").ID
@@ -71,7 +71,7 @@ func TestMany(t *testing.T) {
 // path.
 func TestManyNewest(t *testing.T) {
 	t.Parallel()
-	clients, each := testsize.Of(6, 16, 32), 3
+	clients, each := testsize.Of(5, 10, 32), 3
 	s := newSite(t, server.Options{})
 	id := s.create(nil).ID
 	var all sync.WaitGroup

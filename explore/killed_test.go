@@ -55,7 +55,7 @@ func load(t *testing.T, w *workspace.Workspace, id string) *explore.Exploration 
 // each branch has one result, no ended branch runs again, and no message or folder exists
 // twice or is left over.
 func TestKilled(t *testing.T) {
-	rounds := testsize.Of(1, 4, 20)
+	rounds := testsize.Of(1, 2, 20)
 	cut := 0 // rounds with an exploration to resume
 	for range rounds {
 		if killed(t) {

@@ -586,7 +586,7 @@ func TestLocked(t *testing.T) {
 			if err != nil {
 				return buffer.Result{}, err
 			}
-			time.AfterFunc(testsize.Of(35*time.Second, 2*time.Minute, 2*time.Minute), unlock)
+			time.AfterFunc(testsize.Of(35*time.Second, 35*time.Second, 2*time.Minute), unlock)
 			return found("x"), nil
 		}
 		r.put("s", "m1")

@@ -178,14 +178,14 @@ func crashes(t *testing.T, target, last string, exchange bool) {
 	for i := range all {
 		all[i] = i
 	}
-	for wrong := range rec.failures(trace, all, exists, testsize.Of(4, 10, 256), &disks) {
+	for wrong := range rec.failures(trace, all, exists, testsize.Of(3, 5, 256), &disks) {
 		t.Error(wrong)
 	}
 	if t.Failed() {
 		t.Log(rec.steps)
 	}
 	again := all[exists:]
-	if n := testsize.Of(1, 2, len(again)); len(again) > n {
+	if n := testsize.Of(1, 1, len(again)); len(again) > n {
 		again = []int{again[0], again[len(again)/3], again[len(again)/2], again[len(again)-1]}[:n]
 	}
 	for _, k := range again {
@@ -203,14 +203,14 @@ func crashes(t *testing.T, target, last string, exchange bool) {
 			for i := range steps {
 				steps[i] = i
 			}
-			for wrong := range second.failures(trace, steps, 0, testsize.Of(4, 6, 64), &disks) {
+			for wrong := range second.failures(trace, steps, 0, testsize.Of(2, 4, 64), &disks) {
 				t.Errorf("Resume after %d steps: %s", k, wrong)
 			}
 		}
 	}
 	syncs := trace.Syncs()
 	syncs = syncs[:len(syncs)-1] // without the last one, a journal comes back that finds no stage
-	for _, i := range testsize.Sample(t, "controls", syncs, testsize.Of(1, 4, len(syncs))) {
+	for _, i := range testsize.Sample(t, "controls", syncs, testsize.Of(1, 2, len(syncs))) {
 		at := exists
 		if i < exists {
 			at--

@@ -81,7 +81,7 @@ func TestEveryChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused := 0
-		n := changes(whole, 0, testsize.Of(23, 5, 1), func(at int, changed string) {
+		n := changes(whole, 0, testsize.Of(23, 11, 1), func(at int, changed string) {
 			got, err := index.Decode([]byte(changed))
 			if err != nil {
 				if syntax := new(rawjson.SyntaxError); !errors.As(err, &syntax) || syntax.Offset < 0 || syntax.Offset > len(whole) {
@@ -143,7 +143,7 @@ func TestChangedJournal(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", what, got, want)
 		}
 	}
-	step := testsize.Of(31, 13, 7)
+	step := testsize.Of(31, 23, 7)
 	for cut := 0; cut < len(whole); cut += step {
 		check(fmt.Sprint("cut at ", cut), whole[:cut])
 	}

@@ -18,7 +18,7 @@ import (
 // whatever the resolution of the file system's clock.
 func TestSameTick(t *testing.T) {
 	f := worlds[0].remembered(t)
-	for i := range testsize.Of(15, 30, 100) {
+	for i := range testsize.Of(10, 20, 100) {
 		x := f.openAt(small)
 		f.put(x, "late", i%60, worlds[0].metadata["other"])
 		f.save(x)
@@ -195,7 +195,7 @@ func TestReadWhileFolding(t *testing.T) {
 	done := make(chan bool)
 	writing.Go(func() {
 		defer close(done)
-		for range testsize.Of(15, 30, 100) {
+		for range testsize.Of(10, 20, 100) {
 			put("session_index.journal", journal)
 			put(session.IndexFile, index0)
 			for range 4 { // so that a reader has time to read

@@ -814,7 +814,7 @@ func TestLostPack(t *testing.T) {
 // TestRandom: after any sequence of changes of a folder, states, removals, tidying and new
 // processes, each state that was not removed has every byte that the folder had.
 func TestRandom(t *testing.T) {
-	for seed := range testsize.Of(uint64(1), 3, 30) {
+	for seed := range testsize.Of(uint64(1), 2, 30) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		s := newSpace(t)
 		now, states := map[string]string{}, map[string]map[string]string{}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -50,11 +49,10 @@ type config struct {
 
 const configFormat = 1
 
-var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
 // checkName returns an error for what cannot be the name of a remote.
 func checkName(name string) error {
-	if !validName.MatchString(name) || strings.HasSuffix(name, ".") {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	if name == "" || len(name) > 64 || strings.Trim(name, letters+"._-") != "" || !strings.Contains(letters, name[:1]) || strings.HasSuffix(name, ".") {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q cannot be the name of a remote", name),
 			Hint: "a name has up to 64 letters, digits and . _ -, and begins with a letter or a digit"}
 	}

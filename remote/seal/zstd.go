@@ -12,22 +12,35 @@ import (
 // maxWindow is how much memory the header of a Zstandard frame can ask for.
 const maxWindow = 8 << 20
 
-var encoder = sync.OnceValue(func() *zstd.Encoder {
+// lazyEncoder is made by its first user: nothing is allocated before main begins.
+var lazyEncoder struct {
+	sync.Once
+	*zstd.Encoder
+}
+
+func encoder() *zstd.Encoder {
+	lazyEncoder.Do(func() { lazyEncoder.Encoder = newEncoder() })
+	return lazyEncoder.Encoder
+}
+
+func newEncoder() *zstd.Encoder {
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithWindowSize(maxWindow),
 		zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
 	if err != nil {
 		panic(err) // an invalid option
 	}
 	return w
-})
+}
 
-var decoders = sync.Pool{New: func() any {
+var decoders = sync.Pool{New: newDecoder}
+
+func newDecoder() any {
 	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		panic(err) // an invalid option
 	}
 	return r
-}}
+}
 
 // Compress returns data as one frame of Zstandard, whose header has the size of data.
 func Compress(data []byte) []byte { return encoder().EncodeAll(data, nil) }

@@ -43,13 +43,24 @@ func frameAt(data []byte) (size int, content int64, err error) {
 	return size, int64(h.FrameContentSize), nil
 }
 
-var decoder = sync.OnceValue(func() *zstd.Decoder {
+// lazyDecoder is made by its first user: nothing is allocated before main begins.
+var lazyDecoder struct {
+	sync.Once
+	*zstd.Decoder
+}
+
+func decoder() *zstd.Decoder {
+	lazyDecoder.Do(func() { lazyDecoder.Decoder = newDecoder() })
+	return lazyDecoder.Decoder
+}
+
+func newDecoder() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxItem), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		panic(err) // an invalid option
 	}
 	return d
-})
+}
 
 // A frame is the content of a frame of a pack.
 type frame struct {

@@ -15,6 +15,8 @@ import (
 	"sync"
 
 	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/seal"
+	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
@@ -50,6 +52,23 @@ func openStore(ctx context.Context, address string, o Options) (bucket.Store, er
 		return nil, err
 	}
 	return folder, nil
+}
+
+// checkFolder returns an error unless the remote is in its folder, which may be the empty one where a
+// disk is mounted otherwise. It makes no request to another store.
+func (j *job) checkFolder(key *seal.Key) error {
+	folder, ok := j.Remote.store.(*bucket.Folder)
+	if !ok {
+		return nil
+	}
+	there, err := stream.Open(j.ctx, folder, key)
+	switch {
+	case errors.Is(err, fault.NotFound):
+		return &fault.Error{Code: fault.NotFound, Message: "the remote is not in its folder, " + j.config.URL, Err: err, Hint: "connect the disk that has it"}
+	case err == nil && there.ID != j.config.ID:
+		return &fault.Error{Code: fault.Refused, Message: "there is another remote at " + j.config.URL, Hint: "somebody created it anew"}
+	}
+	return err
 }
 
 // bindingOf returns what tells this copy of a workspace from others: the operating system's identifier

@@ -119,6 +119,9 @@ func (r *Remote) begin(ctx context.Context, verb string, dry bool) (_ *job, err 
 			return nil, err
 		}
 	}
+	if err := j.checkFolder(key.Key); err != nil {
+		return nil, err
+	}
 	j.meter = bucket.NewMeter(r.store)
 	j.before = j.meter.Usage()
 	var store bucket.Store = j.meter
@@ -147,7 +150,13 @@ func (r *Remote) begin(ctx context.Context, verb string, dry bool) (_ *job, err 
 	return j, j.bind()
 }
 
+// end ends a job. It closes a folder, so that a disk can be removed between two jobs, and is looked for
+// anew by the next one.
 func (j *job) end() {
+	if folder, ok := j.Remote.store.(*bucket.Folder); ok {
+		folder.Close() // it was only read and written through files that are closed
+		j.Remote.store = nil
+	}
 	if j.close != nil {
 		j.close()
 	}

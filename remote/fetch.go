@@ -1,0 +1,22 @@
+package remote
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bough-dev/bough/remote/plan"
+)
+
+// Fetch reads what other machines sent, as Pull does, and changes nothing in the workspace: then
+// Sessions, Heads and Operations return what is new, and the next Pull applies it.
+func (r *Remote) Fetch(ctx context.Context) (*Result, error) {
+	j, err := r.begin(ctx, "fetch", false)
+	if err != nil {
+		return nil, err
+	}
+	defer j.end()
+	if err := errors.Join(j.pull(plan.Scope{Kinds: map[string]bool{}}, PullOptions{}), j.save()); err != nil {
+		return nil, err
+	}
+	return j.done(), nil
+}

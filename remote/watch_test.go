@@ -1,0 +1,58 @@
+package remote
+
+import (
+	"testing"
+	"time"
+)
+
+// TestPace: an hour in which nothing happens costs at most 250 requests with three machines, a
+// change of another machine is seen within a minute and, after another one, within a second.
+func TestPace(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	const machines = 3
+	now, p := start, newPace(start)
+	requests, lists, looks := 0, 0, 0
+	for now.Sub(start) < time.Hour {
+		wait := p.next(now)
+		if wait > maxIdle {
+			t.Fatalf("it waits for %v", wait)
+		}
+		now = now.Add(wait)
+		looks, requests = looks+1, requests+machines
+		if p.lists(now) {
+			lists, requests = lists+1, requests+1
+		}
+		p.done(now, true, false, false)
+	}
+	if requests > 250 || lists < 6 || lists > 7 || looks < 60 {
+		t.Errorf("an idle hour has %d requests, %d looks and %d lists", requests, looks, lists)
+	}
+
+	p.done(now, false, true, false) // something was sent
+	begun, looks := now, 0
+	for now.Sub(begun) < busyFor {
+		now = now.Add(p.next(now))
+		looks++
+		p.done(now, true, false, false)
+	}
+	if looks < 59 || looks > 62 {
+		t.Errorf("after a change it looks %d times in a minute", looks)
+	}
+	if wait := p.next(now); wait < idle-busy {
+		t.Errorf("a minute after a change it waits for %v", wait)
+	}
+
+	var longest time.Duration
+	for range 10 {
+		p.done(now, true, false, true)
+		wait := p.next(now)
+		longest, now = max(longest, wait), now.Add(wait)
+	}
+	if longest != maxFailed {
+		t.Errorf("without a store it waits for up to %v", longest)
+	}
+	p.done(now, true, false, false)
+	if wait := p.next(now); wait != idle {
+		t.Errorf("when the store is back it waits for %v", wait)
+	}
+}

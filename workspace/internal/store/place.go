@@ -47,6 +47,9 @@ func (v *View) Place(ref string, partial bool) (*Place, error) {
 		}
 	}
 	if len(ids) == 0 {
+		if p, err := v.placeElsewhere(forms, partial); p != nil || err != nil {
+			return p, err
+		}
 		return nil, cmp.Or(failed, v.noPlace(ref))
 	}
 	p, err := v.placeOfSession(short.name, ids, partial)
@@ -54,6 +57,33 @@ func (v *View) Place(ref string, partial bool) (*Place, error) {
 		return nil, err
 	}
 	return p, p.goUp(short.up)
+}
+
+// placeElsewhere resolves a name that [Options] know, and returns nil if they do not.
+func (v *View) placeElsewhere(forms []refForm, partial bool) (*Place, error) {
+	if v.Store.Opts.Elsewhere == nil {
+		return nil, nil
+	}
+	for _, f := range forms {
+		name := f.name
+		if f.sep != 0 {
+			name += string(f.sep) + f.message
+		}
+		session, message, ok := v.Store.Opts.Elsewhere(v.Ctx, name)
+		if !ok {
+			continue
+		}
+		id, here := v.byID(session)
+		if !here {
+			return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("%q is in the session %s, which is not in this workspace", name, session)}
+		}
+		p, err := v.PlaceIn(id, message, partial)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.goUp(f.up)
+	}
+	return nil, nil
 }
 
 // abbreviatedForm returns the first of forms that abbreviates ids of sessions,

@@ -7,6 +7,7 @@ func omittedVerbs() map[string]string {
 		terminal = "it is for a person at a terminal"
 		opens    = "it takes a path of the machine"
 		setUp    = "it sets up the machine"
+		sends    = "it sends conversations to where a person chose; a client must not"
 	)
 	return map[string]string{
 		"choose":     terminal,
@@ -15,6 +16,10 @@ func omittedVerbs() map[string]string {
 		"files":      "it takes a path of the machine; files/ls, files/diff and files/show take those of states",
 		"help":       terminal,
 		"inspect":    opens,
+		"remote":     "it takes paths and credentials of the machine",
+		"push":       sends,
+		"pull":       "it takes in what the remote of a person has; 'bough watch --remote' does it beside a server",
+		"sync":       sends,
 		"resume":     "it writes into the folder of another program",
 		"watch":      "HTTP has /v1/events, and MCP has subscriptions",
 		"serve":      setUp,
@@ -40,6 +45,8 @@ func omittedFlags() map[string]map[string]string {
 		runs   = "it runs programs"
 		keeps  = "the settings of the workspace say it"
 		person = "a person changes settings for all workspaces"
+
+		remotes = "remotes are not served"
 	)
 	// turns adds the flags of turns that no verb has an argument for.
 	turns := func(flags map[string]string) map[string]string {
@@ -63,7 +70,8 @@ func omittedFlags() map[string]map[string]string {
 		"files/turn":       conflicts(),
 		"show":             {"no-tools": text, "no-thinking": text, "oneline": text, "full": text},
 		"search":           {"list": "per_session limits the matches of a conversation"},
-		"log":              {"all": text},
+		"log":              {"all": text, "remote": remotes},
+		"ls":               {"remote": remotes},
 		"config":           {"user": person},
 		"export":           {"output": opens, "force": opens, "open": opens},
 		"append":           {"files": opens},

@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/internal/integration"
 	"github.com/bough-dev/bough/internal/lookup"
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/clipperhouse/displaywidth"
@@ -84,6 +85,9 @@ func (p *program) possible(ctx context.Context, words []string) []candidate {
 		return settingNames()
 	}
 	before := words[len(words)-2]
+	if found, ok := p.completeRemote(ctx, v, before); ok {
+		return found
+	}
 	if values := flagValues(v, before); len(values) > 0 {
 		return wordsOnly(values)
 	}
@@ -109,6 +113,8 @@ func flagValues(v verb, flag string) []string {
 		return formatNames(flag[len("--"):])
 	case "search --role", "append --role":
 		return []string{"user", "assistant", "system", "tool"}
+	case "pull --only":
+		return remote.Kinds
 	case "ls --kind", "choose --kind":
 		return []string{"root", "continuation", "branch", "checkpoint"}
 	}
@@ -174,6 +180,13 @@ func (p *program) completeSub(ctx context.Context, parent verb, words []string) 
 		return programNames(hookPrograms())
 	case strings.HasPrefix(v.args, "TOOL…") && parent.name == "mcp":
 		return programNames(integration.Clients())
+	case parent.name == "remote":
+		found, _ := p.completeRemote(ctx, v, words[len(words)-2])
+		var names []string
+		for _, c := range found {
+			names = append(names, c.word)
+		}
+		return names
 	case strings.HasPrefix(v.args, "ID"):
 		return p.completeExploration(ctx, v, words[1:])
 	}

@@ -59,6 +59,9 @@ terminal, forget asks twice; otherwise --yes must repeat the id of the conversat
 			}
 			fmt.Fprintf(p.stderr, "%s %s permanently\n", did, count(len(f.Sessions), "session file"))
 			p.forgetCopies(f, "still contain its messages; --copies deletes them too")
+			if !f.DryRun {
+				p.noteRemotes(c.Context, w, f.Sessions)
+			}
 			return nil
 		},
 	}

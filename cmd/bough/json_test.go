@@ -18,14 +18,20 @@ import (
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/remote"
+	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/tidwall/gjson"
 )
 
@@ -312,10 +318,20 @@ func (s *jsonStory) values() {
 				Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting}},
 			},
 		},
-		"bough files":          files.Coverage{Left: []files.Left{{RawPath: []byte("\xff")}}},
-		"bough files diff":     files.Diff{Changes: []files.Change{{RawPath: []byte("\xff")}}},
-		"bough files show":     files.Entry{State: files.State{ID: "s", Time: at}, Entries: []files.Name{{RawName: []byte("\xff")}}},
-		"bough watch --files":  stateTaken{"state_taken", at, files.State{ID: "i", Time: at, Session: "s", Message: "m", Git: &files.Git{}, Left: []files.Left{}}},
+		"bough files":         files.Coverage{Left: []files.Left{{RawPath: []byte("\xff")}}},
+		"bough files diff":    files.Diff{Changes: []files.Change{{RawPath: []byte("\xff")}}},
+		"bough files show":    files.Entry{State: files.State{ID: "s", Time: at}, Entries: []files.Name{{RawName: []byte("\xff")}}},
+		"bough watch --files": stateTaken{"state_taken", at, files.State{ID: "i", Time: at, Session: "s", Message: "m", Git: &files.Git{}, Left: []files.Left{}}},
+		"bough push": remote.Result{
+			Remote: "r", Conflicts: []plan.Conflict{{Kind: plan.Appended, Session: "s", Kept: []string{"m"}}}, Sessions: []string{"s"}, Renewed: true,
+			Machines: []remote.Machine{{ID: "m", Retired: true}}, Left: []mirror.Left{{What: "s", Why: "w"}},
+			Problems: []*stream.Problem{{Kind: stream.Forged, Machine: "m", Seq: 1, Object: "o", Detail: "d"}},
+		},
+		"bough remote check": remote.Report{
+			Machines: []remote.Machine{}, Problems: []*stream.Problem{}, Held: []stream.Held{{Machine: "m", Seq: 1, Needs: record.Vector{"m": 1}}},
+			Copies: []string{"c"}, Packs: []string{"p"},
+		},
+		"bough remote add":     remote.Added{Info: remote.Info{Name: "n", ID: "i", Machine: "m", OneWriter: true, Synced: true}},
 		"bough open":           openedPage{Workspace: "w", URL: "u", ByIP: "i", Expires: at},
 		"bough daemon status":  daemonStatus{PID: new(1), Since: &at, Log: new("l"), Service: new("s")},
 		"bough daemon install": serviceDone{Commands: [][]string{{"c"}}, Problems: []string{"p"}},
@@ -358,6 +374,7 @@ func TestJSONPage(t *testing.T) {
 	s.explorations()
 	s.workspace()
 	s.files()
+	s.remotes()
 	s.values()
 	for _, v := range allVerbs((&program{}).verbs()) {
 		name := "bough " + v.full()
@@ -642,6 +659,35 @@ func (s *jsonStory) files() {
 	s.do("config", "KEY", "|", "config", "files.limit", "1")
 	s.do("prune", "--dry-run")
 	s.do("config", "KEY", "|", "config", "files.limit", "--unset")
+}
+
+// remotes exchanges the workspace with another one.
+func (s *jsonStory) remotes() {
+	url := "file://" + filepath.ToSlash(s.t.TempDir())
+	other := *s
+	other.dir = filepath.Join(s.t.TempDir(), "other")
+	s.do("remote", "add", "nas", url, "--machine", "here")
+	other.do("new", "--title", "Elsewhere")
+	other.do("append", "one")
+	other.do("remote", "add", "nas", url, "--machine", "there")
+	s.do("push", "--dry-run")
+	s.do("push")
+	other.do("sync")
+	s.do("ls", "--remote", "|", "ls", "--remote")
+	s.do("pull", "Elsewhere")
+	s.do("log", "--remote", "|", "log", "--remote", "--limit", "2")
+	s.do("remote", "check")
+	s.do("remote", "purge", "Elsewhere", "--yes")
+	s.do("remote", "retire", "there")
+	s.do("remote", "key")
+	s.do("remote", "ls")
+	s.do("remote", "rm", "nas")
+	for _, doc := range []synced{
+		{"synced", time.Now(), "nas", &remote.Result{Conflicts: []plan.Conflict{}, Machines: []remote.Machine{}, Sessions: []string{}}, nil},
+		{"sync_failed", time.Now(), "nas", nil, &syncError{fault.Failed, "m", "h"}},
+	} {
+		s.checkDocument("bough watch --remote", string(rawjson.Answer(doc))+"\n")
+	}
 }
 
 // restores brings files of a folder back.

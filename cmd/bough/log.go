@@ -18,20 +18,27 @@ import (
 func (p *program) logVerb() verb {
 	return verb{
 		name:  "log",
-		args:  "[--in SESSION] [--limit N] [--all]",
+		args:  "[--in SESSION] [--limit N] [--all] [--remote]",
 		short: "list the operations, newest first",
 		long: `Lists every change with its number, newest first. 'external' marks changes by other programs,
 '(undone)' those that were undone. An import is one line, and so is a pull,
-because undo undoes it as a whole; --all and --json list each of its conversations.`,
+because undo undoes it as a whole; --all and --json list each of its conversations.
+
+--remote lists what all machines of the remote did, each with the name of its machine, as of the last
+push or pull. The order is the same on all machines, and does not depend on their clocks.`,
 		example: `bough log --limit 20`,
 		flags: []cli.Flag{
 			inFlag("only changes of this `SESSION`"),
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "all", Usage: "only the newest `N`"},
 			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "list each conversation of an import"},
+			&cli.BoolFlag{Name: "remote", DisableDefaultText: true, Usage: "list the operations of all machines of the remote"},
 		},
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if c.IsSet("limit") && c.Int("limit") < 1 {
 				return usageError("--limit takes a positive number")
+			}
+			if c.Bool("remote") {
+				return p.logRemote(c, w)
 			}
 			fold := !p.json && !c.Bool("all")
 			ops, err := w.Log(c.Context, history.LogOptions{In: c.String("in"), Limit: c.Int("limit"), Groups: fold})

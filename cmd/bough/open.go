@@ -32,7 +32,12 @@ func (p *program) open(ctx context.Context, r checkpoint.Retention) (*workspace.
 		MaxAge:   cmp.Or(r.MaxAge, o.Retention.MaxAge),
 		Limit:    cmp.Or(r.Limit, o.Retention.Limit),
 	}
-	return workspace.Open(ctx, dir, o)
+	var w *workspace.Workspace
+	o.Elsewhere = func(ctx context.Context, name string) (session, message string, ok bool) {
+		return p.headElsewhere(ctx, w, name)
+	}
+	w, err = workspace.Open(ctx, dir, o)
+	return w, err
 }
 
 // options returns the options for the workspace in dir from the settings and the flags of

@@ -137,7 +137,7 @@ func (p *program) fail(err error) int {
 // printError prints an error and returns its exit code.
 func (p *program) printError(err error) int {
 	e := workspace.Explain(err)
-	e.Hint = cmp.Or(hint(e), exploreHint(err))
+	e.Hint = cmp.Or(hint(e), exploreHint(err), remoteHint(err))
 	var several *fault.AmbiguousError
 	var clashes *files.ConflictError
 	var unknown *fault.UnknownError

@@ -36,6 +36,8 @@ func TestMain(m *testing.M) {
 		"runner":  runnerMain,
 		"canned":  canned,
 		"testmcp": testmcp.Main,
+		"age":     ageMain,
+		"zstd":    zstdMain,
 	})
 }
 

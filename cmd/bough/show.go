@@ -49,7 +49,9 @@ bough show "Plan the trip@msg_2b0c3457" --json > until-there.json`,
 			if err != nil {
 				return err
 			}
-			conv, err := w.Show(c.Context, refOrHead(c), readOptions(c))
+			conv, err := orFetched(c.Context, p, w, refOrHead(c), func() (*workspace.Conversation, error) {
+				return w.Show(c.Context, refOrHead(c), readOptions(c))
+			})
 			if err != nil {
 				return err
 			}

@@ -101,7 +101,9 @@ func (p *program) snapshotVerb(v verb, did string, take func(*workspace.Workspac
 		if err := checkFilesFlags(c); err != nil {
 			return err
 		}
-		s, err := take(w, c.Context, refOrHead(c), snapshotOptions(c))
+		s, err := orFetched(c.Context, p, w, refOrHead(c), func() (*workspace.Snapshot, error) {
+			return take(w, c.Context, refOrHead(c), snapshotOptions(c))
+		})
 		if err != nil {
 			return err
 		}

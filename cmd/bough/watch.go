@@ -22,7 +22,7 @@ import (
 func (p *program) watchVerb() verb {
 	return verb{
 		name:  "watch",
-		args:  "[--from N] [--import [--from TOOL…]] [--checkpoint] [--files DIR]",
+		args:  "[--from N] [--import [--from TOOL…]] [--checkpoint] [--files DIR] [--remote]",
 		short: "print changes to the workspace as they happen",
 		long: `Prints a line for every change to the workspace, also by other programs, until it is interrupted;
 with --json each line is a document. The number is that of the operation in 'bough log'. With
@@ -39,16 +39,22 @@ current project when its database changes. Undo passes over these imports.
 --files takes a state of the folder DIR (see 'bough files') at once, and then a moment after something
 in it changed, and when a user's message arrives. States belong to the newest message that arrived.
 
+--remote exchanges the workspace with the remote, as 'bough sync' does: what changes here is sent at
+once, and it looks every 30 seconds to a minute for what others sent, after a change on either side
+every second for a minute. It prints a line for each exchange in which something was sent or received.
+
 Tools: ` + strings.Join(formatNames("from"), ", "),
 		example: `bough watch --checkpoint
 bough watch --import
 bough watch --import --from claude-code --from codex
-bough watch --import --files ~/src/trip`,
+bough watch --import --files ~/src/trip
+bough watch --import --remote`,
 		flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "from", DefaultText: "now", Usage: "begin after operation `N`; with --import, import only from the tool of that name, repeatable"},
 			&cli.BoolFlag{Name: "import", DisableDefaultText: true, Usage: "import the conversations of other assistants as they grow"},
 			&cli.BoolFlag{Name: "checkpoint", DisableDefaultText: true, Usage: "make an automatic checkpoint of every user's message"},
 			&cli.StringFlag{Name: "files", Usage: "take states of the folder `DIR` as its files change"},
+			&cli.BoolFlag{Name: "remote", DisableDefaultText: true, Usage: "exchange the workspace with the remote as either changes"},
 		}, retentionFlags()...),
 		changes: true,
 		action:  p.watchAction,
@@ -65,7 +71,7 @@ func (p *program) watchAction(c *cli.Context, w *workspace.Workspace) error {
 	}
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
-	follows, states := func() error { return nil }, func() error { return nil }
+	follows, states, syncs := func() error { return nil }, func() error { return nil }, func() error { return nil }
 	if c.Bool("import") {
 		sources, err := p.followSources(tools)
 		if err != nil {
@@ -80,19 +86,35 @@ func (p *program) watchAction(c *cli.Context, w *workspace.Workspace) error {
 		p.meter.end() // it is for one goroutine
 		follows = p.follow(ctx, stop, w, sources)
 	}
-	var seen chan events.Event
+	var listeners []func(events.Event)
 	if c.IsSet("files") {
 		if err := w.Make(ctx); err != nil {
 			return err
 		}
 		p.meter.end()
-		seen = make(chan events.Event)
+		seen := make(chan events.Event)
 		states = p.followFiles(ctx, stop, w.Folder(c.String("files")), seen)
+		listeners = append(listeners, func(e events.Event) {
+			select {
+			case seen <- e:
+			case <-ctx.Done():
+			}
+		})
+	}
+	if c.Bool("remote") {
+		r, info, err := p.openRemote(ctx, w, "")
+		if err != nil {
+			return err
+		}
+		p.meter.end()
+		var changed func(events.Event)
+		changed, syncs = p.followRemote(ctx, stop, r, info, w)
+		listeners = append(listeners, changed)
 	}
 	fmt.Fprintf(p.stderr, "Watching %s; interrupt to end.\n", clean(w.Dir()))
-	err = p.watchEvents(ctx, w, from, c.Bool("checkpoint"), seen)
+	err = p.watchEvents(ctx, w, from, c.Bool("checkpoint"), listeners)
 	stop()
-	return cmp.Or(states(), follows(), err)
+	return cmp.Or(syncs(), states(), follows(), err)
 }
 
 // A stateTaken is the document of 'bough watch --files' for a state.
@@ -178,8 +200,8 @@ func (p *program) followed(r imports.Transcript) {
 }
 
 // watchEvents prints the events after an operation and, if checkpoints is set, makes a
-// checkpoint of users' messages. If seen is not nil, it receives the events.
-func (p *program) watchEvents(ctx context.Context, w *workspace.Workspace, from operation.Seq, checkpoints bool, seen chan<- events.Event) error {
+// checkpoint of users' messages. The listeners receive the events.
+func (p *program) watchEvents(ctx context.Context, w *workspace.Workspace, from operation.Seq, checkpoints bool, listeners []func(events.Event)) error {
 	newest := map[session.ID]events.Event{} // users' messages that have no checkpoint yet
 	for e, err := range w.Events(ctx, from) {
 		if err != nil {
@@ -191,11 +213,8 @@ func (p *program) watchEvents(ctx context.Context, w *workspace.Workspace, from 
 		if err != nil {
 			return err
 		}
-		if seen != nil {
-			select {
-			case seen <- e:
-			case <-ctx.Done():
-			}
+		for _, listen := range listeners {
+			listen(e)
 		}
 		if checkpoints && e.Type == events.MessageAdded && e.Role == "user" {
 			newest[e.Session] = e

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/lookup"
+	"github.com/bough-dev/bough/remote"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/urfave/cli/v2"
+)
+
+// remoteSession returns the session of a remote that a word refers to.
+func remoteSession(list []remote.RemoteSession, word, name string) (remote.RemoteSession, error) {
+	kind := lookup.Kind[remote.RemoteSession]{
+		What: "session in the remote " + name,
+		Names: func(s remote.RemoteSession) []lookup.Name {
+			return []lookup.Name{{ID: s.ID, Title: s.Title, Short: lookup.Short(s.ID)}}
+		},
+		Candidate: func(s remote.RemoteSession) fault.Candidate {
+			return fault.Candidate{Session: session.ID(s.ID), Title: s.Title, MessageCount: s.Count}
+		},
+	}
+	return kind.Find(word, list)
+}
+
+// findRemoteSession returns the session of a remote that a word refers to. If it is not in what was
+// read last, what is new is read.
+func findRemoteSession(ctx context.Context, r *remote.Remote, word string) (one remote.RemoteSession, err error) {
+	info, err := r.Info()
+	if err != nil {
+		return one, err
+	}
+	list, err := r.Sessions(ctx)
+	if err != nil {
+		return one, err
+	}
+	if one, err = remoteSession(list, word, info.Name); !isNotFound(err) {
+		return one, err
+	}
+	if _, err := r.Fetch(ctx); err != nil {
+		return one, err
+	}
+	if list, err = r.Sessions(ctx); err != nil {
+		return one, err
+	}
+	return remoteSession(list, word, info.Name)
+}
+
+// isNotFound reports whether an error says that something does not exist.
+func isNotFound(err error) bool { return err != nil && workspace.Explain(err).Code == fault.NotFound }
+
+// fetchSession takes in the session that ref names, if it is not in the workspace and a remote has
+// it, and reports whether it did.
+func (p *program) fetchSession(ctx context.Context, w *workspace.Workspace, ref string) bool {
+	list, err := remote.List(w)
+	if err != nil {
+		return false
+	}
+	name, _, _ := strings.Cut(strings.TrimRight(ref, "~^0123456789"), "@")
+	for _, word := range []string{ref, name} {
+		for _, info := range list {
+			if p.fetchFrom(ctx, w, info, word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *program) fetchFrom(ctx context.Context, w *workspace.Workspace, info remote.Info, word string) bool {
+	r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter))
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	all, err := r.Sessions(ctx)
+	if err != nil {
+		return false
+	}
+	one, err := remoteSession(all, word, info.Name)
+	if err != nil || one.Here {
+		return false
+	}
+	if _, err := r.Pull(ctx, remote.PullOptions{Session: one.ID}); err != nil {
+		p.note(fmt.Sprintf("%s is in the remote %s, which cannot be read: %v", one.ID, info.Name, err))
+		return false
+	}
+	p.meter.clear()
+	fmt.Fprintf(p.stderr, "Got %s from %s\n", line(tail(one.ID)), line(info.Name))
+	return true
+}
+
+// orFetched calls do and, if that finds no session for ref, once more after the session was taken in
+// from a remote that has it.
+func orFetched[T any](ctx context.Context, p *program, w *workspace.Workspace, ref string, do func() (T, error)) (T, error) {
+	result, err := do()
+	if isNotFound(err) && p.fetchSession(ctx, w, ref) {
+		return do()
+	}
+	return result, err
+}
+
+// headElsewhere returns the head of another machine, which has the name MACHINE/HEAD.
+func (p *program) headElsewhere(ctx context.Context, w *workspace.Workspace, name string) (session, message string, ok bool) {
+	machine, ok := strings.CutSuffix(name, "/HEAD")
+	if !ok {
+		return "", "", false
+	}
+	list, err := remote.List(w)
+	if err != nil {
+		return "", "", false
+	}
+	for _, info := range list {
+		if r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter)); err == nil {
+			heads, err := r.Heads(ctx)
+			r.Close()
+			if head, ok := heads[machine]; ok && err == nil {
+				return head.Session, head.Message, true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// A remoteListing is the document of 'bough ls --remote'.
+type remoteListing struct {
+	Remote   string                 `json:"remote"`
+	Sessions []remote.RemoteSession `json:"sessions"`
+}
+
+// lsRemote lists the sessions of a remote that the workspace does not have.
+func (p *program) lsRemote(c *cli.Context, w *workspace.Workspace) error {
+	for _, flag := range []string{"title", "since", "date", "kind", "sort", "limit", "tool", "dir", "branch", "model"} {
+		if c.IsSet(flag) {
+			return usageError("--remote excludes --%s", flag)
+		}
+	}
+	ctx, stop := untilInterrupt(c.Context)
+	defer stop()
+	r, info, err := p.openRemote(ctx, w, "")
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if _, err := r.Fetch(ctx); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		p.note("the list is that of the last time: " + workspace.Explain(err).Message)
+	}
+	list, err := r.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.printJSON(remoteListing{info.Name, list})
+	}
+	p.meter.clear()
+	p.listRemote(list, info)
+	return nil
+}
+
+func (p *program) listRemote(list []remote.RemoteSession, info remote.Info) {
+	entries := make([]workspace.Entry, len(list))
+	for i, s := range list {
+		entries[i].ID = s.ID
+	}
+	short := shortIDs(entries)
+	absent := 0
+	for _, s := range list {
+		if s.Here {
+			continue
+		}
+		if absent++; absent == 1 {
+			fmt.Fprintln(p.stdout, p.paint.dim("SESSION   MESSAGES  TITLE"))
+		}
+		row := fmt.Sprintf("%s  %*d  ", pad(short(s.ID), 8), len("MESSAGES"), s.Count)
+		fmt.Fprintln(p.stdout, row+p.paint.bold(p.paint.fit(line(s.Title), p.paint.width-width(row))))
+	}
+	fmt.Fprintf(p.stderr, "%s has %s; %d of them not here\n", line(info.Name), count(len(list), "session"), absent)
+	if absent > 0 {
+		fmt.Fprintln(p.stderr, "'bough pull SESSION' takes one in, 'bough pull' all.")
+	}
+}
+
+// noteRemotes notes which remotes still have sessions that were forgotten here.
+func (p *program) noteRemotes(ctx context.Context, w *workspace.Workspace, ids []string) {
+	list, err := remote.List(w)
+	if err != nil {
+		return
+	}
+	for _, info := range list {
+		r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter))
+		if err != nil {
+			continue
+		}
+		all, err := r.Sessions(ctx)
+		r.Close()
+		if err != nil {
+			continue
+		}
+		for _, id := range ids {
+			for _, s := range all {
+				if s.ID == id {
+					fmt.Fprintf(p.stderr, "The remote %s still has it; 'bough remote purge %s --remote %s' takes it out\n", line(info.Name), clean(id), line(info.Name))
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/config"
+	"github.com/bough-dev/bough/remote"
+	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/s3"
+	"github.com/bough-dev/bough/remote/seal"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) remoteVerb() verb {
+	return verb{
+		name:  "remote",
+		short: "add, list, check and remove remotes, where workspaces meet",
+		long: `A remote is a bucket or a folder through which the workspaces of several machines exchange their
+conversations: 'bough push' sends what a workspace has, 'bough pull' takes in what the others sent,
+and 'bough sync' does both. All is encrypted with the key of the remote before it leaves the machine.
+If there is one remote, or one named origin, the verbs use it unless another one is named.`,
+		example: `bough remote add home s3://my-bucket/bough
+bough sync`,
+		subs: []verb{p.remoteAddVerb(), p.remoteLsVerb(), p.remoteRmVerb(), p.remoteCheckVerb(), p.remoteKeyVerb(), p.remoteRetireVerb(), p.remotePurgeVerb()},
+	}
+}
+
+func remoteFlag() cli.Flag {
+	return &cli.StringFlag{Name: "remote", DefaultText: "the only one, or the one named origin", Usage: "use the remote `NAME`"}
+}
+
+// defaultRemote is the name of the remote that is used if none is named and there are several.
+const defaultRemote = "origin"
+
+// remoteNamed returns the remote with a name; without one, the only remote or the default one.
+func remoteNamed(w *workspace.Workspace, name string) (remote.Info, error) {
+	list, err := remote.List(w)
+	if err != nil {
+		return remote.Info{}, err
+	}
+	names := make([]string, len(list))
+	for i, r := range list {
+		names[i] = r.Name
+	}
+	const listed = "'bough remote ls' lists them"
+	switch {
+	case len(list) == 0 && name == "":
+		return remote.Info{}, &fault.Error{Code: fault.NotFound, Message: "there is no remote", Hint: "'bough remote add NAME URL' adds one"}
+	case name == "" && len(list) == 1:
+		return list[0], nil
+	case name == "":
+		if i := slices.Index(names, defaultRemote); i >= 0 {
+			return list[i], nil
+		}
+		return remote.Info{}, &fault.Error{Code: fault.Ambiguous, Message: "there are several remotes: " + strings.Join(names, ", "),
+			Hint: "name one; the one named " + defaultRemote + " is the default"}
+	}
+	if i := slices.Index(names, name); i >= 0 {
+		return list[i], nil
+	}
+	return remote.Info{}, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("there is no remote %q", name), Hint: listed}
+}
+
+// openRemote opens the remote with a name, or the default one.
+func (p *program) openRemote(ctx context.Context, w *workspace.Workspace, name string) (*remote.Remote, remote.Info, error) {
+	info, err := remoteNamed(w, name)
+	if err != nil {
+		return nil, info, err
+	}
+	r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter))
+	return r, info, err
+}
+
+func (p *program) remoteOptions(oneWriter bool) remote.Options {
+	return remote.Options{
+		OpenStore: func(ctx context.Context, url string) (bucket.Store, error) {
+			return s3.Open(ctx, url, s3.Options{OneWriter: oneWriter})
+		},
+		Progress: func(r remote.Progress) { p.meter.update(progressTexts[r.Doing], r.Done, r.Total) },
+		Note:     p.noteShared(),
+	}
+}
+
+// progressTexts are what the meter shows for each kind of work.
+var progressTexts = map[string]string{"send": "Sending", "get": "Receiving", "apply": "Adding sessions"}
+
+func (p *program) remoteAddVerb() verb {
+	return verb{
+		parent: "remote",
+		name:   "add",
+		args:   "NAME URL [--key FILE] [--machine NAME] [--one-writer] [--synced]",
+		short:  "add a remote to this workspace",
+		long: `URL is one of
+
+  s3://BUCKET/PREFIX             a bucket at AWS
+  https://HOST/BUCKET/PREFIX     a bucket of another service that speaks S3; http:// on this machine only
+  file:///FOLDER                 a folder that exists: on a disk, a network drive, or with --synced one
+                                 that Syncthing, Dropbox or a similar program copies between machines
+
+Credentials come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or from ~/.aws, never
+from the URL, and are not stored.
+
+The key encrypts all that is sent. On the first machine, add makes it; on each other machine, first
+copy the file there ('bough remote key' prints where it is) and name it with --key. Without the key
+nothing in the remote can be read: keep a copy of it.
+
+Nothing of the workspace is sent before the first 'bough push'.`,
+		example: `bough remote add home s3://my-bucket/bough
+bough remote add home s3://my-bucket/bough --key ~/home.key
+bough remote add nas file:///mnt/nas/bough
+bough remote add drop file:///home/me/Dropbox/bough --synced`,
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "key", DefaultText: "remotes/NAME.key in your configuration folder", Usage: "read the key from `FILE`, or make it there if the remote is new"},
+			&cli.StringFlag{Name: "machine", DefaultText: "the host name", Usage: "call this machine `NAME`"},
+			&cli.BoolFlag{Name: "one-writer", DisableDefaultText: true, Usage: "only this machine will write; for a store that cannot refuse to overwrite an object"},
+			&cli.BoolFlag{Name: "synced", DisableDefaultText: true, Usage: "the folder is one that a program copies between machines"},
+		},
+		min:     2,
+		max:     2,
+		changes: true,
+		action:  p.remoteAdd,
+	}
+}
+
+func (p *program) remoteAdd(c *cli.Context, w *workspace.Workspace) error {
+	name, o := c.Args().Get(0), remote.AddOptions{
+		URL: c.Args().Get(1), Key: c.String("key"), Machine: c.String("machine"),
+		OneWriter: c.Bool("one-writer"), Synced: c.Bool("synced"),
+	}
+	for _, flag := range []string{"key", "machine"} {
+		if c.IsSet(flag) && c.String(flag) == "" {
+			return usageError("--%s is empty", flag)
+		}
+	}
+	if o.Synced && !strings.HasPrefix(strings.ToLower(o.URL), "file:") {
+		return usageError("--synced is for the URL of a folder, file:///FOLDER")
+	}
+	if o.Key == "" {
+		var err error
+		if o.Key, err = remoteKeyPath(name); err != nil {
+			return err
+		}
+	}
+	added, err := remote.Add(c.Context, w, name, o, p.remoteOptions(o.OneWriter))
+	if err != nil {
+		return keyAdvice(err, o.Key)
+	}
+	if p.json {
+		return p.printJSON(added)
+	}
+	p.meter.clear()
+	if added.Created {
+		fmt.Fprintf(p.stderr, "Created the remote %s at %s; this machine is %s\n", line(name), clean(added.URL), line(added.Label))
+	} else {
+		fmt.Fprintf(p.stderr, "Added the remote %s at %s; this machine is %s\n", line(name), clean(added.URL), line(added.Label))
+	}
+	if added.KeyMade {
+		fmt.Fprintf(p.stderr, "Made the key %s\n  Keep a copy of it: without it nothing in the remote can be read. Other machines need it too.\n", clean(added.Key))
+	}
+	if added.KeyShared {
+		fmt.Fprintf(p.stderr, "Other users of this computer can read the key %s\n  'chmod 600' makes it yours alone.\n", clean(added.Key))
+	}
+	fmt.Fprintln(p.stderr, "'bough sync' exchanges this workspace with it.")
+	return nil
+}
+
+// keyAdvice adds to an error about the key of a remote that exists how to get the right one.
+func keyAdvice(err error, path string) error {
+	const bring = "'bough remote key' on a machine that has the remote prints where its key is; copy that file here"
+	var e *fault.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	advised := *e
+	switch {
+	case errors.Is(err, seal.ErrKey):
+		advised.Message = fmt.Sprintf("the key %s is not that of the remote at this URL; nothing was written", path)
+		advised.Hint = bring + ", and name it with --key"
+	case e.Code == fault.NotFound && strings.HasSuffix(e.Message, ": "+path):
+		advised.Message = fmt.Sprintf("the remote exists already, and its key is not here: %s", path)
+		advised.Hint = bring
+	default:
+		return err
+	}
+	return &advised
+}
+
+// remoteKeyPath returns the default place of the key of a remote.
+func remoteKeyPath(name string) (string, error) {
+	settings, err := config.UserPath()
+	if err != nil {
+		return "", err
+	}
+	if strings.ContainsAny(name, `/\`) {
+		name = "" // remote.Add refuses it
+	}
+	return filepath.Join(filepath.Dir(settings), "remotes", name+".key"), nil
+}
+
+func (p *program) remoteLsVerb() verb {
+	return verb{
+		parent:  "remote",
+		name:    "ls",
+		short:   "list the remotes of this workspace",
+		long:    `Prints the name and the URL of each remote, and how this machine is called there. Makes no request.`,
+		example: `bough remote ls`,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			list, err := remote.List(w)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(struct {
+					Remotes []remote.Info `json:"remotes"`
+				}{append([]remote.Info{}, list...)})
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(p.stderr, "No remotes. 'bough remote add NAME URL' adds one.")
+			}
+			widest := 0
+			for _, r := range list {
+				widest = max(widest, width(line(r.Name)))
+			}
+			for _, r := range list {
+				about := "this machine is " + line(r.Label)
+				if r.OneWriter {
+					about += ", the only writer"
+				}
+				fmt.Fprintf(p.stdout, "%s  %s  %s\n", p.paint.bold(pad(line(r.Name), widest)), clean(r.URL), p.paint.dim("("+about+")"))
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) remoteRmVerb() verb {
+	return verb{
+		parent: "remote",
+		name:   "rm",
+		args:   "NAME",
+		short:  "remove a remote from this workspace",
+		long: `Removes what this workspace has of the remote. The conversations stay here, and what is in the bucket
+or folder stays there, and so does the file of the key. Adding the remote again makes this workspace a
+new machine; 'bough remote retire' takes the old one out.`,
+		example: `bough remote rm home`,
+		min:     1,
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			info, err := remoteNamed(w, c.Args().First())
+			if err != nil {
+				return err
+			}
+			if err := remote.Remove(c.Context, w, info.Name); err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(info)
+			}
+			fmt.Fprintf(p.stderr, "Removed the remote %s; the objects at %s and the key %s stay\n", line(info.Name), clean(info.URL), clean(info.Key))
+			return nil
+		},
+	}
+}
+
+func (p *program) remoteKeyVerb() verb {
+	return verb{
+		parent: "remote",
+		name:   "key",
+		args:   "[NAME]",
+		short:  "print where the key of a remote is",
+		long: `Prints the path of the file with the key of the remote, which each machine needs. Whoever has it can
+read all that is in the remote. The file is that of age: 'age -d -i FILE OBJECT | zstd -d' prints an
+object, without bough.`,
+		example: `scp "$(bough remote key home)" desktop:home.key`,
+		max:     1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			info, err := remoteNamed(w, c.Args().First())
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(struct {
+					Remote string `json:"remote"`
+					Key    string `json:"key"`
+				}{info.Name, info.Key})
+			}
+			fmt.Fprintln(p.stdout, clean(info.Key))
+			return nil
+		},
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bough-dev/bough/remote"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) remoteCheckVerb() verb {
+	return verb{
+		parent: "remote",
+		name:   "check",
+		args:   "[NAME]",
+		short:  "check what is in a remote",
+		long: `Reads the whole remote, and prints its machines and what is wrong: objects that are missing, older or
+other than they were, not encrypted with the key, or not signed by their machine; and conflict copies
+that a program which copies folders has made. None of these is believed. Changes nothing. The exit
+code is 5 if something is wrong.`,
+		example: `bough remote check`,
+		max:     1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			ctx, stop := untilInterrupt(c.Context)
+			defer stop()
+			r, _, err := p.openRemote(ctx, w, c.Args().First())
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			report, err := r.Check(ctx)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				if err := p.printJSON(report); err != nil {
+					return err
+				}
+			} else {
+				p.remoteReport(report)
+			}
+			if !report.OK {
+				return damageFound{}
+			}
+			return nil
+		},
+	}
+}
+
+func (p *program) remoteReport(r *remote.Report) {
+	p.meter.clear()
+	p.machines(r.Machines)
+	for _, one := range r.Problems {
+		fmt.Fprintf(p.stdout, "%-12s  %s  %s\n", line(string(one.Kind)), clean(one.Object), line(one.Detail))
+	}
+	for _, held := range r.Held {
+		fmt.Fprintf(p.stdout, "%-12s  record %d of %s needs records that are not there\n", "held", held.Seq, clean(string(held.Machine)))
+	}
+	for _, name := range r.Copies {
+		fmt.Fprintf(p.stdout, "%-12s  %s\n", "copy", line(name))
+	}
+	for _, name := range r.Packs {
+		fmt.Fprintf(p.stdout, "%-12s  %s  missing or damaged\n", "pack", clean(name))
+	}
+	if r.OK {
+		fmt.Fprintf(p.stderr, "No problems in %s (%s)\n", line(r.Remote), count(int(r.Requests), "request"))
+		return
+	}
+	fmt.Fprintf(p.stderr, "%s in %s\n", count(len(r.Problems)+len(r.Held)+len(r.Copies)+len(r.Packs), "problem"), line(r.Remote))
+}
+
+// machines prints the machines of a remote.
+func (p *program) machines(list []remote.Machine) {
+	widest := 0
+	for _, m := range list {
+		widest = max(widest, width(line(m.Name)))
+	}
+	for _, m := range list {
+		about := ""
+		if t, ok := session.ParseTime(m.Seen); ok {
+			about = "last record " + age(t)
+		}
+		if m.Own {
+			about = strings.TrimPrefix(about+", this machine", ", ")
+		}
+		if m.Retired {
+			about = strings.TrimPrefix(about+", retired", ", ")
+		}
+		fmt.Fprintln(p.stdout, strings.TrimRight(fmt.Sprintf("machine  %s  %s  %s", pad(line(m.Name), widest), clean(string(m.ID)), about), " "))
+	}
+}
+
+func (p *program) remoteRetireVerb() verb {
+	return verb{
+		parent: "remote",
+		name:   "retire",
+		args:   "MACHINE [--remote NAME]",
+		short:  "stop waiting for a machine that is gone",
+		long: `What a machine has not seen yet is kept in the remote for it. Retires a machine that will not come
+back, by its name or id, so that the others need not keep that. Its conversations stay. A retired
+machine that comes back begins anew from what the others have.`,
+		example: `bough remote retire old-laptop`,
+		flags:   []cli.Flag{remoteFlag()},
+		min:     1,
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			r, info, err := p.openRemote(c.Context, w, c.String("remote"))
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			result, err := r.Retire(c.Context, c.Args().First())
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(result)
+			}
+			p.meter.clear()
+			fmt.Fprintf(p.stderr, "Retired %s in %s\n", line(c.Args().First()), line(info.Name))
+			return nil
+		},
+	}
+}

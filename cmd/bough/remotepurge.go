@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) remotePurgeVerb() verb {
+	return verb{
+		parent: "remote",
+		name:   "purge",
+		args:   "SESSION [--remote NAME] [--yes]",
+		short:  "take a conversation out of a remote",
+		long: `Takes the messages of a session out of the remote, for example after 'bough forget'. Each machine
+deletes what it has written itself, with a push that it makes after all have read of the purge; until
+then purge names the machines that still hold messages. The workspaces keep what they have, and do not
+send it again. Copies of its messages in other sessions stay. This cannot be undone.`,
+		example: `bough remote purge "Plan the trip"`,
+		flags: []cli.Flag{
+			remoteFlag(),
+			&cli.BoolFlag{Name: "yes", DisableDefaultText: true, Usage: "do not ask"},
+		},
+		min:     1,
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			r, info, err := p.openRemote(c.Context, w, c.String("remote"))
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			id := c.Args().First()
+			list, err := r.Sessions(c.Context)
+			if err != nil {
+				return err
+			}
+			title := id
+			if one, err := remoteSession(list, id, info.Name); err == nil {
+				id, title = one.ID, one.Title
+			} else if !sessionid.Valid(id) || !isNotFound(err) {
+				return err
+			}
+			if err := p.confirm(fmt.Sprintf("Take %q (%s) out of %s permanently? This cannot be undone.", line(title), clean(id), line(info.Name)), c.Bool("yes")); err != nil {
+				return err
+			}
+			purged, err := r.Purge(c.Context, id)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(purged)
+			}
+			p.meter.clear()
+			if len(purged.Holders) == 0 {
+				fmt.Fprintf(p.stderr, "Purged %s: %s has no message of it\n", clean(id), line(info.Name))
+				return nil
+			}
+			fmt.Fprintf(p.stderr, "Purged %s; still in objects of %s, until they pull and push\n", clean(id), line(strings.Join(purged.Holders, ", ")))
+			return nil
+		},
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+
+	"github.com/bough-dev/bough/remote"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/urfave/cli/v2"
+)
+
+func dryRunFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "only print what would be done"}
+}
+
+func (p *program) pushVerb() verb {
+	return verb{
+		name:  "push",
+		args:  "[NAME] [--dry-run]",
+		short: "send what this workspace has and a remote does not",
+		long: `Sends new messages, sessions, titles, bookmarks, agents, explorations, learnings and attachments to
+the remote NAME, encrypted, and which sessions were removed. What other machines sent is never
+overwritten. If there is nothing to send, makes no request. Not sent: the head of this workspace,
+automatic checkpoints, running turns, the trash, settings, and the states of files.`,
+		example: `bough push`,
+		flags:   []cli.Flag{dryRunFlag()},
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			return p.exchange(c, w, c.Args().First(), func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
+				return r.Push(ctx, remote.PushOptions{DryRun: c.Bool("dry-run")})
+			})
+		},
+	}
+}
+
+func (p *program) pullVerb() verb {
+	return verb{
+		name:  "pull",
+		args:  "[SESSION] [--remote NAME] [--only KIND…] [--dry-run]",
+		short: "take in what other machines sent to a remote",
+		long: `Takes in the sessions that other machines sent, as one operation that 'bough undo' can undo, and prints
+those that changed or are new. With SESSION, only that conversation and those that it needs; 'bough ls
+--remote' lists what is there. KIND is sessions, bookmarks, agents, explorations, learnings or attachments.
+
+Where two machines changed the same thing, both sides are kept: messages that were added to one
+conversation become branches of it, of two titles the later one counts, a conversation that one machine
+removed and another one continued comes back, of two bookmarks with one label one becomes LABEL@MACHINE,
+and of two agents with one name one becomes NAME-MACHINE. A conflict is not an error.`,
+		example: `bough pull
+bough pull "Plan the trip"
+bough pull --only bookmarks --only agents`,
+		flags: []cli.Flag{
+			remoteFlag(),
+			&cli.StringSliceFlag{Name: "only", DefaultText: "all", Usage: "take in only things of this `KIND`, repeatable"},
+			dryRunFlag(),
+		},
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			return p.exchange(c, w, c.String("remote"), func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
+				o := remote.PullOptions{Only: c.StringSlice("only"), DryRun: c.Bool("dry-run")}
+				if c.NArg() > 0 {
+					one, err := findRemoteSession(ctx, r, c.Args().First())
+					if err != nil {
+						return nil, err
+					}
+					o.Session = one.ID
+				}
+				return r.Pull(ctx, o)
+			})
+		},
+	}
+}
+
+func (p *program) syncVerb() verb {
+	return verb{
+		name:  "sync",
+		args:  "[NAME] [--dry-run]",
+		short: "pull from a remote, and push to it",
+		long: `Does what 'bough pull' and then 'bough push' do. 'bough watch --remote' does it whenever something
+changes.`,
+		example: `bough sync`,
+		flags:   []cli.Flag{dryRunFlag()},
+		max:     1,
+		changes: true,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			return p.exchange(c, w, c.Args().First(), func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
+				return r.Sync(ctx, remote.PullOptions{DryRun: c.Bool("dry-run")})
+			})
+		},
+	}
+}
+
+// exchange opens a remote, exchanges something with it, and prints the result.
+func (p *program) exchange(c *cli.Context, w *workspace.Workspace, name string, do func(context.Context, *remote.Remote) (*remote.Result, error)) error {
+	r, info, err := p.openRemote(c.Context, w, name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	result, err := do(c.Context, r)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.printJSON(result)
+	}
+	p.meter.clear()
+	p.exchanged(result, info, c.Command.Name, titles(c.Context, w))
+	return nil
+}

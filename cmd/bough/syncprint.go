@@ -17,7 +17,7 @@ func (p *program) exchanged(r *remote.Result, info remote.Info, verb string, tit
 	for _, id := range r.Sessions {
 		fmt.Fprintln(p.stdout, strings.TrimRight(tail(id)+"  "+line(titles[id]), " "))
 	}
-	fmt.Fprintln(p.stderr, p.talk.fit(exchangeText(r, info, verb), p.talk.width))
+	fmt.Fprintln(p.stderr, exchangeText(r, info, verb))
 	for _, c := range r.Conflicts {
 		fmt.Fprintf(p.stderr, "conflict: %s\n", conflictText(c, titles))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -19,8 +20,9 @@ func (p *program) pushVerb() verb {
 		short: "send what this workspace has and a remote does not",
 		long: `Sends new messages, sessions, titles, bookmarks, agents, explorations, learnings and attachments to
 the remote NAME, encrypted, and which sessions were removed. What other machines sent is never
-overwritten. If there is nothing to send, makes no request. Not sent: the head of this workspace,
-automatic checkpoints, running turns, the trash, settings, and the states of files.`,
+overwritten. If there is nothing to send, makes no request. Not sent: automatic checkpoints, running
+turns, the trash, settings, and the states of files. Where the head is set is sent, so that the other
+machines can name it MACHINE/HEAD; it moves no head there.`,
 		example: `bough push`,
 		flags:   []cli.Flag{dryRunFlag()},
 		max:     1,
@@ -44,7 +46,7 @@ those that changed or are new. With SESSION, only that conversation and those th
 
 Where two machines changed the same thing, both sides are kept: messages that were added to one
 conversation become branches of it, of two titles the later one counts, a conversation that one machine
-removed and another one continued comes back, of two bookmarks with one label one becomes LABEL@MACHINE,
+removed and another one continued comes back, two bookmarks with one label become LABEL@MACHINE each,
 and of two agents with one name one becomes NAME-MACHINE. A conflict is not an error.`,
 		example: `bough pull
 bough pull "Plan the trip"
@@ -59,6 +61,11 @@ bough pull --only bookmarks --only agents`,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			return p.exchange(c, w, c.String("remote"), func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
 				o := remote.PullOptions{Only: c.StringSlice("only"), DryRun: c.Bool("dry-run")}
+				for _, kind := range o.Only {
+					if err := lookup.Word("kind", kind, remote.Kinds...); err != nil {
+						return nil, err
+					}
+				}
 				if c.NArg() > 0 {
 					one, err := findRemoteSession(ctx, r, c.Args().First())
 					if err != nil {

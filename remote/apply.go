@@ -57,7 +57,7 @@ func (a *applying) session(id string) error {
 	in := a.view().Session(id)
 	all := !a.there[id] || a.Here.Pending[id]
 	items, notes, err := a.items(id, in.Runs, all)
-	if err == nil && all && a.there[id] == false && in.Shell == nil {
+	if err == nil && all && !a.there[id] && in.Shell == nil {
 		err = errors.New("it has no shell")
 	}
 	if err != nil {

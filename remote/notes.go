@@ -59,9 +59,6 @@ func (n *notes) add(session string, list []plan.Note) error {
 	return err
 }
 
-// forget drops what is in memory.
-func (n *notes) forget() { n.cache = map[string]plan.Notes{} }
-
 func encodeNote(note plan.Note) []byte {
 	data, err := json.Marshal(note)
 	if err != nil {

@@ -28,7 +28,22 @@ type hookTest struct {
 	home string
 }
 
-func newHookTest(t testing.TB) *hookTest { return newHookTestIn(t, t.TempDir()) }
+func newHookTest(t testing.TB) *hookTest {
+	home, err := os.MkdirTemp("", "hook")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // unlike that of t.TempDir, until the detached processes of hooks have ended
+		err := os.RemoveAll(home)
+		for end := time.Now().Add(30 * time.Second); err != nil && time.Now().Before(end); err = os.RemoveAll(home) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	return newHookTestIn(t, home)
+}
 
 func newHookTestIn(t testing.TB, home string) *hookTest {
 	for _, name := range []string{"HOME", "USERPROFILE"} {
@@ -306,10 +321,6 @@ func TestHookLong(t *testing.T) {
 	}
 	h.hook(input, "claude-code", event)
 	h.await("at the next prompt", func(got string) bool { return got == "root 6, checkpoint 6, checkpoint 4" })
-	if err := queue.Lock(); err != nil { // the detached process has ended
-		t.Fatal(err)
-	}
-	queue.Unlock()
 	if h.log() != "" {
 		t.Error(h.log())
 	}

@@ -91,15 +91,14 @@ func (m *machine) do() {
 			m.act(act{kind: "undo", session: s.ID, message: id}, add(entity, "undone", id))
 		}
 	case kind < 14:
-		for _, again := range slices.Sorted(maps.Keys(s.Undone)) {
-			op := record.Op{Do: record.Drop, Entity: entity, Field: "undone"}
+		if undone := slices.Sorted(maps.Keys(s.Undone)); len(undone) > 0 {
+			again, op := undone[0], record.Op{Do: record.Drop, Entity: entity, Field: "undone"}
 			for _, el := range m.view.Entity(entity).Sets["undone"] {
 				if string(el.Value) == quoted(again) {
 					op.Stamps = append(op.Stamps, el.Stamp)
 				}
 			}
 			m.act(act{kind: "redo", session: s.ID, message: again}, op)
-			return
 		}
 	case kind < 17:
 		if id := pick(); id != "" {

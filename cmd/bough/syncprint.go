@@ -17,34 +17,38 @@ func (p *program) exchanged(r *remote.Result, info remote.Info, verb string, tit
 	for _, id := range r.Sessions {
 		fmt.Fprintln(p.stdout, strings.TrimRight(tail(id)+"  "+line(titles[id]), " "))
 	}
-	fmt.Fprintln(p.stderr, exchangeText(r, info, verb))
-	for _, c := range r.Conflicts {
-		fmt.Fprintf(p.stderr, "conflict: %s\n", conflictText(c, titles))
-	}
-	for _, l := range r.Left {
-		fmt.Fprintf(p.stderr, "not taken in: %s: %s\n", clean(l.What), line(l.Why))
-	}
-	for _, one := range r.Problems {
-		fmt.Fprintf(p.stderr, "not read: %s: %s\n", clean(one.Object), line(problemText(one)))
-	}
-	if len(r.Problems) > 0 {
-		fmt.Fprintf(p.stderr, "  'bough remote check %s' lists all problems\n", line(info.Name))
-	}
-	if r.Renewed {
-		fmt.Fprintln(p.stderr, "This workspace is a copy of another one that also uses the remote; it is a machine of its own now.")
-	}
-}
-
-// exchangeText says what was sent and received.
-func exchangeText(r *remote.Result, info remote.Info, verb string) string {
-	sent := r.Sent.Records > 0
-	where := map[string]string{"push": "To ", "pull": "From "}[verb] + clean(info.URL) + ": "
-	if verb != "push" && verb != "pull" {
-		where = "With " + where
-	}
+	where := map[string]string{"push": "To ", "pull": "From ", "sync": "With "}[verb] + clean(info.URL) + ": "
 	if r.DryRun {
 		where = "Dry run: " + where
 	}
+	fmt.Fprintln(p.stderr, where+exchangeText(r, verb))
+	for _, note := range exchangeNotes(r, info, titles) {
+		fmt.Fprintln(p.stderr, note)
+	}
+}
+
+// exchangeNotes returns what a user must know of an exchange, in lines.
+func exchangeNotes(r *remote.Result, info remote.Info, titles map[string]string) (notes []string) {
+	for _, c := range r.Conflicts {
+		notes = append(notes, "conflict: "+conflictText(c, titles))
+	}
+	for _, l := range r.Left {
+		notes = append(notes, fmt.Sprintf("not taken in: %s: %s", clean(l.What), line(l.Why)))
+	}
+	for _, one := range r.Problems {
+		notes = append(notes, fmt.Sprintf("not read: %s: %s", clean(one.Object), line(problemText(one))))
+	}
+	if len(r.Problems) > 0 {
+		notes = append(notes, fmt.Sprintf("  'bough remote check %s' lists all problems", line(info.Name)))
+	}
+	if r.Renewed {
+		notes = append(notes, "This workspace is a copy of another one that also uses the remote; it is a machine of its own now.")
+	}
+	return notes
+}
+
+// exchangeText says what was sent and received.
+func exchangeText(r *remote.Result, verb string) string {
 	var did []string
 	switch {
 	case r.Got.Records > 0 && r.DryRun:
@@ -58,7 +62,7 @@ func exchangeText(r *remote.Result, info remote.Info, verb string) string {
 	case n > 0:
 		did = append(did, "changed or added "+count(n, "session"))
 	}
-	if sent && verb != "pull" { // a pull counts what the next push sends
+	if r.Sent.Records > 0 && verb != "pull" { // a pull counts what the next push sends
 		text := fmt.Sprintf("sent %s, %s", count(r.Sent.Records, "record"), size(r.Sent.Bytes))
 		if r.DryRun {
 			text = fmt.Sprintf("would send %s", count(r.Sent.Records, "record"))
@@ -66,9 +70,9 @@ func exchangeText(r *remote.Result, info remote.Info, verb string) string {
 		did = append(did, text)
 	}
 	if len(did) == 0 {
-		return where + "nothing new"
+		return "nothing new"
 	}
-	return where + strings.Join(did, "; ")
+	return strings.Join(did, "; ")
 }
 
 // conflictText describes a conflict and what was kept.

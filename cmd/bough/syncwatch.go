@@ -65,12 +65,9 @@ func (p *program) synced(ctx context.Context, w *workspace.Workspace, info remot
 	case p.json:
 		p.printJSON(synced{"synced", now, info.Name, r, nil})
 	default:
-		fmt.Fprintf(p.stdout, "-  %s  %-18s  ", clock(now), "synced")
-		p.stdout.Flush()
-		fmt.Fprintln(p.stdout, exchangeText(r, info, "sync"))
-		names := titles(ctx, w)
-		for _, c := range r.Conflicts {
-			fmt.Fprintf(p.stdout, "-  %s  %-18s  %s\n", clock(now), "conflict", conflictText(c, names))
+		fmt.Fprintf(p.stdout, "-  %s  %-18s  %s  %s\n", clock(now), "synced", line(info.Name), exchangeText(r, "sync"))
+		for _, note := range exchangeNotes(r, info, titles(ctx, w)) {
+			fmt.Fprintln(p.stdout, note)
 		}
 	}
 }

@@ -206,7 +206,7 @@ func (p *program) noteRemotes(ctx context.Context, w *workspace.Workspace, ids [
 		for _, id := range ids {
 			for _, s := range all {
 				if s.ID == id {
-					fmt.Fprintf(p.stderr, "The remote %s still has it; 'bough remote purge %s --remote %s' takes it out\n", line(info.Name), clean(id), line(info.Name))
+					fmt.Fprintf(p.stderr, "The remote %s still has it, and so has what is stored here of the remote; 'bough remote purge %s --remote %s' takes it out\n", line(info.Name), clean(id), line(info.Name))
 				}
 			}
 		}

@@ -89,7 +89,7 @@ func TestCrash(t *testing.T) {
 }
 
 // sampled reports whether step n of all is tried.
-func sampled(n, all int) bool { return n%max(1, all/testsize.Of(1, 2, all)) == 0 }
+func sampled(n, all int) bool { return n%max(1, all/min(all, testsize.Of(1, 2, 20**more))) == 0 }
 
 // prepare has two computers do different things, that are not exchanged yet.
 func (w *world) prepare(a, b *computer) {

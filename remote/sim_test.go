@@ -3,6 +3,7 @@ package remote_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -333,16 +334,22 @@ func (w *world) run(steps int, copies bool) {
 	w.settle()
 }
 
+// more is how many times as many runs of each kind a full test has.
+var more = flag.Int("more", 1, "")
+
+// runs returns how many runs a test of the simulation has.
+func runs(short, plain, full int) uint64 { return uint64(testsize.Of(short, plain, full**more)) }
+
 // TestSimulation: computers that work at the same time, over a network with faults, with processes
 // that crash and disks that are copied, have the same in the end, and nothing that a user did is lost.
 func TestSimulation(t *testing.T) {
-	for seed := range uint64(testsize.Of(1, 2, 300)) {
+	for seed := range runs(1, 2, 30) {
 		t.Run(fmt.Sprint("3/", seed), func(t *testing.T) {
 			t.Parallel()
 			newWorld(t, seed, 3, faults.Some).run(60, true)
 		})
 	}
-	for seed := range uint64(testsize.Of(1, 1, 100)) {
+	for seed := range runs(1, 1, 10) {
 		t.Run(fmt.Sprint("6/", seed), func(t *testing.T) {
 			t.Parallel()
 			newWorld(t, seed, 6, faults.Some).run(100, true)
@@ -352,7 +359,7 @@ func TestSimulation(t *testing.T) {
 
 // TestGarbage: the same while garbage is collected, and computers join later. Disks are not copied.
 func TestGarbage(t *testing.T) {
-	for seed := range uint64(testsize.Of(1, 1, 200)) {
+	for seed := range runs(1, 1, 20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, seed, 3, faults.Some)
@@ -365,7 +372,7 @@ func TestGarbage(t *testing.T) {
 // TestOverwrite: a store that ignores that objects are to be created does no harm, as long as no disk
 // is copied.
 func TestOverwrite(t *testing.T) {
-	for seed := range uint64(testsize.Of(1, 1, 200)) {
+	for seed := range runs(1, 1, 20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			rates := faults.Some

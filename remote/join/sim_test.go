@@ -1,6 +1,7 @@
 package join_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -122,6 +123,9 @@ func (s *sim) settle() string {
 	return ""
 }
 
+// more is how many times as many histories a full test has.
+var more = flag.Int("more", 1, "")
+
 // TestSimulation: over a bad line, with crashes, copied disks, garbage and newcomers, all machines
 // come to show the same, and nothing that a user did is lost.
 func TestSimulation(t *testing.T) {
@@ -131,15 +135,15 @@ func TestSimulation(t *testing.T) {
 		setting
 		plain, full int
 	}{
-		{"three", setting{machines: 3, steps: 120, copies: true}, 10, 1000},
-		{"six", setting{machines: 6, steps: 240, copies: true}, 1, 200},
-		{"garbage", setting{machines: 3, steps: 200, garbage: true, retire: true}, 4, 200},
-		{"garbage and copies", setting{machines: 3, steps: 200, garbage: true, copies: true}, 4, 200},
-		{"garbage that others have not seen", setting{machines: 3, steps: 200, garbage: true, broken: broken{collectUnseen: true}}, 2, 200},
-		{"create-only is ignored", setting{machines: 3, steps: 120, garbage: true, broken: broken{overwrite: true}}, 2, 300},
+		{"three", setting{machines: 3, steps: 120, copies: true}, 10, 200},
+		{"six", setting{machines: 6, steps: 240, copies: true}, 1, 40},
+		{"garbage", setting{machines: 3, steps: 200, garbage: true, retire: true}, 4, 40},
+		{"garbage and copies", setting{machines: 3, steps: 200, garbage: true, copies: true}, 4, 40},
+		{"garbage that others have not seen", setting{machines: 3, steps: 200, garbage: true, broken: broken{collectUnseen: true}}, 2, 40},
+		{"create-only is ignored", setting{machines: 3, steps: 120, garbage: true, broken: broken{overwrite: true}}, 2, 60},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for seed := range uint64(testsize.Of(1, c.plain, c.full)) {
+			for seed := range uint64(testsize.Of(1, c.plain, c.full**more)) {
 				if why := simulate(c.setting, seed, count); why != "" {
 					t.Errorf("seed %d: %s", seed, why)
 				}

@@ -261,6 +261,19 @@ func MakeDir(root *os.Root, name string) error {
 	return makeDir(root, name, func(parent string) error { return syncDir(root, parent) })
 }
 
+// NewDir creates a folder in an existing one and reports whether it was missing. The new name is
+// durable only after [SyncNames] of the parent.
+func NewDir(root *os.Root, name string) (made bool, err error) {
+	if info, err := root.Stat(name); err == nil && info.IsDir() {
+		return false, nil
+	}
+	err = mkdir(root, name)
+	if errors.Is(err, fs.ErrExist) { // another process was faster
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // makeDir creates a folder and its missing parents, and calls made with the parent
 // of each folder that it created.
 func makeDir(root *os.Root, name string, made func(parent string) error) error {

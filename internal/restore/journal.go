@@ -274,16 +274,21 @@ func (j Journal) read() (*record, error) {
 
 func (j Journal) write(r *record) (err error) {
 	dir := path.Dir(j.Name)
+	parent := path.Dir(dir)
+	if err := durable.MakeDir(j.Root, parent); err != nil {
+		return err
+	}
+	made := false
 	for range 3 { // another process may remove the folder, which is empty
-		if err = durable.MakeDir(j.Root, dir); err != nil {
+		if made, err = durable.NewDir(j.Root, dir); err != nil {
 			return err
 		}
 		if _, err = durable.Replace(j.Root, j.Name, durable.Bytes(r.encode())); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
-	if err == nil && !r.Staged { // whoever made the folder may have been interrupted
-		err = durable.SyncNames(j.Root, path.Dir(dir))
+	if err == nil && (made || !r.Staged) { // whoever made the folder may have been interrupted
+		err = durable.SyncNames(j.Root, parent)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package join
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -60,7 +61,7 @@ func (s *State) Packs() []Pack {
 	var packs []Pack
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		p := Pack{Name: name, Machines: slices.Sorted(maps.Keys(machines[name]))}
-		for _, one := range slices.SortedFunc(maps.Keys(parts[name]), func(a, b part) int { return int(a.at - b.at) }) {
+		for _, one := range slices.SortedFunc(maps.Keys(parts[name]), func(a, b part) int { return cmp.Compare(a.at, b.at) }) {
 			p.Live += max(0, one.end-max(one.at, p.End))
 			p.End = max(p.End, one.end)
 		}

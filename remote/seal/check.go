@@ -91,7 +91,7 @@ func CheckItem(it *record.Item) error {
 	switch p := it.Path; {
 	case !isName(it.ID) || it.Parent != nil && !isName(*it.Parent):
 		return errors.New("a name of the item is not possible")
-	case p != nil && (!isName(p.Session) || !isName(p.First) || !isName(p.Last) || p.Count < 0 || p.Count > MaxNumber || !IsHash(p.SHA256)):
+	case p != nil && (!isName(p.Session) || !isName(p.First) || !isName(p.Last) || p.Count < 0 || int64(p.Count) > MaxNumber || !IsHash(p.SHA256)):
 		return errors.New("the path of the item is not possible")
 	}
 	return nil

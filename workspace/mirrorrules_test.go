@@ -262,7 +262,6 @@ func TestMirrorHostile(t *testing.T) {
 		{"a bookmark named HEAD", mirror.Changes{AddBookmarks: []bookmark.Bookmark{{Session: bread, Message: said[0], Label: "HEAD"}}}, "reserved"},
 		{"an agent with a path as its name", mirror.Changes{Agents: []mirror.Agent{{Name: "../x", Head: &mirror.Head{}}}}, "invalid name"},
 		{"an agent without trees", mirror.Changes{Agents: []mirror.Agent{{Name: "eve", Settings: json.RawMessage(`{}`), Head: &mirror.Head{}}}}, "agents/eve.json"},
-		{"an agent that executes a command", mirror.Changes{Agents: []mirror.Agent{{Name: "eve", Settings: json.RawMessage(`{"model_id":"command:id"}`), Head: &mirror.Head{}}}}, "command"},
 		{"an exploration with a path as its id", mirror.Changes{Explorations: []mirror.File{{ID: "../x", Data: json.RawMessage(`{}`)}}}, "invalid exploration id"},
 		{"a learning of two lines", mirror.Changes{Learnings: []json.RawMessage{json.RawMessage("{}\n{}")}}, "one line"},
 		{"an attachment with another content", mirror.Changes{Attachments: []mirror.Content{{SHA256: strings.Repeat("0", 64), Data: []byte("x")}}}, "does not match"},
@@ -500,14 +499,14 @@ func TestMirrorShell(t *testing.T) {
 	}
 }
 
-// TestMirrorExplorations: the command and the folders of an exploration stay on its machine, and one
-// from elsewhere has neither, so that nothing from elsewhere is executed.
+// TestMirrorExplorations: the folders of an exploration and the variables of its command stay on its
+// machine, and one from elsewhere has neither. Its command travels, as its other members do.
 func TestMirrorExplorations(t *testing.T) {
 	t.Parallel()
 	here, there, _, _ := two(t, 10)
 	const id = "7c9a0c52-7d0e-4c5e-9d6b-0d2f3b1a9c77"
 	file := func(command, status, adopted string) []byte {
-		return fmt.Appendf(nil, `{"id":%q,"state":"s1","runner":{"command":%q,"model":"m","dir":"/home/a"},"active_ids":[],`+
+		return fmt.Appendf(nil, `{"id":%q,"state":"s1","runner":{"command":%q,"model":"m","dir":"/home/a","bindings":{"TOKEN":"secret"}},"active_ids":[],`+
 			`"branches":[{"branch_id":"b","status":%q,"folder":"x","state":"s2"}],"adopted_node_id":%s}`, id, command, status, adopted)
 	}
 	write := func(data []byte) {
@@ -522,7 +521,8 @@ func TestMirrorExplorations(t *testing.T) {
 	}
 	write(file("make", "completed", "null"))
 	told := here.facts(mirror.Known{}).Explorations
-	if len(told) != 1 || strings.Contains(string(told[0].Data), "make") || strings.Contains(string(told[0].Data), "/home") {
+	if len(told) != 1 || !strings.Contains(string(told[0].Data), `"command":"make"`) ||
+		strings.Contains(string(told[0].Data), "/home") || strings.Contains(string(told[0].Data), "secret") {
 		t.Fatalf("told is %s", told)
 	}
 	if done := there.apply(mirror.Changes{Explorations: told}); len(done.Left) > 0 {
@@ -539,7 +539,7 @@ func TestMirrorExplorations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := gjson.ParseBytes(data); got.Get("runner.command").Str != "make" || got.Get("branches.0.folder").Str != "x" || got.Get("adopted_node_id").Str != "n" {
+	if got := gjson.ParseBytes(data); got.Get("runner.bindings.TOKEN").Str != "secret" || got.Get("runner.dir").Str != "/home/a" || got.Get("branches.0.folder").Str != "x" || got.Get("adopted_node_id").Str != "n" {
 		t.Errorf("it has become %s", data)
 	}
 	for _, hostile := range [][]byte{file("rm -rf /", "completed", "null"), file("", "completed", "null"), file("", "pending", "null"), []byte("[]"), []byte("{")} {

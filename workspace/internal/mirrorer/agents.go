@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bough-dev/bough/agent"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -15,11 +14,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// commandModel begins the model of an agent whose turns execute a command.
-const commandModel = "command:"
-
 // takeAgent stages a new agent, or the new state of one with the same id, which may have another
-// name. Its queue and its turn stay.
+// name. Its queue and its turn stay. Its model may be a command, which the caller of a turn must
+// not run before the user of this machine approved it.
 func takeAgent(tx *store.Tx, g mirror.Agent) ([]mirror.Left, error) {
 	if tx.Batch.Len() > 0 {
 		return nil, errLater // it refers to sessions
@@ -44,9 +41,6 @@ func takeAgent(tx *store.Tx, g mirror.Agent) ([]mirror.Left, error) {
 	}
 	if was != nil && !store.Settled(was.Agent) {
 		return leave(g.Name, "busy")
-	}
-	if model := gjson.GetBytes(g.Settings, "model_id").Str; strings.HasPrefix(model, commandModel) && (was == nil || was.Model != model) {
-		return leave(g.Name, "its model is a command, which is not taken from elsewhere")
 	}
 	data, err := agentFile(g, was)
 	if err != nil {

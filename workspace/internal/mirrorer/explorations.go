@@ -17,9 +17,11 @@ import (
 )
 
 // The members of an exploration, and of a branch of it, that are valid only on the machine that runs
-// it: a command that would be executed, and folders. Another machine must not get them.
+// it: folders, and variables of its environment, which may be secret. Another machine must not get
+// them. The command travels: an exploration that has ended does not run it, and otherwise it runs
+// only after an approval of all its values.
 var (
-	localRun    = [...]local{{"runner.command", `""`}, {"runner.dir", `""`}, {"runner.bindings", "null"}, {"state", `""`}}
+	localRun    = [...]local{{"runner.dir", `""`}, {"runner.bindings", "null"}, {"state", `""`}}
 	localBranch = [...]local{{"folder", `""`}, {"state", `""`}}
 )
 
@@ -112,7 +114,7 @@ func takeExploration(tx *store.Tx, f mirror.File) ([]mirror.Left, error) {
 	case !ok:
 		return leave(f.ID, "its file is malformed")
 	case !bytes.Equal(neutral, rawjson.Dense(f.Data)):
-		return leave(f.ID, "it has a command or a folder of another machine")
+		return leave(f.ID, "it has a folder or variables of another machine")
 	case !hasEnded(neutral):
 		return leave(f.ID, "it has not ended")
 	case writelock.Held(tx.View.Root, store.ExplorationLocks+"/"+f.ID):

@@ -50,7 +50,7 @@ type Agent struct {
 	NoCheckpoint bool // do not make an automatic checkpoint before a turn
 
 	// Memory is the absolute path of the file with the agent's memory, "" for none. A checkpoint
-	// of what is being done records its content.
+	// of the current work records its content.
 	Memory string
 
 	raw []byte // the decoded file, nil for a new agent

@@ -123,7 +123,7 @@ func kept(r checkpoint.Retention, list []checkpoint.Taken, now time.Time) (keep 
 //   - named ones are kept, and the newest automatic one;
 //   - at most Limit automatic ones are kept;
 //   - the result does not depend on the order of the list;
-//   - applying it again to what is kept removes nothing more;
+//   - applying it again to the rest removes nothing more;
 //   - a removed one stays removed, until a time that was in the future;
 //   - until then, it does not matter whether it was applied in between.
 func TestRetentionLaws(t *testing.T) {

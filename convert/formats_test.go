@@ -319,7 +319,7 @@ func TestWriteWithoutWriter(t *testing.T) {
 }
 
 // TestExportOfNothing: every format that can be written exports a conversation without
-// messages, or says what is missing, and never names messages.
+// messages, or says which are missing, and never names messages.
 func TestExportOfNothing(t *testing.T) {
 	for _, f := range Formats {
 		if !f.Writes() {

@@ -86,7 +86,7 @@ func (r *run) clone(ctx context.Context, base, dir string) (string, error) {
 	return made, os.MkdirAll(made, 0o777) // git and states of other folders may not have it
 }
 
-// noted notes what is not in a copy, and returns its path.
+// noted notes the files that a copy lacks, and returns its path.
 func (r *run) noted(f *isolate.Folder, err error) (string, error) {
 	if err != nil {
 		return "", err

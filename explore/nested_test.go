@@ -14,7 +14,7 @@ import (
 	"github.com/bough-dev/bough/internal/testsize"
 )
 
-// continuing is a runner that prints what is in its folder, adds a line to the file log in
+// continuing is a runner that prints the contents of its folder, adds a line to the file log in
 // it, and proposes a branch below it.
 const continuing = `cat > /dev/null; said=$(cat mine log built 2> /dev/null | tr '\n' ' ')
 echo "$BOUGH_STRATEGY" >> log; echo built > built

@@ -179,7 +179,7 @@ func TestV1Settings(t *testing.T) {
 	}
 }
 
-// TestV1ImportFrom: the server finds the conversations of a program, where it is told that
+// TestV1ImportFrom: the server finds the conversations of a program, where it is configured that
 // programs keep them.
 func TestV1ImportFrom(t *testing.T) {
 	t.Parallel()

@@ -159,7 +159,7 @@ func TestBranchFailed(t *testing.T) {
 	}
 }
 
-// TestCheckout: a folder with a state names what is not in it, and whoever embeds the library
+// TestCheckout: a folder with a state names the files that it lacks, and whoever embeds the library
 // can use it without a branch.
 func TestCheckout(t *testing.T) {
 	t.Parallel()

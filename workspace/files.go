@@ -252,7 +252,7 @@ func (w *Workspace) FileMarks(ctx context.Context, path *Conversation) (_ []file
 }
 
 // Forget deletes the content of the files that states of the folder have at a path, in every
-// state and wherever else states have the same content. The states stay, and name what is
+// state and wherever else states have the same content. The states stay, and name the content that is
 // missing. This cannot be undone. The same content is not stored again.
 func (f Folder) Forget(ctx context.Context, path string, o files.ForgetOptions) (_ *files.Forgotten, err error) {
 	defer func() { err = store.Explained(err) }()

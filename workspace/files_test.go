@@ -96,8 +96,8 @@ func TestSnapHead(t *testing.T) {
 	}
 }
 
-// TestConfined: a client names only folders that have states, by their path. What is at the
-// path must still be the folder.
+// TestConfined: a client names only folders that have states, by their path. The folder at the
+// path must still be the same one.
 func TestConfined(t *testing.T) {
 	t.Parallel()
 	write := func(name, text string) {

@@ -332,7 +332,7 @@ func (c *filesCrash) record(verb func(*shelf) error) {
 	}
 }
 
-// failures yields what is wrong after a crash.
+// failures yields the defects after a crash.
 func (c *filesCrash) failures(trace *crashdisk.Trace, k, most int) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		left(trace, k, most, func(how string, tree crashdisk.Tree) bool {
@@ -345,7 +345,7 @@ func (c *filesCrash) failures(trace *crashdisk.Trace, k, most int) func(yield fu
 	}
 }
 
-// judge returns what is wrong with a disk after the next writer. done says that the verb was
+// judge returns the defects of a disk after the next writer. done says that the verb was
 // acknowledged; next is the next writer: a repair, a state of the folder, or a verb that has
 // nothing to do with it.
 func (c *filesCrash) judge(tree crashdisk.Tree, done bool, next int) string {

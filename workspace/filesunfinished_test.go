@@ -97,7 +97,7 @@ func TestWritersCompleteRestores(t *testing.T) {
 	}
 }
 
-// TestCompletedLate: a writer goes on if the folder of an interrupted restore is gone, and says
+// TestCompletedLate: a writer continues if the folder of an interrupted restore is gone, and says
 // so. When the folder is back, its files are completed, but the head, which was moved meanwhile,
 // stays, also if it was moved back.
 func TestCompletedLate(t *testing.T) {
@@ -132,7 +132,7 @@ func TestCompletedLate(t *testing.T) {
 }
 
 // TestFolderInUse: a writer does not wait long for the lock of the folder of an interrupted
-// restore, and goes on.
+// restore, and continues.
 func TestFolderInUse(t *testing.T) {
 	s := shelfWithStates(t)
 	s.interrupt()

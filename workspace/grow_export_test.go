@@ -12,7 +12,7 @@ import (
 // Tails are those of package importer.
 type Tails = importer.Tails
 
-// ImportGrown imports a file as [Workspace.Follow] does, and reports whether it read only what is
+// ImportGrown imports a file as [Workspace.Follow] does, and reports whether it read only the part that is
 // new.
 func (w *Workspace) ImportGrown(ctx context.Context, path string, tails *Tails) (rows []imports.Transcript, grown bool, err error) {
 	if r, ok := tails.Grow(ctx, w.store, path); ok {
@@ -25,7 +25,7 @@ func (w *Workspace) ImportGrown(ctx context.Context, path string, tails *Tails) 
 	return list.Imported, false, nil
 }
 
-// ImportStored imports a file as a hook does, and reports whether it read only what is new: an
+// ImportStored imports a file as a hook does, and reports whether it read only the new part: an
 // import that must not read a whole file succeeds, and does not skip it.
 func (w *Workspace) ImportStored(ctx context.Context, path string, o imports.Options) (rows []imports.Transcript, grown bool, err error) {
 	o.Live, o.MaxWhole = true, 1

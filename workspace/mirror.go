@@ -15,7 +15,7 @@ type Mirror struct{ w *Workspace }
 func (w *Workspace) Mirror() Mirror { return Mirror{w} }
 
 // Facts returns what the workspace has. It takes no lock. Sessions of which known has the version
-// are not read. A session that cannot be read is omitted with a note: what is missing in the
+// are not read. A session that cannot be read is omitted with a note: content that is missing in the
 // facts was removed only if [mirror.Facts.Since] says so.
 func (m Mirror) Facts(ctx context.Context, known mirror.Known) (*mirror.Facts, error) {
 	return mirrorer.Facts(ctx, m.w.store, known)
@@ -41,7 +41,7 @@ func (m Mirror) Publish(ctx context.Context, messages []mirror.Ref) error {
 
 // Apply takes in changes. Added messages are in the same file as where they come from, also if it
 // is full; the head of the workspace stays at its message, or follows the conversation if it was
-// at its end. What is invalid, what contradicts the workspace, and an agent that is running a
+// at its end. Invalid input, input that contradicts the workspace, and an agent that is running a
 // turn are left out, and the result says why; a session is never created without all of its
 // messages. Packed checkpoints become plain files.
 //

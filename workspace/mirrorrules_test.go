@@ -162,7 +162,7 @@ func TestMirrorSince(t *testing.T) {
 }
 
 // TestMirrorHead: the head stays at its message if others continue elsewhere, and the conversation
-// goes on at its end if they continued from there.
+// continues at its end if they continued from there.
 func TestMirrorHead(t *testing.T) {
 	t.Parallel()
 	here, there, _, _ := two(t, 10)
@@ -549,7 +549,7 @@ func TestMirrorExplorations(t *testing.T) {
 	}
 }
 
-// TestMirrorEvents: a watcher sees what is taken in, message by message where there are few.
+// TestMirrorEvents: a watcher sees the new messages, message by message where there are few.
 func TestMirrorEvents(t *testing.T) {
 	t.Parallel()
 	here, there, bread, said := two(t, 10)

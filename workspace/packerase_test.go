@@ -195,7 +195,7 @@ func TestPackedForgetShared(t *testing.T) {
 }
 
 // TestPackedForgetDamaged: neither a recipe nor a frame that cannot be read keeps forgotten
-// text, and what is readable remains.
+// text, and the readable rest remains.
 func TestPackedForgetDamaged(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(s *space, id, other string){

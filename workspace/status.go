@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/workspace/lines"
 )
 
-// A Status describes the head of a workspace, what is new since the last
+// A Status describes the head of a workspace, the changes since the last
 // checkpoint, and agents and processes at work.
 type Status struct {
 	Workspace  string                `json:"workspace"`    // absolute path

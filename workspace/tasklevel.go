@@ -16,7 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/task"
 )
 
-// taskPoint returns what is being done at p.
+// taskPoint returns the task at p.
 func taskPoint(v *store.View, p *store.Place) (*agents.TaskPoint, error) {
 	t := &agents.TaskPoint{Tasks: []agents.TaskAt{}, Queue: []turn.Entry{}}
 	path := p.Path(p.Node)

@@ -1,7 +1,7 @@
 package main
 
 // omittedVerbs are the verbs of the command that package api does not have, with the
-// reason. One with verbs below it stands for all of them that package api does not have.
+// reason. One with verbs below it represents all of them that package api does not have.
 func omittedVerbs() map[string]string {
 	const (
 		terminal = "it is for a person at a terminal"

@@ -300,7 +300,7 @@ func (p *program) logTo(lines *log.Logger) (restore func()) {
 	return func() { p.stdout, p.stderr = stdout, stderr }
 }
 
-// A lineLogger logs what is written to it, line by line.
+// A lineLogger logs its input, line by line.
 type lineLogger struct {
 	lines *log.Logger
 	rest  []byte

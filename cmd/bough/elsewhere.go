@@ -28,7 +28,7 @@ func remoteSession(list []remote.RemoteSession, word, name string) (remote.Remot
 }
 
 // findRemoteSession returns the session of a remote that a word refers to. If it is not in what was
-// read last, what is new is read.
+// read last, new objects are read.
 func findRemoteSession(ctx context.Context, r *remote.Remote, word string) (one remote.RemoteSession, err error) {
 	info, err := r.Info()
 	if err != nil {

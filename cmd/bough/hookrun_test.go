@@ -291,7 +291,7 @@ func TestHookDetached(t *testing.T) {
 }
 
 // TestHookLong: the first hook in a long conversation leaves it to another process, which imports
-// the transcript as it was and makes the checkpoint; the next ones read what is new themselves.
+// the transcript as it was and makes the checkpoint; the next ones read the new lines themselves.
 func TestHookLong(t *testing.T) {
 	h := newHookTest(t)
 	long := append([]byte("answer "), bytes.Repeat([]byte("word "), 300<<10)...)

@@ -346,7 +346,7 @@ func known(element string) bool {
 	return false
 }
 
-// odd returns what is wrong with an attribute, "" if nothing is.
+// odd returns the defect of an attribute, "" if nothing is.
 func odd(n *html.Node, a html.Attribute) string {
 	switch a.Key {
 	case "role", "aria-hidden", "width", "height", "viewBox", "font-family", "font-size", "fill", "stroke", "stroke-width", "stroke-linecap", "stroke-dasharray",

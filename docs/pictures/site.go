@@ -25,7 +25,7 @@ import (
 // transcripts are the conversations of Claude Code that a site can import.
 const transcripts = "docs/pictures/claude"
 
-// A clock stands still until it is moved.
+// A clock keeps its time until it is moved.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

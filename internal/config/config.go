@@ -48,7 +48,7 @@ func UserPath() (string, error) {
 // A File is a file of settings. The zero value has none.
 type File struct {
 	Path string
-	// Scope tells the workspace's file from the user's.
+	// Scope says whether it is the workspace's file or the user's.
 	Scope Scope
 	data  []byte
 }

@@ -1,5 +1,5 @@
 // Package coverage decides which files of a folder belong to its states: the rules that
-// package scan applies, made of what git says (package gitrepo) and of what is built in
+// package scan applies, made of git's rules (package gitrepo) and of built-in ones
 // (package ignore).
 //
 // In this order, for a name in a directory:

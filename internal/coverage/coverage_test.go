@@ -71,7 +71,7 @@ func env(name string) string {
 	return map[string]string{"GIT_CONFIG_NOSYSTEM": "1"}[name]
 }
 
-// scan returns the files of a state of a subdirectory, and what is left out, as PATH WHY.
+// scan returns the files of a state of a subdirectory, and the omitted ones, as PATH WHY.
 func (f *folder) scan(dir string, secrets bool) (files, left []string) {
 	f.Helper()
 	dir = filepath.Join(f.dir, dir)
@@ -120,7 +120,7 @@ func (f *folder) check(dir string, secrets bool, files, left []string) {
 	}
 }
 
-// TestWithoutGit: without a repository, pattern files and what is built in decide; secrets are
+// TestWithoutGit: without a repository, pattern files and built-in rules decide; secrets are
 // named, and stored if the user asks for it.
 func TestWithoutGit(t *testing.T) {
 	f := newFolder(t)

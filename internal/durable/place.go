@@ -317,7 +317,7 @@ func (f *Flusher) Wait() error {
 }
 
 // SyncDirs flushes the names in directories of root, concurrently. It ignores directories
-// that no longer exist, and what is no longer a directory.
+// that no longer exist, and those that are no longer directories.
 func SyncDirs(root *os.Root, dirs []string) error {
 	for some := range slices.Chunk(dirs, maxFlushing) {
 		err := each(some, func(name string) error {

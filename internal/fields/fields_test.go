@@ -62,7 +62,7 @@ func sample() outer {
 	}
 }
 
-// TestRoundTrip: what is decoded equals what was encoded, nil and empty values included.
+// TestRoundTrip: decoded values equal the encoded ones, nil and empty values included.
 func TestRoundTrip(t *testing.T) {
 	for _, want := range []outer{{}, sample()} {
 		data, err := Encode(0, want.fields)

@@ -111,7 +111,7 @@ type node struct {
 	content string
 }
 
-// put stores the tree of what is directly and deeper in dir.
+// put stores the tree of everything in dir, at any depth.
 func (s *store) put(folder map[string]node, dir string) (id pack.ID, size int64) {
 	var t filetree.Tree
 	for name, n := range folder {

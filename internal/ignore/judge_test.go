@@ -103,7 +103,7 @@ func (j *judge) ask(t testing.TB, fold bool, paths []string) []verdict {
 // midWordPattern matches a line with the ** that old versions of git treat otherwise.
 var midWordPattern = regexp.MustCompile(`(?m)^(!?/?[^*?\[\\\n]*[^*?\[\\/\n])\*\*+(/|\\/|\s*$)`)
 
-// compare tells whether git and bough agree on all paths.
+// compare reports whether git and bough agree on all paths.
 func (j *judge) compare(t testing.TB, fold bool, sources func(dir string) []ignore.Source, paths []string) {
 	t.Helper()
 	root := ignore.Root(fold, sources("")...)

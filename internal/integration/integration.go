@@ -21,7 +21,7 @@ type Machine struct {
 	Env  func(name string) string
 }
 
-// A Call names the program and the workspace in what is installed.
+// A Call names the program and the workspace in the installed settings.
 type Call struct {
 	Program   string // absolute path of bough
 	Workspace string // absolute path
@@ -30,7 +30,7 @@ type Call struct {
 // A Target is a file that is changed for a program.
 type Target struct {
 	Path string
-	// Set is what is added to the file. If nil, the whole file is written, and Content is
+	// Set is added to the file. If nil, the whole file is written, and Content is
 	// its content.
 	Set     *settingsfile.Set
 	Content []byte
@@ -42,7 +42,7 @@ type Program struct {
 	Aliases []string
 	// Dirs returns folders of which one exists if the program was used on a machine.
 	Dirs func(m Machine) []string
-	// Target returns what is to be changed.
+	// Target returns the change to make.
 	Target func(m Machine, c Call) Target
 	// After is what the user has to do after the installation, "" for nothing.
 	After string

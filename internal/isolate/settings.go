@@ -14,7 +14,7 @@ import (
 )
 
 // settings gives the clone those settings of the repository at top that decide how files
-// and commits look: who commits, what is ignored, and line ends and filters. It does not
+// and commits look: who commits, which files are ignored, and line ends and filters. It does not
 // get those that belong to a place, such as remotes, nor hooks.
 func (c *Clone) settings(ctx context.Context, top string) error {
 	list, err := gitcmd.Run(ctx, top, nil, "config", "--null", "--list", "--local", "--includes")

@@ -453,7 +453,7 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
-// TestRefused: nothing changes if the plan has conflicts, if the store lacks what is to be
+// TestRefused: nothing changes if the plan has conflicts, if the store lacks content that is to be
 // removed or written, or if the content cannot be read.
 func TestRefused(t *testing.T) {
 	s := turn("a:=1\nb:=1", "a:=2")
@@ -566,7 +566,7 @@ func FuzzSecondWriter(f *testing.F) {
 }
 
 // FuzzStopped: as FuzzSecondWriter, if the process ends at any step, and Resume completes the
-// restore while the other program goes on.
+// restore while the other program continues.
 func FuzzStopped(f *testing.F) {
 	for seed := range uint64(testsize.Of(20, 50, 1000)) {
 		f.Add(seed, byte(seed))
@@ -578,7 +578,7 @@ func FuzzStopped(f *testing.F) {
 	})
 }
 
-// TestUncheckedLoses: without comparing what is there, a restore loses what a second writer
+// TestUncheckedLoses: without comparing the present files, a restore loses what a second writer
 // wrote, and the fuzz test finds it.
 func TestUncheckedLoses(t *testing.T) {
 	for seed := range uint64(100) {

@@ -60,7 +60,7 @@ func (rec *recording) record(exchange bool, f func(d *desk) error) {
 	}
 }
 
-// judge returns what is wrong with a disk after the next Resume. must says that the restore
+// judge returns the defects of a disk after the next Resume. must says that the restore
 // exists.
 func (rec *recording) judge(dir string, must bool) string {
 	d := deskAt(rec.t, dir, nil)
@@ -83,7 +83,7 @@ func (rec *recording) judge(dir string, must bool) string {
 	return fmt.Sprintf("the folder has %q", got)
 }
 
-// failures yields what is wrong after crashes in a trace, and counts the disks. The restore
+// failures yields the defects after crashes in a trace, and counts the disks. The restore
 // must be completed after exists steps.
 func (rec *recording) failures(t *crashdisk.Trace, at []int, exists, most int, disks *int) iter.Seq[string] {
 	return func(yield func(string) bool) {

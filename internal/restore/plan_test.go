@@ -169,7 +169,7 @@ func text(p *restore.Plan) string {
 	return strings.Join(list, " ")
 }
 
-// TestPlan: what is decided at a path, and about paths that need each other. In a row, the
+// TestPlan: the decisions at single paths, and at paths that need each other. In a row, the
 // states follow each other: target, last, and now; there is one span, from target to last.
 func TestPlan(t *testing.T) {
 	for _, row := range []struct {

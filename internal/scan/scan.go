@@ -193,7 +193,7 @@ func Look(ctx context.Context, dir string, cache *Cache, opts Options) (*Scan, e
 // Same reports whether the folder is as the cache has it. Then [Scan.Store] adds nothing.
 func (s *Scan) Same() bool { return s.root.same }
 
-// sortedLeft returns what was left out, without what is below another path.
+// sortedLeft returns the omitted paths, without those below another one.
 func sortedLeft(list []Left) []Left {
 	slices.SortFunc(list, func(a, b Left) int {
 		return cmp.Or(slices.Compare(strings.Split(a.Path, "/"), strings.Split(b.Path, "/")), cmp.Compare(a.Why, b.Why))

@@ -664,8 +664,8 @@ func (counted) Judge(string, bool) scan.Verdict { return scan.Hold }
 func (counted) Tracked() bool                   { return false }
 func (counted) Hollow() bool                    { return false }
 
-// TestHollow: a directory that counts only for its files is absent without one, and what is left
-// out in it is named.
+// TestHollow: a directory that counts only for its files is absent without one, and a path
+// omitted in it is named.
 func TestHollow(t *testing.T) {
 	f := newFolder(t)
 	f.opts.Rules = &rules{}

@@ -56,7 +56,7 @@ func (m *Memory) kept(file durable.Identity, st session.Stat) *session.Outline {
 	return nil
 }
 
-// forget forgets what is known about the cache of a session.
+// forget drops the cached facts of a session.
 func (m *Memory) forget(id string) {
 	m.cached.Delete(id)
 	m.mu.Lock()

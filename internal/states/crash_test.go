@@ -191,7 +191,7 @@ func (r *recording) remember(s *states.Store) {
 	}
 }
 
-// judge returns what is wrong with the workspace after a crash, nil if nothing is.
+// judge returns the defects of the workspace after a crash, nil if nothing is.
 func (r *recording) judge(t crashdisk.Tree) error {
 	sum := t.Sum()
 	err, known := r.seen[sum]

@@ -49,7 +49,7 @@ func isDraft(e fs.DirEntry) bool {
 	return strings.HasPrefix(e.Name(), "."+draftPrefix) && err == nil && time.Since(info.ModTime()) < maxDraft
 }
 
-// Draft scans a folder, and stores what is new in a temporary file. Only one process at a time
+// Draft scans a folder, and stores new content in a temporary file. Only one process at a time
 // may have a draft of a folder; other writers of the store may work meanwhile.
 func (s *Store) Draft(ctx context.Context, r Request) (_ *Draft, err error) {
 	if err := durable.MakeDir(s.root, Dir); err != nil {
@@ -97,7 +97,7 @@ func (s *Store) forgottenCount() int {
 	return len(s.forgotten)
 }
 
-// store stores what is new.
+// store stores new content.
 func (d *Draft) store(ctx context.Context, found *scan.Scan, name string) (err error) {
 	t := d.t
 	if found.Same() {

@@ -167,7 +167,7 @@ func (s *Store) hasForgotten(p *pack.Pack) bool {
 	return false
 }
 
-// merge writes what is live of some packs to a new one.
+// merge writes the live objects of some packs to a new one.
 func (s *Store) merge(ctx context.Context, numbers []int, m *marking) error {
 	var packs []*pack.Pack
 	for _, i := range numbers {

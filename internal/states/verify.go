@@ -14,7 +14,7 @@ func (e *UnfinishedError) Error() string {
 	return path.Join(Dir, e.Pack) + " still has content that was to be deleted permanently"
 }
 
-// Verify reads everything, and returns what is damaged: a *[RecordError], a
+// Verify reads everything, and returns the damage: a *[RecordError], a
 // *[pack.DamageError] of a pack, an *[UnfinishedError], or the error of a state that needs an
 // object that is missing.
 func (s *Store) Verify() (problems []error, err error) {

@@ -400,7 +400,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// TestContrast: text and lines differ enough from what is behind them, in light and dark.
+// TestContrast: text and lines differ enough from their background, in light and dark.
 func TestContrast(t *testing.T) {
 	themes := regexp.MustCompile(`\.tp\{([^}]*#[^}]*)\}`).FindAllStringSubmatch(treepicture.Style, -1)
 	if len(themes) != 2 {

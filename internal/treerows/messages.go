@@ -152,7 +152,7 @@ func (m *messages) headIn(run, k int) bool {
 }
 
 // message returns the item of message k of a run, nil if the filter does not show it, and
-// the items of what is attached to it.
+// the attached items.
 func (m *messages) message(run, k int) (shown *item, more []*item) {
 	s := m.runs[run].Messages[k]
 	attached := m.attached[s.ID]
@@ -194,7 +194,7 @@ func (m *messages) shows(s session.Message) bool {
 	return false
 }
 
-// rest returns what is attached to messages that the conversation does not have.
+// rest returns the items attached to messages that the conversation does not have.
 func (m *messages) rest() (list []attachment) {
 	for _, a := range m.order {
 		if _, left := m.attached[a.message]; left {

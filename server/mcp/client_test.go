@@ -430,7 +430,7 @@ func TestCancel(t *testing.T) {
 }
 
 // TestMisbehaving: whatever a client sends, it gets an error, and its
-// connection goes on.
+// connection stays open.
 func TestMisbehaving(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t, nil)
@@ -486,7 +486,7 @@ func TestMisbehaving(t *testing.T) {
 	}
 }
 
-// TestMisbehavingHTTP: what is not a message of the protocol is refused with a
+// TestMisbehavingHTTP: input that is not a message of the protocol is refused with a
 // status, and a client that behaves is answered meanwhile.
 func TestMisbehavingHTTP(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A question is asked before a call goes on. It is an error so that a tool can
+// A question is asked before a call continues. It is an error so that a tool can
 // return it; the SDK asks the user, and calls the tool again with the answer.
 type question struct {
 	message string

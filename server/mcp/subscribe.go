@@ -35,7 +35,7 @@ func (s *Server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) err
 	return nil
 }
 
-// updated tells the subscribers of a resource that it changed.
+// updated notifies the subscribers of a resource that it changed.
 func (s *Server) updated(ctx context.Context, uri string) {
 	if err := s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}); err != nil && ctx.Err() == nil {
 		s.opts.Log("notifying of " + uri + ": " + err.Error())
@@ -202,7 +202,7 @@ func (wr *watcher) close() {
 	wr.running.Wait()
 }
 
-// follow tells subscribers of the changes that a reader of the feed gets, until
+// follow notifies subscribers of the changes that a reader of the feed gets, until
 // the watch ends. If the reader is closed for another reason, another one takes
 // its place, and all resources are compared.
 func (wr *watcher) follow(r *feed.Reader) {
@@ -231,7 +231,7 @@ func (wr *watcher) follow(r *feed.Reader) {
 	}
 }
 
-// handle tells subscribers of the changes by an operation, and by those that
+// handle notifies subscribers of the changes by an operation, and by those that
 // came after it meanwhile.
 func (wr *watcher) handle(r *feed.Reader, items []feed.Item) {
 	lines := map[string]bool{} // those that changed
@@ -271,7 +271,7 @@ func (wr *watcher) lineOf(id string) string {
 	return line.ID
 }
 
-// compare tells the subscribers of the resources that changed: conversations in
+// compare notifies the subscribers of the resources that changed: conversations in
 // lines or, with all, all of them; paths that end elsewhere since a ref moved; and
 // any other resource with another content.
 func (wr *watcher) compare(lines map[string]bool, moved, all bool) {

@@ -314,7 +314,7 @@ type meter struct {
 }
 
 // step returns the progress and the total of the call, and reports whether the
-// client is to be told: at the start and end of a part, and at each percent.
+// client is notified: at the start and end of a part, and at each percent.
 func (m *meter) step(doing string, done, total int64) (at, of int64, ok bool) {
 	if doing != m.doing || done < m.done {
 		m.before += m.total

@@ -114,7 +114,7 @@ func TestCodes(t *testing.T) {
 	if a := v.post("/login", url.Values{"code": {valid}}); a.StatusCode != http.StatusSeeOther {
 		t.Errorf("the code itself: status %d", a.StatusCode)
 	}
-	// Wrong codes lock nobody out.
+	// Wrong codes lock out no user.
 	for range 200 {
 		if a := v.post("/login", url.Values{"code": {changed(v.keys.Code(v.now))}}); a.StatusCode != http.StatusUnauthorized {
 			t.Fatalf("a wrong code: status %d", a.StatusCode)
@@ -164,7 +164,7 @@ func TestLogout(t *testing.T) {
 	if a := v.get("/"); a.StatusCode != http.StatusOK {
 		t.Errorf("with a new code: status %d", a.StatusCode)
 	}
-	// So does the removal of the file, and damage of it admits nobody.
+	// So does the removal of the file, and damage of it admits no user.
 	file := filepath.Join(v.w.Dir(), ".bough", "page", "keys.json")
 	stored, err := os.ReadFile(file)
 	if err != nil {

@@ -414,7 +414,7 @@ func (b *tab) clean() {
 }
 
 // streams returns how many connections for events the document of the tab has open. Those of
-// earlier ones ended with them, of which the browser does not always tell.
+// earlier ones ended with them, of which the browser does not always report.
 func (b *tab) streams() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

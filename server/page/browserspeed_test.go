@@ -49,7 +49,7 @@ func (s *site) importOne(name string, messages int) string {
 	return s.bough("ls", "--limit", "1").Get("sessions.0.id").Str
 }
 
-// memory describes the memory of the largest renderer, where the system tells it.
+// memory describes the memory of the largest renderer, where the system reports it.
 func (b *tab) memory() (text string) {
 	b.t.Helper()
 	r, err := chromedp.CallBrowser(b.ctx, systeminfo.GetProcessInfo, cdp.Empty{})

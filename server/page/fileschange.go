@@ -40,7 +40,7 @@ func (l diffLine) Shown() string {
 	return l.Text
 }
 
-// withoutParents returns changes without the folders that were added or deleted with what is in
+// withoutParents returns changes without the folders that were added or deleted with all in
 // them.
 func withoutParents(list []files.Change) (rest []files.Change) {
 	for i, ch := range list {

@@ -192,7 +192,7 @@ func (p *statePage) list(e *files.Entry, from int) {
 	}
 }
 
-// isExecutable reports whether permission bits, in octal, let somebody execute a file.
+// isExecutable reports whether permission bits, in octal, let any user execute a file.
 func isExecutable(mode string) bool { return strings.ContainsAny(mode, "1357") }
 
 // shownFile returns a file or a link as the page shows it.

@@ -14,7 +14,7 @@ import (
 	"github.com/bough-dev/bough/workspace/files"
 )
 
-// A pathQuery selects what is shown of a conversation.
+// A pathQuery selects a part of a conversation.
 type pathQuery struct {
 	Session string
 	Leaf    string // the end of the path; "" means the newest leaf, or the one below At

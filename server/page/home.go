@@ -205,5 +205,5 @@ func showComparison(c *request) (view, error) {
 	return view{Template: "compare", Title: "Compare " + shown.A.Title, Data: shown}, nil
 }
 
-// partial are the options for reading what is left of a damaged conversation.
+// partial are the options for reading the rest of a damaged conversation.
 func partial() session.ReadOptions { return session.ReadOptions{Partial: true} }

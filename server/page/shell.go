@@ -159,7 +159,7 @@ type candidate struct {
 	Time string
 }
 
-// explained returns the view of an error, and logs what is not the client's fault.
+// explained returns the view of an error, and logs it unless it is the client's fault.
 func (p *Page) explained(r *http.Request, err error) view {
 	f, data := explain(err)
 	if f.status == http.StatusInternalServerError {

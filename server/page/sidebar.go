@@ -128,7 +128,7 @@ func sidebar(c *request) (view, error) {
 	return view{Template: "sidebar", Title: "Tree", Data: t}, nil
 }
 
-// viewPath returns the path of the view, "/" for what is not one: a form that failed, or an
+// viewPath returns the path of the view, "/" if it is not one: a form that failed, or an
 // unknown path, which may even look like the address of another server.
 func (c *request) viewPath() string {
 	if strings.HasPrefix(c.r.Pattern, http.MethodGet+" ") {

@@ -384,7 +384,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestRefused: what does not exist, and what is no number, has the right status.
+// TestRefused: an unknown name, and a word in place of a number, has the right status.
 func TestRefused(t *testing.T) {
 	s := tell(t)
 	for path, status := range map[string]int{

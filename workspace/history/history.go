@@ -55,7 +55,7 @@ type UndoOptions struct {
 	// To is the number of an operation: all later operations are undone. Zero means
 	// that Count applies. Redo ignores To.
 	To events.Seq
-	// Only limits what is undone or redone: if not empty, another operation than these
+	// Only limits the operations to undo or redo: if not empty, another operation than these
 	// is refused. It applies to one change: Count and To must be zero. DryRun ignores it.
 	Only []events.Seq
 	// Conflicts says what happens to a file of a folder that was changed since, as

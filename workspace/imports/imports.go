@@ -40,7 +40,7 @@ type Options struct {
 	Limit int64
 	// MaxWhole is the maximum number of bytes of a file that is read as a whole. An import
 	// that needs a larger one fails with [ErrLarge], without reading it; one that is imported
-	// again and again needs only what is new, and an unchanged one nothing. Zero means no
+	// again and again needs only the new part, and an unchanged one nothing. Zero means no
 	// limit.
 	MaxWhole int64
 	// DryRun reports without changing anything.

@@ -1,4 +1,4 @@
-// Package mirror defines what a workspace tells another one of itself, and what it takes in from
+// Package mirror defines the contents that a workspace sends to another one, and those it accepts from
 // it: the values that package remote carries between machines. The package opens no file.
 //
 // What is mirrored: sessions of every kind with their messages, titles, bookmarks, agents without
@@ -83,7 +83,7 @@ type File struct {
 	Data json.RawMessage
 }
 
-// An Operation is what one operation of the log did that others cannot see from what is there.
+// An Operation is what one operation of the log did that the contents alone do not show.
 type Operation struct {
 	Seq       events.Seq
 	Time      time.Time

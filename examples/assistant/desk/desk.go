@@ -77,7 +77,7 @@ func (d *Desk) ShowEarlier() {
 	d.invalidate()
 }
 
-// opened returns what is open.
+// opened returns the open conversation.
 func (d *Desk) opened() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -59,7 +59,7 @@ func (d *Desk) read(ctx context.Context) (f view.Facts, err error) {
 	return f, err
 }
 
-// settled returns what is open: the end that the user chose as long as it is one
+// settled returns the open conversation: the end that the user chose as long as it is one
 // of several, else the conversation under the id of its first file.
 func settled(f view.Facts, line string) string {
 	for _, l := range f.Ends {

@@ -1,6 +1,6 @@
 // Package window shows an assistant in a window: the conversations at the left,
 // the open one in the middle, and the field for the next message below it.
-// Package view decides what is shown.
+// Package view decides which of it is shown.
 package window
 
 import (

@@ -1,4 +1,4 @@
-// Package eraser permanently deletes a forgotten conversation, and what is purged from the
+// Package eraser permanently deletes a forgotten conversation, and the content purged from the
 // trash.
 //
 // It deletes files, and the text of deleted sessions in the log, bookmarks, explorations,

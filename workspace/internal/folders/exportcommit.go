@@ -70,7 +70,7 @@ func (x *export) files(tree pack.ID) iter.Seq2[gitcommit.File, error] {
 	return func(yield func(gitcommit.File, error) bool) { x.yield(".", tree, yield) }
 }
 
-// yield yields the files of a directory, and reports whether to go on.
+// yield yields the files of a directory, and reports whether to continue.
 func (x *export) yield(dir string, id pack.ID, yield func(gitcommit.File, error) bool) bool {
 	t, err := x.decode(id)
 	if err != nil {

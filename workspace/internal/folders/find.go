@@ -304,7 +304,7 @@ func versionAt(e filetree.Entry) *files.Version {
 	return &v
 }
 
-// checkPath refuses what is not a path in a state.
+// checkPath refuses an invalid path of a state.
 func checkPath(name string) error {
 	if path.Clean(name) != name || path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") {
 		return &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is not a path in a state", name), Hint: "paths are relative to the folder, with slashes between names"}

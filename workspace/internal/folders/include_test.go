@@ -12,7 +12,7 @@ import (
 )
 
 // TestIncluded: the file .worktreeinclude names the files that git says are ignored and match
-// its patterns; and what is left out, if it matches.
+// its patterns; and which omitted files it names.
 func TestIncluded(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")

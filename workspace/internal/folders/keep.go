@@ -104,7 +104,7 @@ func (k *Kept) CheckOut(ctx context.Context, w *store.Store, out, label string) 
 	return k.found.checkOut(ctx, w, out, label)
 }
 
-// Settle notes that a folder that CheckOut made goes on from a message: it takes a state of it.
+// Settle notes that a folder that CheckOut made continues from a message: it takes a state of it.
 func Settle(ctx context.Context, w *store.Store, dir, session, message string) error {
 	f, err := Find(ctx, w, dir)
 	if err == nil {

@@ -94,7 +94,7 @@ func tidy(ctx context.Context, w *store.Store, s *states.Store, verb string) err
 	return err
 }
 
-// shrink removes states, or tells the user that none can be removed.
+// shrink removes states, or reports that none can be removed.
 func shrink(v *store.View, s *states.Store) ([]files.Pruned, error) {
 	p, err := PlanPrune(v, nil)
 	if err == nil {
@@ -111,7 +111,7 @@ func shrink(v *store.View, s *states.Store) ([]files.Pruned, error) {
 	return p.Removed, durable.Cache(v.Root, session.CacheDir, toldFile, []byte(strconv.FormatInt(size, 10)))
 }
 
-// toldFile has the size that the user was told about because no state could be removed.
+// toldFile has the size that was reported because no state could be removed.
 const toldFile = session.CacheDir + "/" + states.Dir + "/told"
 
 // isTold reports whether the user knows that states of this size are more than the limit:

@@ -16,7 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
-// A pending is the operation that a restore belongs to. It is in the journal, so that whoever
+// A pending is the operation that a restore belongs to. It is in the journal, so that any process that
 // completes the restore completes the operation too.
 type pending struct {
 	Verb     string          `json:"verb"`

@@ -141,7 +141,7 @@ func restoredFolder(ctx context.Context, w *store.Store, dir string, find finder
 	return f, f.check()
 }
 
-// checkInside refuses a folder that nobody named and that is not in the current directory: it
+// checkInside refuses a folder that was not named and that is not in the current directory: it
 // could be another worktree of the same project.
 func (f *Folder) checkInside(w *store.Store) error {
 	if w.Confined { // the state named it

@@ -122,7 +122,7 @@ const (
 	stopped          // a turn of it without an end, and perhaps the user after it
 )
 
-// step goes to the next state, and says who changed what is between. before says that it is
+// step goes to the next state, and says who made the changes between. before says that it is
 // the state before a restore.
 func (w *walk) step(st *states.State, before bool) (kind spanKind) {
 	w.from, w.at = w.at, st

@@ -24,7 +24,7 @@ import (
 // presence is how often the follower checks that the workspace exists.
 const presence = 2 * time.Second
 
-// Follow imports what is in the sources, and then what changes there, until ctx
+// Follow imports the files of the sources, and then what changes there, until ctx
 // ends. See workspace.Follow.
 func Follow(ctx context.Context, w *store.Store, sources []imports.Source, o imports.Options) error {
 	o.Live, o.DryRun = true, false
@@ -229,7 +229,7 @@ func (f *follower) importFiles(due []*file, now time.Time) error {
 	return nil
 }
 
-// grow imports what is new in the files of which that is certain to suffice, and returns the
+// grow imports the new part of the files of which that is certain to suffice, and returns the
 // others.
 func (f *follower) grow(due []*file) (others []*file) {
 	for _, file := range due {

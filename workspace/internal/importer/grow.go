@@ -12,7 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Grow imports what is new in a file that was imported before with ts. It returns false
+// Grow imports the new part of a file that was imported before with ts. It returns false
 // if it cannot, and then changes nothing: the whole file has to be imported.
 func (ts *Tails) Grow(ctx context.Context, w *store.Store, path string) (r imports.Transcript, ok bool) {
 	ts.check(w.Dir)
@@ -23,7 +23,7 @@ func (ts *Tails) Grow(ctx context.Context, w *store.Store, path string) (r impor
 	return r, err == nil
 }
 
-// grow imports what is new in a file that has a tail, up to limit bytes of the file, if that
+// grow imports the new part of a file that has a tail, up to limit bytes of the file, if that
 // is not 0. After an error the file has none.
 func (ts *Tails) grow(ctx context.Context, w *store.Store, path string, limit int64) (r imports.Transcript, err error) {
 	t := ts.list[path]

@@ -42,7 +42,7 @@ func isFollowed(sources []imports.Source, o imports.Options) bool {
 		o.Live && !o.DryRun && !o.Again && filepath.IsAbs(sources[0].Paths[0]) && filepath.Ext(sources[0].Paths[0]) == ".jsonl"
 }
 
-// importFollowed imports what is new in a file if an earlier process stored its tail, else the
+// importFollowed imports the new part of a file if an earlier process stored its tail, else the
 // whole file, and stores the tail.
 func importFollowed(ctx context.Context, w *store.Store, sources []imports.Source, o imports.Options) (*imports.Report, error) {
 	source, path := sources[0], sources[0].Paths[0]
@@ -81,7 +81,7 @@ func importFollowed(ctx context.Context, w *store.Store, sources []imports.Sourc
 	return report, err
 }
 
-// grow imports what is new in the file. If anything is, ts has the tail then.
+// grow imports the new part of the file. If anything is, ts has the tail then.
 func (s *storedTail) grow(ctx context.Context, w *store.Store, ts *Tails, o imports.Options) (r imports.Transcript, err error) {
 	lines, data, err := s.look(w, o.Skip, o.Limit)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 )
 
 // Tails are the states of transcripts that are growing, after an import of each. By them
-// an import reads only what is new, if that gives the same as an import of the whole file.
+// an import reads only the new part, if that gives the same as an import of the whole file.
 // The zero value has none.
 type Tails struct {
 	list    map[string]*tail // by path

@@ -14,7 +14,7 @@ import (
 
 // parentsFirst returns the sessions that get messages, those without a shell being there already.
 // A session follows those with its origin and with the parents of its messages, as far as they are
-// not a cycle, so that what is taken in is complete if a crash ends it early.
+// not a cycle, so that the new sessions are complete if a crash ends it early.
 func parentsFirst(c *mirror.Changes) []mirror.NewSession {
 	list := slices.Clone(c.New)
 	for _, n := range c.Messages {

@@ -45,7 +45,7 @@ func explorationsOf(v *store.View) (list []mirror.File, err error) {
 
 func explorationFile(id string) string { return store.ExplorationsDir + "/" + id + ".json" }
 
-// neutralExploration returns the file of an exploration on one line, without what is valid only
+// neutralExploration returns the file of an exploration on one line, without the members that are valid only
 // here. ok is false if it is not an object.
 func neutralExploration(data []byte) (neutral []byte, ok bool) {
 	if data == nil || rawjson.Check(data) != nil || !gjson.ParseBytes(data).IsObject() {
@@ -138,7 +138,7 @@ func takeExploration(tx *store.Tx, f mirror.File) ([]mirror.Left, error) {
 	return nil, err
 }
 
-// withLocal returns an exploration with what is valid only here from was, the file that is here, nil
+// withLocal returns an exploration with the members that are valid only here from was, the file that is here, nil
 // if there is none.
 func withLocal(neutral, was []byte) ([]byte, error) {
 	is := neutral

@@ -139,7 +139,7 @@ func (g *growth) choose(messages []mirror.Message) (why string, err error) {
 	return "", g.encode(body.Messages)
 }
 
-// encode sets what is written of the messages.
+// encode sets the bytes of the messages.
 func (g *growth) encode(messages []session.Message) (err error) {
 	previous := ""
 	if n := g.line.Follows(g.part); n >= 0 {

@@ -91,7 +91,7 @@ func (r *reading) matches() (found []hit, err error) {
 	return found, nil
 }
 
-// match returns a message as a match if it is one. It sets only what is needed
+// match returns a message as a match if it is one. It sets only the members needed
 // to choose among matches; [finder.describe] sets the rest.
 func (r *reading) match(m session.Message) (hit, bool) {
 	at, ok := r.inTime(m, r.line)

@@ -53,7 +53,7 @@ const queue = ".bough/cache/hooks.lock"
 const queueRetry = 100 * time.Millisecond
 
 // RunQueued is Run for a detached process, after those of earlier hooks have ended, or after
-// patience. So only the first reads a long transcript, and the others read what is new.
+// patience. So only the first reads a long transcript, and the others read the new lines.
 //
 // A state of files whose message is known does not wait.
 func (c *Call) RunQueued(ctx context.Context, w *workspace.Workspace, patience time.Duration) error {

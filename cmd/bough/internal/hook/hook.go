@@ -157,7 +157,7 @@ func isLeft(err error, late bool) bool {
 	return late || errors.Is(err, imports.ErrLarge) || code == fault.Locked || code == fault.Busy
 }
 
-// Run does what is left of the call: it imports the transcript and, before a prompt, makes a
+// Run does the rest of the call: it imports the transcript and, before a prompt, makes a
 // checkpoint of its end; prunes; and takes the state of the files, or prunes those.
 func (c *Call) Run(ctx context.Context, w *workspace.Workspace) (err error) {
 	switch {
@@ -218,7 +218,7 @@ func (c *Call) run(ctx context.Context, w *workspace.Workspace, maxWhole int64) 
 	return m, err
 }
 
-// source returns what is to be imported, as the daemon imports it.
+// source returns the source to import, as the daemon imports it.
 func (c *Call) source() (imports.Source, imports.Options) {
 	source := imports.Source{Format: c.format, Paths: []string{c.Input.Transcript}, Found: true}
 	o := imports.Options{Live: true}

@@ -22,7 +22,7 @@ type present struct {
 // isRecorded reports whether the file is as it was after the installation.
 func (f present) isRecorded() bool { return f.record != nil && f.record.Sum == sumOf(f.data) }
 
-// An outcome is what is to be done with a file.
+// An outcome is the change to make to a file.
 type outcome struct {
 	status Status  // before
 	after  []byte  // its content then
@@ -30,7 +30,7 @@ type outcome struct {
 	record *Record // of the installation, nil to drop the one that exists
 }
 
-// A decision returns what is to be done with a file for a target.
+// A decision returns the change to make to a file for a target.
 type decision func(present, integration.Target) (outcome, error)
 
 func installValues(f present, target integration.Target) (outcome, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// TestWholeFile: what is decided about a file that is bough's as a whole depends on who wrote it.
+// TestWholeFile: the decision about a file that is bough's as a whole depends on who wrote it.
 func TestWholeFile(t *testing.T) {
 	content := func(program, workspace, rest string) []byte {
 		return []byte("// Written by bough.\nconst program = \"" + program + "\"\nconst workspace = \"" + workspace + "\"\n" + rest)

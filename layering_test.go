@@ -26,6 +26,7 @@ var layers = [][]string{
 	{"remote/stream"},
 	{"remote/internal/storetest"},
 	{"remote/internal/faults"},
+	{"remote/internal/rows"},
 	{"remote/join", "remote/seal", "remote/bucket"},
 	{"remote/record"},
 	{"explore"},

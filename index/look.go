@@ -157,6 +157,13 @@ func readLook(root *os.Root) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
+// Count returns the number of sessions, without packed checkpoints.
+func (x *Index) Count() int64 { return x.count.Sessions }
+
+// Unchanged reports that no other program changed a session since the index was written, as far as that
+// is known without examining every session.
+func (x *Index) Unchanged() bool { return x.last != nil && !x.Stale() && x.Trouble == "" }
+
 // Close releases the files of [Open]. The Index must not be used afterwards.
 func (x *Index) Close() {
 	if x.last != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/remote/bucket"
-	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/remote/stream"
@@ -167,10 +166,6 @@ func create(ctx context.Context, w *workspace.Workspace, name string, remote *st
 	defer root.Close()
 	writer, err := remote.OpenWriter(root)
 	if err != nil {
-		return "", err
-	}
-	s := synced{Format: syncFormat, Machine: writer.Machine(), Cursors: stream.Cursors{}, Here: plan.NewHere()}
-	if err := writeJSON(root, syncFile, s); err != nil {
 		return "", err
 	}
 	return writer.Machine(), writeConfig(root, c)

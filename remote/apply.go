@@ -17,11 +17,9 @@ const maxApplied = 128 << 20
 
 // apply applies the state to the workspace.
 func (j *job) apply(f *mirror.Facts, scope plan.Scope) error {
-	a := &applying{job: j, facts: f, scope: scope, there: map[string]bool{}}
-	for _, s := range f.Sessions {
-		a.there[s.ID] = true
-	}
+	a := &applying{job: j, facts: f, scope: scope, there: j.Here.There(f), left: map[string]bool{}}
 	a.begin()
+	suspects := j.Here.Suspects(f, scope)
 	for _, id := range j.Here.Wanted(f, j.view(), scope) {
 		if err := a.session(id); err != nil {
 			return err
@@ -31,7 +29,15 @@ func (j *job) apply(f *mirror.Facts, scope plan.Scope) error {
 	if err := a.attachments(); err != nil {
 		return err
 	}
-	return a.flush()
+	if err := a.flush(); err != nil {
+		return err
+	}
+	for _, id := range suspects {
+		if !a.left[id] {
+			j.Here.Settle(id)
+		}
+	}
+	return j.save()
 }
 
 // An applying collects changes and applies them.
@@ -39,7 +45,8 @@ type applying struct {
 	*job
 	facts *mirror.Facts
 	scope plan.Scope
-	there map[string]bool
+	there func(id string) bool
+	left  map[string]bool // sessions of which something was not applied
 
 	changes mirror.Changes
 	size    int
@@ -55,21 +62,22 @@ func (a *applying) begin() {
 // session adds what the workspace lacks of a session.
 func (a *applying) session(id string) error {
 	in := a.view().Session(id)
-	all := !a.there[id] || a.Here.Pending[id]
-	items, notes, err := a.items(id, in.Runs, all)
-	if err == nil && all && !a.there[id] && in.Shell == nil {
+	there := a.there(id)
+	whole, _ := a.Here.Pending(id)
+	items, notes, err := a.items(id, in.Runs, whole || !there)
+	if err == nil && !there && in.Shell == nil {
 		err = errors.New("it has no shell")
 	}
 	if err != nil {
 		return a.leave(id, err)
 	}
 	var local []mirror.Message
-	if a.there[id] {
+	if there {
 		if local, err = a.w.Mirror().Messages(a.ctx, id); err != nil {
 			return a.leave(id, err)
 		}
 	}
-	a.view().Take(&a.changes, id, items, local, a.there[id])
+	a.view().Take(&a.changes, id, items, local, there)
 	a.told[id] = notes
 	a.whole = append(a.whole, id)
 	for _, it := range items {
@@ -89,7 +97,8 @@ func (a *applying) leave(id string, err error) error {
 	if !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Damaged) && !errors.Is(err, errPath) {
 		return err
 	}
-	a.Here.Pending[id] = true
+	a.Here.SetPending(id, true)
+	a.left[id] = true
 	a.result.Left = append(a.result.Left, mirror.Left{What: id, Why: err.Error()})
 	return nil
 }
@@ -98,7 +107,7 @@ func (a *applying) leave(id string, err error) error {
 func (a *applying) flush() error {
 	c := &a.changes
 	for _, id := range a.whole {
-		a.Here.Pending[id] = true // until the changes are applied
+		a.Here.SetPending(id, true) // until the changes are applied
 	}
 	if len(a.whole) > 0 {
 		a.changed = true
@@ -134,9 +143,12 @@ func (a *applying) flush() error {
 // settle marks the sessions of the changes as no longer pending, but for those of which something was
 // left.
 func (a *applying) settle(left []mirror.Left) {
+	for _, l := range left {
+		a.left[plan.Concerns(l)] = true
+	}
 	for _, id := range a.whole {
-		if !slices.ContainsFunc(left, func(l mirror.Left) bool { return plan.Concerns(l, id) }) {
-			delete(a.Here.Pending, id)
+		if !a.left[id] {
+			a.Here.Settle(id)
 		}
 	}
 }

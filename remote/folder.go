@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/seal"
+	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -23,8 +24,7 @@ import (
 const (
 	folder     = ".bough/remotes"
 	configFile = "config.json"
-	stateFile  = "state"     // what was read of the remote: join.State
-	syncFile   = "sync.json" // see synced
+	stateDir   = "joined" // rows: what was read of the remote, and what was compared last
 	notesDir   = "published"
 	cacheDir   = "cache"
 	unsentDir  = "packs" // where package stream has packs that are not uploaded
@@ -159,7 +159,8 @@ func infoOf(w *workspace.Workspace, name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return c.info(name, readSynced(root).Machine), nil
+	machine, _ := stream.MachineIn(root) // "" if it is damaged, which an exchange reports
+	return c.info(name, machine), nil
 }
 
 // lock locks the folder of a remote.

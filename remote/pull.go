@@ -120,13 +120,20 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 		return
 	}
 	j.changed, j.known = true, nil
+	touched := map[string]bool{}
 	for _, r := range got.sent {
 		if j.state.Add(r) == nil { // after a renewal it may not be in the state
 			j.joined = append(j.joined, joinable{record: r})
+			touch(touched, r)
 		}
 	}
 	for _, b := range got.bases {
-		j.state.AddBase(b)
+		for _, entity := range j.state.AddBase(b) {
+			if id, ok := plan.SessionOf(entity); ok {
+				touched[id] = true
+				j.Here.SetPending(id, true)
+			}
+		}
 		j.joined = append(j.joined, joinable{base: b})
 	}
 	for _, r := range got.records {
@@ -140,22 +147,29 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 		if len(r.Ops) > 1 { // otherwise it says only what its machine has seen
 			j.Owed++
 		}
+		touch(touched, r)
 		for _, op := range r.Ops {
 			if op.Do == record.Drop && op.Field == "messages" {
 				j.Owed += ackAfter // its machine deletes them when all have seen that
 			}
-			if id, ok := plan.SessionOf(op.Entity); ok && op.Do != record.Remove {
-				j.Here.Pending[id] = j.Here.Pending[id] || op.Field != "messages" && op.Field != "title" && op.Field != "newest"
+			if id, ok := plan.SessionOf(op.Entity); ok {
+				j.Here.SetPending(id, op.Do != record.Remove && op.Field != "messages" && op.Field != "title" && op.Field != "newest")
 			}
 		}
 	}
 	for _, r := range j.writer.Unsent() {
 		_ = j.state.Add(r) // those that waited for an own one; the others are there
+		touch(touched, r)
 	}
 	j.Cursors = got.next
-	for _, s := range j.view().Sessions {
-		if len(got.bases) > 0 || len(s.Undone) > 0 {
-			j.Here.Pending[s.ID] = true
+	j.Here.Touch(j.view(), slices.Sorted(maps.Keys(touched)))
+}
+
+// touch adds the sessions of a record to a set.
+func touch(touched map[string]bool, r *record.Record) {
+	for _, op := range r.Ops {
+		if id, ok := plan.SessionOf(op.Entity); ok {
+			touched[id] = true
 		}
 	}
 }

@@ -98,7 +98,7 @@ func (j *job) dropPurged(b *batch) error {
 		return nil
 	}
 	delete(packs, "")
-	for _, s := range j.view().Sessions {
+	for s := range j.view().Sessions() {
 		if purged[s.ID] {
 			continue
 		}

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,9 +15,16 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// facts returns the facts of the workspace.
+// facts returns the facts of the workspace: only what changed since the last comparison, if that is
+// known.
 func (j *job) facts() (*mirror.Facts, error) {
-	return j.w.Mirror().Facts(j.ctx, mirror.Known{Since: j.Here.Since, Versions: j.Here.Versions()})
+	known := mirror.Known{Since: j.Here.Since, Versions: j.Here.Versions, Changed: j.Here.Since > 0, Also: j.Here.Again}
+	f, err := j.w.Mirror().Facts(j.ctx, known)
+	if err == nil && !j.Here.Fits(f) {
+		known.Changed = false
+		f, err = j.w.Mirror().Facts(j.ctx, known)
+	}
+	return f, err
 }
 
 // record compares the workspace with the state, and appends what differs to the own stream. Seen is
@@ -26,7 +34,7 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	if !j.dry {
 		b.writer = j.writer
 	}
-	compared, told, err := j.tellSessions(b, f)
+	compared, told, unread, err := j.tellSessions(b, f)
 	if err != nil {
 		return err
 	}
@@ -52,19 +60,20 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	if err := j.append(b, seen, told); err != nil {
 		return err
 	}
-	if len(b.entries) > 0 || len(compared) > 0 || j.Here.Since != f.Last {
+	if len(b.entries) > 0 || len(compared)+len(f.Gone) > 0 || j.Here.Since != f.Last {
 		j.changed = true
 	}
-	for id, s := range compared {
-		j.Here.Sessions[id] = s
-	}
 	j.Here.Compared(f)
+	for id, s := range compared {
+		j.Here.SetSession(id, s)
+	}
+	j.Here.Again = append(j.Here.Again, unread...)
 	return nil
 }
 
-// tellSessions adds what is recorded of sessions to a batch. It returns how they were compared, and
-// notes of the messages in the batch.
-func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.Session, told map[string][]plan.Note, err error) {
+// tellSessions adds what is recorded of sessions to a batch. It returns how they were compared, notes of
+// the messages in the batch, and the ids of the sessions that could not be read.
+func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.Session, told map[string][]plan.Note, unread []string, err error) {
 	compared, told = map[string]plan.Session{}, map[string][]plan.Note{}
 	// A snapshot finds what this batch publishes of its sources.
 	notes := func(id string) plan.Notes {
@@ -82,7 +91,11 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 		return all
 	}
 	for _, s := range f.Sessions {
-		if !j.Here.Unread(s) || j.view().IsPurged(s.ID) {
+		if !j.Here.Unread(s) {
+			continue
+		}
+		if j.view().IsPurged(s.ID) {
+			compared[s.ID] = plan.Session{Version: s.Version, Title: s.Title}
 			continue
 		}
 		messages, err := j.w.Mirror().Messages(j.ctx, s.ID)
@@ -91,9 +104,10 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 		}
 		if err != nil {
 			if j.ctx.Err() != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 			j.opts.note(s.ID + " is not sent: " + err.Error())
+			unread = append(unread, s.ID)
 			continue
 		}
 		t := j.Here.Tell(f, s, messages, j.view().Session(s.ID), notes)
@@ -106,19 +120,19 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 				continue
 			}
 			if err := b.add(op); err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 		}
 		if err := j.publishOpen(s.ID, messages, t.Notes); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		told[s.ID] = t.Notes
 		compared[s.ID] = t.Is
 		if t.Missing {
-			j.Here.Pending[s.ID] = true
+			j.Here.SetPending(s.ID, true)
 		}
 	}
-	return compared, told, nil
+	return compared, told, unread, nil
 }
 
 // publishOpen tells the workspace which messages that are not complete others will have.
@@ -172,11 +186,14 @@ func (j *job) append(b *batch, seen stream.Cursors, told map[string][]plan.Note)
 		return err
 	}
 	j.known, j.Owed = nil, 0
+	touched := map[string]bool{}
 	for _, r := range records {
 		if err := j.state.Add(r); err != nil {
 			return err
 		}
+		touch(touched, r)
 	}
+	j.Here.Touch(j.view(), slices.Sorted(maps.Keys(touched)))
 	for id, list := range told {
 		if err := j.notes.add(id, list); err != nil {
 			return err

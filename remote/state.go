@@ -3,18 +3,19 @@ package remote
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/remote/internal/rows"
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/stream"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// synced is the content of syncFile. It and stateFile may be lost: then everything is read and
-// compared anew.
+// synced is the content of the row syncRow: what is not a row of its own. All rows may be lost: then
+// everything is read and compared anew.
 type synced struct {
 	Format  int             `json:"format"`
 	Machine record.Machine  `json:"machine"`
@@ -27,59 +28,92 @@ type synced struct {
 	Unknown bool            `json:"unknown,omitempty"` // there are operations, members or formats that this version does not know
 }
 
-const syncFormat = 1
+const (
+	syncRow    = "sync"
+	syncFormat = 1
+)
 
-// readSynced returns what was stored, or the beginning if that cannot be read.
-func readSynced(root *os.Root) (s synced) {
-	data, err := durable.ReadFile(root, syncFile)
-	if err != nil || json.Unmarshal(data, &s) != nil || s.Format != syncFormat || s.Here == nil {
-		return synced{Format: syncFormat, Cursors: stream.Cursors{}, Here: plan.NewHere()}
-	}
-	fresh := plan.NewHere()
-	if s.Here.Sessions == nil {
-		s.Here.Sessions = fresh.Sessions
-	}
-	if s.Here.Agents == nil {
-		s.Here.Agents = fresh.Agents
-	}
-	if s.Here.Explorations == nil {
-		s.Here.Explorations = fresh.Explorations
-	}
-	if s.Here.Pending == nil {
-		s.Here.Pending = fresh.Pending
-	}
-	return s
+// stored is what a folder has of a remote.
+type stored struct {
+	synced
+	rows  *rows.Rows
+	root  *os.Root
+	state *join.State
 }
 
-// load reads the state.
-func (j *job) load() error {
-	j.synced = readSynced(j.root)
-	data, err := durable.ReadFile(j.root, stateFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	default:
-		if _, err := join.Decode(append([]byte(nil), data...)); err == nil {
-			j.encoded = data
+// openStored reads what the folder of a remote has. The error has the code Damaged if it cannot be used.
+func openStored(root *os.Root) (_ *stored, err error) {
+	s := &stored{}
+	if s.root, err = root.OpenRoot(stateDir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.Close()
 		}
+	}()
+	if s.rows, err = rows.Open(s.root); err != nil {
+		return nil, err
 	}
-	if j.encoded == nil && len(j.Cursors) > 0 {
+	if s.state, err = join.Open(s.rows); err != nil {
+		return nil, err
+	}
+	if data := s.rows.Get(syncRow); data != nil {
+		if err := json.Unmarshal(data, &s.synced); err != nil || s.Format != syncFormat || s.Here == nil {
+			return nil, &fault.Error{Code: fault.Damaged, Message: s.root.Name() + " is damaged", Err: err}
+		}
+	} else {
+		s.synced = synced{Format: syncFormat, Cursors: stream.Cursors{}, Here: plan.NewHere()}
+	}
+	s.Here.Open(s.rows)
+	return s, s.rows.Err()
+}
+
+// Close closes the rows.
+func (s *stored) Close() {
+	if s.rows != nil {
+		s.rows.Close()
+	}
+	s.root.Close()
+}
+
+// load reads the state. If it is damaged, it begins anew.
+func (j *job) load() error {
+	if err := durable.MakeDir(j.root, stateDir); err != nil {
+		return err
+	}
+	s, err := openStored(j.root)
+	if errors.Is(err, fault.Damaged) {
 		j.opts.note("what was read of the remote is damaged and is read again")
-		j.Cursors = stream.Cursors{}
+		if err := resetStored(j.root); err != nil {
+			return err
+		}
+		s, err = openStored(j.root)
 	}
+	if err != nil {
+		return err
+	}
+	before := j.close
+	j.close = func() { s.Close(); before() }
+	j.synced, j.rows = s.synced, s.rows
 	j.Machine = j.writer.Machine()
 	return j.rebuild()
 }
 
+func resetStored(root *os.Root) error {
+	dir, err := root.OpenRoot(stateDir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return rows.Reset(dir)
+}
+
 // published returns the state of what is in the store.
 func (j *job) published() (*join.State, error) {
-	s := join.New()
-	if j.encoded != nil {
-		var err error
-		if s, err = join.Decode(append([]byte(nil), j.encoded...)); err != nil {
-			return nil, err
-		}
+	s, err := join.Open(j.rows)
+	if err != nil {
+		return nil, err
 	}
 	for _, one := range j.joined {
 		if err := one.addTo(s); err != nil {
@@ -117,8 +151,8 @@ func (j *job) view() *plan.View {
 
 // save stores the state and what was compared. A crash in between has records read again.
 func (j *job) save() error {
-	if j.dry || !j.changed {
-		return nil
+	if j.dry || !j.changed && !j.Here.IsChanged() {
+		return j.rows.Err()
 	}
 	state := j.state
 	if len(j.writer.Unsent()) > 0 {
@@ -127,20 +161,16 @@ func (j *job) save() error {
 			return err
 		}
 	}
-	data := state.Encode()
-	if string(data) != string(j.encoded) {
-		if _, err := durable.Replace(j.root, stateFile, durable.Bytes(data)); err != nil {
-			return err
-		}
-		j.encoded, j.joined = data, nil
-	}
+	state.Save(j.rows.Put)
+	j.Here.Save(j.rows.Put)
 	data, err := json.Marshal(j.synced)
 	if err != nil {
 		return err
 	}
-	if _, err := durable.Replace(j.root, syncFile, durable.Bytes(data, []byte("\n"))); err != nil {
+	j.rows.Put(syncRow, data)
+	if err := j.rows.Commit(); err != nil {
 		return err
 	}
-	j.changed = false
+	j.joined, j.changed = nil, false
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/internal/rows"
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
@@ -70,8 +71,8 @@ type job struct {
 	close  func()
 
 	synced
-	encoded []byte      // the state as it was stored
-	joined  []joinable  // what is in the store and was added to it
+	rows    *rows.Rows
+	joined  []joinable  // what is in the store and was added to the state since the rows were stored
 	state   *join.State // with what is not uploaded yet
 	changed bool        // synced or the state differ from what is stored
 	known   *plan.View  // of state, nil if that changed

@@ -30,7 +30,7 @@ func (s *State) Base(m record.Machine) *Base {
 	if st := s.streams[m]; st != nil {
 		b.Seq, b.Lamport = st.Seq, st.Lamport
 	}
-	for name, e := range s.Entities("") {
+	for name, e := range s.each("", true) {
 		if part := e.of(m); part != nil {
 			b.entities[name] = part
 			for _, r := range part.removed {
@@ -82,15 +82,17 @@ func (e *Entity) of(m record.Machine) *Entity {
 	return part
 }
 
-// AddBase adds the records that b stands in for. A state that includes some of them takes in the
-// rest; one that includes all is not changed.
-func (s *State) AddBase(b *Base) {
+// AddBase adds the records that b stands in for, and returns the names of the entities that may have
+// changed. A state that includes some of the records takes in the rest; one that includes all is not
+// changed.
+func (s *State) AddBase(b *Base) (changed []string) {
 	before := s.seq(b.Machine)
 	if b.Seq <= before {
-		return
+		return nil
 	}
+	changed = slices.Collect(maps.Keys(b.entities))
 	if before > 0 {
-		s.dropAbsent(b)
+		changed = append(changed, s.dropAbsent(b)...)
 	}
 	for seq, seen := range b.removals {
 		s.seen[position{b.Machine, seq}] = seen
@@ -114,22 +116,27 @@ func (s *State) AddBase(b *Base) {
 	for m, n := range b.Seen {
 		s.needs[m] = max(s.needs[m], n)
 	}
+	return changed
 }
 
 // dropAbsent drops the elements of the machine of b that its base no longer has: someone dropped
-// them in a record that s does not include, or that the base stands in for.
-func (s *State) dropAbsent(b *Base) {
-	for name, e := range s.Entities("") {
+// them in a record that s does not include, or that the base stands in for. It returns the names of
+// the entities with such elements.
+func (s *State) dropAbsent(b *Base) (changed []string) {
+	for name, e := range s.each("", true) {
 		part := b.entities[name]
 		for field, list := range e.Sets {
 			absent := func(el Element) bool {
 				return el.Stamp.Machine == b.Machine && (part == nil || !slices.ContainsFunc(part.Sets[field], func(o Element) bool { return o.Stamp == el.Stamp }))
 			}
 			if slices.ContainsFunc(list, absent) {
-				s.change(name).keepElements(field, func(el Element) bool { return !absent(el) })
+				s.change(name)
+				s.whole(name).keepElements(field, func(el Element) bool { return !absent(el) })
+				changed = append(changed, name)
 			}
 		}
 	}
+	return changed
 }
 
 // merge adds to e the part of it that a base of a machine has.

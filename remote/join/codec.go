@@ -24,6 +24,7 @@ type checksum struct {
 
 // A header is the second line of an encoded state; a line for each entity follows.
 type header struct {
+	Format   int                        `json:"format,omitempty"` // only in a row
 	Streams  map[record.Machine]*stream `json:"streams"`
 	Needs    record.Vector              `json:"needs,omitempty"`
 	Seen     []headerSeen               `json:"seen,omitempty"`
@@ -39,7 +40,16 @@ type headerSeen struct {
 
 // Encode returns s in lines of JSON. It is the same for states of the same records.
 func (s *State) Encode() []byte {
-	h := header{s.streams, s.needs, nil, s.kept, len(s.entities)}
+	if s.rows != nil { // all are needed
+		var names []string
+		for name := range s.stored("", false) {
+			names = append(names, name)
+		}
+		for _, name := range names {
+			s.whole(name)
+		}
+	}
+	h := header{Streams: s.streams, Needs: s.needs, Kept: s.kept, Entities: len(s.entities)}
 	for at, seen := range s.seen {
 		h.Seen = append(h.Seen, headerSeen{at.machine, at.seq, seen})
 	}

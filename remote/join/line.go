@@ -19,6 +19,7 @@ type line struct {
 	Registers map[string]lineRegister   `json:"r,omitempty"`
 	Sets      map[string][]lineElement  `json:"s,omitempty"`
 	Dropped   map[string][]lineDropping `json:"d,omitempty"`
+	Seen      []record.Vector           `json:"v,omitempty"` // of a row: what the records of Removed had seen
 }
 
 // A lineStamp is Lamport, machine, sequence number and index.
@@ -85,7 +86,10 @@ func appendJSON(b *bytes.Buffer, v any) {
 }
 
 // appendLine appends the line of an entity. It is the same for equal entities.
-func appendLine(b *bytes.Buffer, name string, e *Entity) {
+func appendLine(b *bytes.Buffer, name string, e *Entity) { appendJSON(b, lineOf(name, e, true)) }
+
+// lineOf returns the line of an entity, without its elements if sets is not set.
+func lineOf(name string, e *Entity, sets bool) line {
 	l := line{Name: name, Machines: e.machines()}
 	number := func(m record.Machine) uint64 {
 		i, _ := slices.BinarySearch(l.Machines, m)
@@ -104,10 +108,12 @@ func appendLine(b *bytes.Buffer, name string, e *Entity) {
 	for field, r := range e.Registers {
 		l.Registers[field] = lineRegister{stamp(r.Stamp), encodeValue(r.Value)}
 	}
-	l.Sets = make(map[string][]lineElement, len(e.Sets))
-	for field, list := range e.Sets {
-		for _, el := range list {
-			l.Sets[field] = append(l.Sets[field], lineElement{stamp(el.Stamp), encodeValue(el.Value), el.Body})
+	if sets {
+		l.Sets = make(map[string][]lineElement, len(e.Sets))
+		for field, list := range e.Sets {
+			for _, el := range list {
+				l.Sets[field] = append(l.Sets[field], lineElement{stamp(el.Stamp), encodeValue(el.Value), el.Body})
+			}
 		}
 	}
 	l.Dropped = make(map[string][]lineDropping, len(e.dropped))
@@ -120,7 +126,7 @@ func appendLine(b *bytes.Buffer, name string, e *Entity) {
 			l.Dropped[field] = append(l.Dropped[field], d)
 		}
 	}
-	appendJSON(b, l)
+	return l
 }
 
 // machines returns the machines that e names, ascending.
@@ -153,12 +159,26 @@ func (e *Entity) machines() []record.Machine {
 
 var errLine = errors.New("malformed entity")
 
+// decodeRow decodes the row of an entity, and what the records of its removals had seen.
+func decodeRow(raw []byte) (*Entity, []record.Vector, error) {
+	var l line
+	if err := json.Unmarshal(raw, &l); err != nil || len(l.Seen) != len(l.Removed) {
+		return nil, nil, errLine
+	}
+	e, err := l.entity()
+	return e, l.Seen, err
+}
+
 // decodeLine decodes the line of an entity. It does not check what the entity has.
 func decodeLine(raw []byte) (*Entity, error) {
 	var l line
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return nil, errLine
 	}
+	return l.entity()
+}
+
+func (l *line) entity() (*Entity, error) {
 	e, ok := newEntity(), true
 	machine := func(n uint64) record.Machine {
 		if n >= uint64(len(l.Machines)) {

@@ -12,17 +12,15 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// A View is what a state means to a workspace. It is the same on all machines that have the same
-// records. What cannot be decoded is not in it.
+// A View is what a state means to a workspace, beside sessions and the log. It is the same on all
+// machines that have the same records. What cannot be decoded is not in it.
 type View struct {
-	Sessions     []Session  // ascending by id
 	Bookmarks    []Bookmark // in the order in which they were set
 	Agents       []Agent    // in the order in which they got their names
 	Explorations []mirror.File
 	Learnings    []json.RawMessage // each once
 	Attachments  []Attachment
-	Machines     []Machine   // in the order in which they got their names
-	Log          []Operation // in the order of the join
+	Machines     []Machine // in the order in which they got their names
 }
 
 // A Session is a session of a remote.
@@ -83,7 +81,6 @@ type Operation struct {
 // Project returns the view of s.
 func Project(s *State) *View {
 	v := &View{Machines: s.machines()}
-	v.Sessions = s.sessions()
 	v.Bookmarks = s.bookmarks(v.Machines)
 	v.Agents = s.agents(v.Machines)
 	for id, e := range s.alive("exploration/") {
@@ -108,7 +105,6 @@ func Project(s *State) *View {
 			}
 		}
 	}
-	v.Log = s.log()
 	return v
 }
 
@@ -123,19 +119,21 @@ func (s *State) alive(kind string) iter.Seq2[string, *Entity] {
 	}
 }
 
-func (s *State) sessions() []Session {
-	var list []Session
-	for name, e := range s.Entities(sessionKind) {
-		list = append(list, sessionOf(strings.TrimPrefix(name, sessionKind), e))
+// Sessions yields the sessions of s, ascending by id.
+func (s *State) Sessions() iter.Seq[Session] {
+	return func(yield func(Session) bool) {
+		for name, e := range s.Entities(sessionKind) {
+			if !yield(sessionOf(strings.TrimPrefix(name, sessionKind), e)) {
+				return
+			}
+		}
 	}
-	return list
 }
 
 const sessionKind = "session/"
 
-// ProjectSession returns one session of the view of s, which costs much less than all of it. ok is
-// false if s has none with that id.
-func ProjectSession(s *State, id string) (one Session, ok bool) {
+// Session returns a session of s. ok is false if s has none with that id.
+func (s *State) Session(id string) (one Session, ok bool) {
 	e := s.entity(sessionKind + id)
 	if e == nil {
 		return Session{}, false
@@ -173,11 +171,11 @@ func sessionOf(id string, e *Entity) Session {
 	return one
 }
 
-// log returns the operations of all machines.
-func (s *State) log() []Operation {
+// Log returns the operations of all machines, in the order of the join.
+func (s *State) Log() []Operation {
 	var list []Operation
-	for _, e := range s.Entities("machine/") {
-		for _, el := range e.Sets["log"] {
+	for _, e := range s.each(machineKind, true) {
+		for _, el := range e.Sets[logField] {
 			if el.Value != nil {
 				list = append(list, Operation{el.Stamp.Machine, el.Stamp, el.Value})
 			}

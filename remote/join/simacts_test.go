@@ -49,7 +49,7 @@ func (m *machine) do() {
 		return // the view is not complete
 	}
 	v := join.Project(m.view)
-	sessions := slices.DeleteFunc(v.Sessions, func(s join.Session) bool { return !s.Alive })
+	sessions := slices.DeleteFunc(slices.Collect(m.view.Sessions()), func(s join.Session) bool { return !s.Alive })
 	if len(sessions) == 0 || len(sessions) < 4 && m.random.IntN(12) == 0 {
 		id := fmt.Sprintf("s%d", len(m.acts.list))
 		m.act(act{kind: "create", session: id}, set("session/"+id, "shell", map[string]string{"session_id": id}))
@@ -80,7 +80,7 @@ func (m *machine) do() {
 	case kind < 10:
 		m.act(act{kind: "rm", session: s.ID}, record.Op{Do: record.Remove, Entity: entity})
 	case kind < 11:
-		for _, one := range v.Sessions {
+		for one := range m.view.Sessions() {
 			if !one.Alive && one.Shell != nil {
 				m.act(act{kind: "return", session: one.ID}, record.Op{Do: record.Set, Entity: "session/" + one.ID, Field: "shell", Value: one.Shell})
 				return

@@ -25,7 +25,7 @@ type shown struct {
 func (m *machine) show() shown {
 	v := join.Project(m.view)
 	x := shown{map[string]string{}, map[string]string{}, map[string][]string{}, map[string]string{}, map[string]string{}, map[string]string{}, map[int]bool{}, map[string]string{}}
-	for _, s := range v.Sessions {
+	for s := range m.view.Sessions() {
 		if !s.Alive || m.broken.deleteWins && m.dead["session/"+s.ID] {
 			continue
 		}
@@ -51,7 +51,7 @@ func (m *machine) show() shown {
 			x.Heads[a.Key] = a.Head.Message
 		}
 	}
-	for _, one := range v.Log {
+	for _, one := range m.view.Log() {
 		var n int
 		json.Unmarshal(one.Line, &n)
 		x.Log[n] = true

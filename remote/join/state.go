@@ -20,11 +20,14 @@ import (
 	"github.com/bough-dev/bough/remote/record"
 )
 
-// A State is the join of records. It is not safe for concurrent use, not even for reading.
+// A State is the join of records. It is not safe for concurrent use, not even for reading. One that
+// was opened from rows reads entities from them when they are needed.
 type State struct {
+	rows     Rows // nil if all entities are in memory
 	streams  map[record.Machine]*stream
-	entities map[string]*slot
-	names    []string                   // of entities, ascending; nil if it has to be made again
+	entities map[string]*slot           // those in memory
+	names    []string                   // of these, ascending; nil if it has to be made again
+	linked   map[link][]string          // of those that changed; nil if it has to be made again
 	seen     map[position]record.Vector // of the records with a removal
 	needs    record.Vector              // what the bases had seen
 	kept     []Kept                     // ascending by machine, sequence number and index
@@ -179,6 +182,9 @@ func (s *State) apply(stamp record.Stamp, op record.Op, seen record.Vector) {
 		return
 	}
 	e := s.change(op.Entity)
+	if op.Do == record.Drop && op.Field == logField {
+		s.whole(op.Entity)
+	}
 	switch op.Do {
 	case record.Set:
 		e.touch(stamp)
@@ -222,20 +228,53 @@ func compareKept(a, b Kept) int {
 }
 
 // Entities yields the entities whose names begin with prefix, ascending by name, those too that are
-// not alive. They must not be modified, and are those of s until the next change of it.
-func (s *State) Entities(prefix string) iter.Seq2[string, *Entity] {
+// not alive. They must not be modified, and are those of s until the next change of it. The log of a
+// machine may lack elements, see [State.Log].
+func (s *State) Entities(prefix string) iter.Seq2[string, *Entity] { return s.each(prefix, false) }
+
+// each is Entities, with all elements of the logs if whole is set.
+func (s *State) each(prefix string, whole bool) iter.Seq2[string, *Entity] {
 	return func(yield func(string, *Entity) bool) {
-		names := s.sorted()
-		first, _ := slices.BinarySearch(names, prefix)
-		for _, name := range names[first:] {
-			if !strings.HasPrefix(name, prefix) || !yield(name, s.entity(name)) {
+		get := s.entity
+		if whole {
+			get = s.whole
+		}
+		memory := s.sorted() // entities may get into memory meanwhile
+		first, _ := slices.BinarySearch(memory, prefix)
+		rest := memory[first:]
+		next := func(end string) bool { // yields those in memory before a name
+			for len(rest) > 0 && strings.HasPrefix(rest[0], prefix) && (end == "" || rest[0] < end) {
+				name := rest[0]
+				if rest = rest[1:]; !yield(name, get(name)) {
+					return false
+				}
+			}
+			return true
+		}
+		if s.rows == nil {
+			next("")
+			return
+		}
+		for name, e := range s.stored(prefix, whole) {
+			if !next(name) {
+				return
+			}
+			if len(rest) > 0 && rest[0] == name {
+				continue // it may have changed
+			}
+			if s.entities[name] != nil {
+				e = get(name)
+			}
+			if !yield(name, e) {
 				return
 			}
 		}
+		next("")
 	}
 }
 
-// Entity returns an entity, nil if no operation named it. It must not be modified.
+// Entity returns an entity, nil if no operation named it. It must not be modified. The log of a machine
+// may lack elements.
 func (s *State) Entity(name string) *Entity { return s.entity(name) }
 
 func (s *State) sorted() []string {
@@ -245,15 +284,23 @@ func (s *State) sorted() []string {
 	return s.names
 }
 
-// A slot holds an entity, or its line of an encoded state until it is asked for.
+// A slot holds an entity in memory, or its line of an encoded state until it is asked for.
 type slot struct {
 	line   []byte
 	entity *Entity
+	short  bool // elements of the log of a machine are in the rows only
+
+	changed bool // since it was loaded
 }
 
 // entity returns an entity, nil if there is none.
 func (s *State) entity(name string) *Entity {
 	sl := s.entities[name]
+	if sl == nil && s.rows != nil {
+		if sl = s.load(name, false); sl != nil {
+			s.entities[name], s.names = sl, nil
+		}
+	}
 	if sl == nil {
 		return nil
 	}
@@ -268,6 +315,22 @@ func (s *State) entity(name string) *Entity {
 	return sl.entity
 }
 
+// whole returns an entity with all elements, nil if there is none.
+func (s *State) whole(name string) *Entity {
+	e := s.entity(name)
+	sl := s.entities[name]
+	if sl == nil || !sl.short {
+		return e
+	}
+	sl.short = false
+	if all := s.load(name, true); all != nil {
+		for _, el := range all.entity.Sets[logField] {
+			e.add(logField, el)
+		}
+	}
+	return e
+}
+
 // change returns the entity with a name, which the caller changes.
 func (s *State) change(name string) *Entity {
 	e := s.entity(name)
@@ -275,6 +338,7 @@ func (s *State) change(name string) *Entity {
 		e = newEntity()
 		s.entities[name], s.names = &slot{entity: e}, nil
 	}
-	s.entities[name].line = nil
+	sl := s.entities[name]
+	sl.line, sl.changed, s.linked = nil, true, nil
 	return e
 }

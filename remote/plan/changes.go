@@ -1,11 +1,8 @@
 package plan
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/remote/join"
@@ -29,7 +26,7 @@ func (h *Here) Wanted(f *mirror.Facts, view *View, scope Scope) (ids []string) {
 	if !scope.Has("sessions") {
 		return nil
 	}
-	there := sessionsIn(f)
+	there := h.There(f)
 	done := map[string]bool{}
 	var visit func(id string)
 	visit = func(id string) {
@@ -38,53 +35,61 @@ func (h *Here) Wanted(f *mirror.Facts, view *View, scope Scope) (ids []string) {
 			return
 		}
 		done[id] = true
-		if origin := originOf(s.Shell); origin != "" && (scope.Session == "" || continues(s.Shell)) {
+		if origin := join.OriginOf(s.Shell); origin != "" && (scope.Session == "" || join.Continues(s.Shell)) {
 			visit(origin)
 		}
-		_, here := there[id]
-		if _, pending := h.Pending[id]; pending || !here {
+		if _, pending := h.pending.get(id); pending || !there(id) {
 			ids = append(ids, id)
 		}
 	}
 	if scope.Session == "" {
-		for _, s := range view.Sessions {
-			visit(s.ID)
+		for _, id := range h.Suspects(f, scope) {
+			visit(id)
 		}
 		return ids
 	}
-	visit(scope.Session)
-	for again := true; again; {
-		again = false
-		for _, s := range view.Sessions { // those that continue it
-			if !done[s.ID] && s.Alive && continues(s.Shell) && done[originOf(s.Shell)] {
-				visit(s.ID)
-				again = done[s.ID]
-			}
+	line := []string{scope.Session}
+	for n := 0; n < len(line); n++ { // with those that continue it
+		visit(line[n])
+		if done[line[n]] {
+			line = append(line, slices.DeleteFunc(view.state.Continuations(line[n]), func(id string) bool { return slices.Contains(line, id) })...)
 		}
 	}
 	return ids
 }
 
-// continues reports whether a shell is that of a continuation: a session with an origin that is not
-// a snapshot.
-func continues(shell json.RawMessage) bool {
-	return gjson.GetBytes(shell, "metadata.continued_from.0").Str != "" &&
-		gjson.GetBytes(shell, "metadata.branched_from").Str == "" && gjson.GetBytes(shell, "metadata.branch_point").Str == ""
-}
-
-func sessionsIn(f *mirror.Facts) map[string]mirror.Session {
-	there := make(map[string]mirror.Session, len(f.Sessions))
-	for _, s := range f.Sessions {
-		there[s.ID] = s
+// Suspects returns the ids of the sessions in a scope of which the workspace may lack something,
+// ascending: those that are pending, and those that it had and has no more.
+func (h *Here) Suspects(f *mirror.Facts, scope Scope) []string {
+	switch {
+	case !scope.Has("sessions"):
+		return nil
+	case scope.Session != "":
+		return []string{scope.Session}
 	}
-	return there
+	ids := map[string]bool{}
+	for id := range h.pending.all() {
+		ids[id] = true
+	}
+	for _, id := range slices.Concat(f.Gone, h.Gone) {
+		ids[id] = true
+	}
+	if f.Whole {
+		there := h.There(f)
+		for id := range h.sessions.all() {
+			if !there(id) {
+				ids[id] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(ids))
 }
 
 // Take adds to changes what a workspace lacks of a session. Items are all that were published of it,
 // without paths. Local are the messages that the workspace has, nil if it does not have the session.
 func (v *View) Take(c *mirror.Changes, id string, items []record.Item, local []mirror.Message, there bool) {
 	in := v.Session(id)
-	present, _ := join.Present(items, in.Undone, v.Held())
+	present, _ := join.Present(items, in.Undone, v.heldIn(in))
 	have := make(map[string]bool, len(local))
 	for _, m := range local {
 		have[m.ID] = true
@@ -117,18 +122,17 @@ func messageOf(it record.Item) mirror.Message {
 
 // TakeRest adds to changes all but the messages of sessions. The attachments have no content yet.
 func (h *Here) TakeRest(c *mirror.Changes, f *mirror.Facts, view *View, scope Scope) {
-	there := sessionsIn(f)
-	for _, n := range c.New {
-		there[n.ID] = n.Session
-	}
 	if scope.Has("sessions") {
-		h.takeTitles(c, there, view, scope)
+		h.takeTitles(c, f, view, scope)
 	}
 	if scope.Session != "" {
 		return
 	}
 	if scope.Has("bookmarks") {
-		c.AddBookmarks, c.DropBookmarks = takeBookmarks(f, view, func(id string) bool { _, ok := there[id]; return ok })
+		there := h.There(f)
+		c.AddBookmarks, c.DropBookmarks = takeBookmarks(f, view, func(id string) bool {
+			return there(id) || slices.ContainsFunc(c.New, func(n mirror.NewSession) bool { return n.ID == id })
+		})
 	}
 	if scope.Has("agents") {
 		c.Agents, c.DropAgents = h.takeAgents(f, view)
@@ -162,16 +166,25 @@ func (h *Here) TakeRest(c *mirror.Changes, f *mirror.Facts, view *View, scope Sc
 }
 
 // takeTitles adds the titles that differ, and the sessions that were removed.
-func (h *Here) takeTitles(c *mirror.Changes, there map[string]mirror.Session, view *View, scope Scope) {
-	for _, in := range view.Sessions {
-		s, ok := there[in.ID]
-		if !ok || scope.Session != "" && scope.Session != in.ID || view.IsPurged(in.ID) {
+func (h *Here) takeTitles(c *mirror.Changes, f *mirror.Facts, view *View, scope Scope) {
+	listed := map[string]mirror.Session{}
+	for _, s := range f.Sessions {
+		listed[s.ID] = s
+	}
+	there := h.There(f)
+	for _, id := range h.Suspects(f, scope) {
+		in := view.Session(id)
+		if in == nil || !there(id) || view.IsPurged(id) {
 			continue
 		}
-		was, known := h.Sessions[in.ID]
+		was, known := h.known(id)
+		s, ok := listed[id]
+		if !ok {
+			s.Version = was.Version
+		}
 		if !in.Alive {
 			if known && !s.Auto {
-				c.Removed = append(c.Removed, mirror.Removal{Session: in.ID, Version: s.Version})
+				c.Removed = append(c.Removed, mirror.Removal{Session: id, Version: s.Version})
 			}
 			continue
 		}
@@ -180,13 +193,13 @@ func (h *Here) takeTitles(c *mirror.Changes, there map[string]mirror.Session, vi
 			title = was.Title
 		}
 		if known && was.Shell != "" && sumOf(in.Shell) != was.Shell && string(s.Shell) != string(in.Shell) {
-			c.Shells = append(c.Shells, mirror.Shell{Session: in.ID, Shell: in.Shell})
+			c.Shells = append(c.Shells, mirror.Shell{Session: id, Shell: in.Shell})
 		}
 		if in.Title != title {
 			if c.Titles == nil {
 				c.Titles = map[string]string{}
 			}
-			c.Titles[in.ID] = in.Title
+			c.Titles[id] = in.Title
 		}
 	}
 }
@@ -202,33 +215,30 @@ func (h *Here) Applied(c *mirror.Changes, done *mirror.Applied, view *View) {
 	}
 	for _, n := range c.New {
 		if !left[n.ID] {
-			h.Sessions[n.ID] = Session{Title: n.Title}
-			delete(h.Pending, n.ID)
-		} else {
-			h.Pending[n.ID] = true
+			h.SetSession(n.ID, Session{Title: n.Title})
 		}
 	}
 	for _, n := range c.Messages {
-		h.changed(n.Session, left)
+		h.changed(n.Session)
 	}
 	for _, u := range c.Undone {
-		h.changed(u.Session, left)
+		h.changed(u.Session)
 	}
 	for id, title := range c.Titles {
-		if s := h.Sessions[id]; !left[id] {
+		if s, _ := h.known(id); !left[id] {
 			s.Title, s.Version = title, ""
-			h.Sessions[id] = s
+			h.SetSession(id, s)
 		}
 	}
 	for _, x := range c.Shells {
-		if s := h.Sessions[x.Session]; !left[x.Session] {
+		if s, _ := h.known(x.Session); !left[x.Session] {
 			s.Shell, s.Version = "", ""
-			h.Sessions[x.Session] = s
+			h.SetSession(x.Session, s)
 		}
 	}
 	for _, r := range c.Removed {
 		if !left[r.Session] {
-			delete(h.Sessions, r.Session)
+			h.sessions.drop(r.Session)
 		}
 	}
 	for _, b := range c.DropBookmarks {
@@ -259,27 +269,15 @@ func (h *Here) Applied(c *mirror.Changes, done *mirror.Applied, view *View) {
 	}
 }
 
-// Concerns reports whether something that was left is of a session.
-func Concerns(l mirror.Left, session string) bool {
+// Concerns returns the id of the session of something that was left, or another name.
+func Concerns(l mirror.Left) string {
 	id, _, _ := cutMessage(l.What)
-	return id == session
+	return id
 }
 
-func (h *Here) changed(id string, left map[string]bool) {
-	s := h.Sessions[id]
+// changed notes that a session of the workspace changed.
+func (h *Here) changed(id string) {
+	s, _ := h.known(id)
 	s.Version = ""
-	h.Sessions[id] = s
-	if left[id] {
-		h.Pending[id] = true
-	} else {
-		delete(h.Pending, id)
-	}
-}
-
-// originOf returns the session that one with a shell continues or was copied from, "" if there is none.
-func originOf(shell json.RawMessage) string {
-	if from := gjson.GetBytes(shell, "metadata.continued_from.0").Str; from != "" {
-		return from
-	}
-	return gjson.GetBytes(shell, "metadata.branched_from").Str
+	h.SetSession(id, s)
 }

@@ -42,8 +42,9 @@ func (h *Here) tellBookmarks(f *mirror.Facts, view *View) (ops []Op) {
 	if !slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return o.Bookmarks }) {
 		return ops // what is missing is not what a user removed
 	}
+	there := h.There(f)
 	for _, b := range h.Bookmarks {
-		gone := indexOf(f.Bookmarks, b) < 0 && slices.ContainsFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == b.Session })
+		gone := indexOf(f.Bookmarks, b) < 0 && there(b.Session)
 		if i := indexOf(joined, b); gone && i >= 0 {
 			ops = append(ops, drop(bookmarksEntity, "all", view.Bookmarks[i].Stamps))
 		}

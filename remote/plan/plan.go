@@ -11,25 +11,31 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// Here is what a workspace had when it was last compared with a remote.
+// Here is what a workspace had when it was last compared with a remote. What it had of sessions is in
+// rows.
 type Here struct {
-	Since        events.Seq          `json:"since"` // the last operation of its log
-	Sessions     map[string]Session  `json:"sessions"`
+	Since        events.Seq          `json:"since"`           // the last operation of its log
+	Count        int64               `json:"count,omitempty"` // of its sessions that are plain files
+	Again        []string            `json:"again,omitempty"` // ids of sessions that could not be read
+	Gone         []string            `json:"gone,omitempty"`  // ids of sessions that it had, and that were not taken in since
+	Held         []string            `json:"held,omitempty"`  // see View.Held
+	Owned        []string            `json:"owned,omitempty"` // see View.Owned
 	Bookmarks    []bookmark.Bookmark `json:"bookmarks"`
 	Agents       map[string]agentHad `json:"agents"`       // by key
 	Explorations map[string]string   `json:"explorations"` // sums, by id
 
-	// Pending are the sessions of which the workspace may lack messages, or have undone ones. The value
-	// is true if any run may have them, and false if only runs without notes.
-	Pending map[string]bool `json:"pending"`
+	sessions table[Session]
+	pending  table[bool]
 }
 
 // A Session is what a workspace had of a session.
@@ -37,6 +43,7 @@ type Session struct {
 	Version string `json:"version"` // "" if it changed since
 	Title   string `json:"title,omitempty"`
 	Shell   string `json:"shell,omitempty"` // its sum; "" if it is that of the joined state
+	Auto    bool   `json:"auto,omitempty"`  // an automatic checkpoint, of which nothing is recorded
 }
 
 // An agentHad is what a workspace had of an agent.
@@ -49,7 +56,92 @@ type agentHad struct {
 
 // NewHere returns that of a workspace that was never compared.
 func NewHere() *Here {
-	return &Here{Sessions: map[string]Session{}, Agents: map[string]agentHad{}, Explorations: map[string]string{}, Pending: map[string]bool{}}
+	h := &Here{Agents: map[string]agentHad{}, Explorations: map[string]string{}}
+	h.Open(nil)
+	return h
+}
+
+// Open connects h with the rows that have what Save stored of sessions. If rows is nil, there are none.
+func (h *Here) Open(rows join.Rows) {
+	h.sessions, h.pending = newTable[Session](rows, "here"), newTable[bool](rows, "pending")
+}
+
+// Save calls put for each row that changed, with a nil value for one that is gone.
+func (h *Here) Save(put func(key string, value []byte)) {
+	h.sessions.save(put)
+	h.pending.save(put)
+}
+
+// IsChanged reports whether Save would store anything.
+func (h *Here) IsChanged() bool { return len(h.sessions.changed)+len(h.pending.changed) > 0 }
+
+// Session returns what the workspace had of a session. ok is false if it did not have it.
+func (h *Here) Session(id string) (s Session, ok bool) { return h.sessions.get(id) }
+
+// SetSession notes what the workspace has of a session.
+func (h *Here) SetSession(id string, s Session) { h.sessions.set(id, s) }
+
+// known returns what was compared of a session.
+func (h *Here) known(id string) (s Session, ok bool) {
+	s, ok = h.sessions.get(id)
+	return s, ok && !s.Auto
+}
+
+// SetPending notes that the workspace may lack something of the joined state of a session: messages of
+// any run if whole is set, else at most those of runs without notes.
+func (h *Here) SetPending(id string, whole bool) {
+	if was, ok := h.pending.get(id); !ok || whole && !was {
+		h.pending.set(id, whole)
+	}
+}
+
+// Pending returns what SetPending noted. ok is false if the workspace lacks nothing.
+func (h *Here) Pending(id string) (whole, ok bool) { return h.pending.get(id) }
+
+// Settle notes that the workspace lacks nothing of a session.
+func (h *Here) Settle(id string) {
+	h.pending.drop(id)
+	h.Gone = slices.DeleteFunc(h.Gone, func(o string) bool { return o == id })
+}
+
+// Fits reports whether the facts can be all that changed: the number of sessions is that of before,
+// with those that are new and without those that are gone.
+func (h *Here) Fits(f *mirror.Facts) bool {
+	n := h.Count
+	for _, s := range f.Sessions {
+		if _, ok := h.sessions.get(s.ID); !ok {
+			n++
+		}
+	}
+	for _, id := range f.Unread {
+		if _, ok := h.sessions.get(id); !ok {
+			n++
+		}
+	}
+	for _, id := range f.Gone {
+		if _, ok := h.sessions.get(id); ok {
+			n--
+		}
+	}
+	return f.Whole || n == f.Count
+}
+
+// There returns a function that reports whether a workspace with facts has a session.
+func (h *Here) There(f *mirror.Facts) func(id string) bool {
+	listed, gone := map[string]bool{}, map[string]bool{}
+	for _, s := range f.Sessions {
+		listed[s.ID] = true
+	}
+	for _, id := range f.Gone {
+		gone[id] = true
+	}
+	return func(id string) bool {
+		if f.Whole || listed[id] || gone[id] {
+			return listed[id]
+		}
+		_, ok := h.sessions.get(id)
+		return ok
+	}
 }
 
 // An Op is an operation to record. Items is its body before that is stored.

@@ -32,7 +32,7 @@ type desk struct {
 }
 
 func newDesk(id record.Machine) *desk {
-	return &desk{id: id, here: plan.NewHere(), list: map[string][]mirror.Message{}, notes: map[string]plan.Notes{}}
+	return &desk{id: id, here: plan.NewHere(), facts: mirror.Facts{Whole: true}, list: map[string][]mirror.Message{}, notes: map[string]plan.Notes{}}
 }
 
 func (d *desk) notesOf(id string) plan.Notes {
@@ -54,9 +54,9 @@ func (d *desk) tell(s *join.State) (ops []plan.Op) {
 		for _, n := range t.Notes {
 			d.notesOf(f.ID)[n.ID] = n
 		}
-		d.here.Sessions[f.ID] = t.Is
+		d.here.SetSession(f.ID, t.Is)
 		if t.Missing {
-			d.here.Pending[f.ID] = true
+			d.here.SetPending(f.ID, true)
 		}
 	}
 	ops = append(ops, d.here.TellSince(&d.facts, view, d.notesOf)...)
@@ -193,6 +193,7 @@ func TestNoEcho(t *testing.T) {
 	b.publish(t, s, b.tell(s), nil)
 
 	view := plan.NewView(s)
+	b.here.SetPending(sid, true) // as a pull does that reads of it
 	take := func() (c mirror.Changes) {
 		for _, id := range b.here.Wanted(&b.facts, view, plan.Scope{}) {
 			items, notes, err := plan.Expand(view.Session(id).Runs[0].Body.Items)
@@ -214,6 +215,7 @@ func TestNoEcho(t *testing.T) {
 	b.facts.Sessions, b.list[sid] = []mirror.Session{aSession(sid, "7", "T")}, c.New[0].Messages
 	b.facts.Bookmarks, b.facts.Agents = c.AddBookmarks, c.Agents
 	b.here.Applied(&c, &mirror.Applied{}, view)
+	b.here.Settle(sid)
 	if ops := b.tell(s); len(ops) > 0 {
 		t.Errorf("what was taken in is told: %s", said(ops))
 	}

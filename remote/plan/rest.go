@@ -86,9 +86,35 @@ func (h *Here) tellMachine(f *mirror.Facts, view *View, own Own) (ops []Op) {
 // At returns the operation that says when a record was written.
 func (o Own) At() Op { return set(machinePrefix+string(o.Machine), "at", valueOf(o.Time)) }
 
-// Compared notes in h what of the facts, beside sessions, is recorded.
+// Compared notes in h what of the facts is recorded, beside the sessions that were compared.
 func (h *Here) Compared(f *mirror.Facts) {
-	h.Since = max(h.Since, f.Last)
+	h.Since, h.Count = max(h.Since, f.Last), f.Count
+	gone := slices.Clone(f.Gone)
+	if f.Whole {
+		there := h.There(f)
+		for id := range h.sessions.all() {
+			if !there(id) && !slices.Contains(f.Unread, id) {
+				gone = append(gone, id)
+			}
+		}
+	}
+	for _, id := range gone { // if it was not removed, it comes back
+		h.sessions.drop(id)
+		if !slices.Contains(h.Gone, id) {
+			h.Gone = append(h.Gone, id)
+		}
+	}
+	h.Again = slices.Clone(f.Unread)
+	for _, id := range f.Unread {
+		if _, ok := h.sessions.get(id); !ok {
+			h.SetSession(id, Session{Auto: true})
+		}
+	}
+	for _, s := range f.Sessions {
+		if _, ok := h.sessions.get(s.ID); s.Auto && !ok {
+			h.SetSession(s.ID, Session{Auto: true, Version: s.Version})
+		}
+	}
 	h.Bookmarks = slices.Clone(f.Bookmarks)
 	h.Agents = map[string]agentHad{}
 	for _, a := range f.Agents {

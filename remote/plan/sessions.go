@@ -16,13 +16,15 @@ import (
 
 // Unread reports whether the messages of a session of the facts must be read to record it.
 func (h *Here) Unread(s mirror.Session) bool {
-	return !s.Auto && (s.Version == "" || h.Sessions[s.ID].Version != s.Version || s.Shell != nil)
+	was, _ := h.known(s.ID)
+	return !s.Auto && (s.Version == "" || was.Version != s.Version || s.Shell != nil)
 }
 
-// Versions returns the versions of sessions, for [mirror.Known].
+// Versions returns the versions of all sessions, for [mirror.Known].
 func (h *Here) Versions() map[string]string {
-	versions := make(map[string]string, len(h.Sessions))
-	for id, s := range h.Sessions {
+	versions := map[string]string{}
+	h.sessions.load()
+	for id, s := range h.sessions.all() {
 		if s.Version != "" {
 			versions[id] = s.Version
 		}
@@ -42,7 +44,7 @@ type Told struct {
 // joined state, nil if that does not have it. Notes returns what was published of a session.
 func (h *Here) Tell(f *mirror.Facts, s mirror.Session, messages []mirror.Message, in *join.Session, notes func(session string) Notes) Told {
 	entity := sessionPrefix + s.ID
-	was, known := h.Sessions[s.ID]
+	was, known := h.known(s.ID)
 	t := Told{Is: Session{Version: s.Version, Title: was.Title, Shell: was.Shell}}
 	if s.Shell != nil {
 		t.Is.Title, t.Is.Shell = s.Title, sumOf(s.Shell)
@@ -111,19 +113,16 @@ func sourcesOf(s mirror.Session) []string {
 // TellSince decides what the operations of the log since the last comparison tell of sessions. View is
 // that of the joined state.
 func (h *Here) TellSince(f *mirror.Facts, view *View, notes func(session string) Notes) (ops []Op) {
-	there := make(map[string]bool, len(f.Sessions))
-	for _, s := range f.Sessions {
-		there[s.ID] = true
-	}
+	there := h.There(f)
 	for _, o := range f.Since {
 		for _, id := range o.Removed {
-			_, pending := h.Pending[id] // then the user has not seen all of it
-			if in := view.Session(id); in != nil && in.Alive && !there[id] && !pending {
+			_, pending := h.pending.get(id) // then the user has not seen all of it
+			if in := view.Session(id); in != nil && in.Alive && !there(id) && !pending {
 				ops = append(ops, remove(sessionPrefix+id))
 			}
 		}
 		for _, id := range o.Returned {
-			if in := view.Session(id); in != nil && !in.Alive && there[id] {
+			if in := view.Session(id); in != nil && !in.Alive && there(id) {
 				ops = append(ops, set(sessionPrefix+id, "shell", in.Shell))
 			}
 		}
@@ -139,7 +138,7 @@ func (h *Here) TellSince(f *mirror.Facts, view *View, notes func(session string)
 		}
 	}
 	for _, s := range f.Sessions {
-		if _, known := h.Sessions[s.ID]; known || s.Auto {
+		if _, known := h.known(s.ID); known || s.Auto {
 			continue
 		}
 		if in := view.Session(s.ID); in != nil && !in.Alive && in.Shell != nil { // another program put it back

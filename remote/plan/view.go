@@ -2,6 +2,8 @@ package plan
 
 import (
 	"encoding/json"
+	"iter"
+	"maps"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -11,59 +13,100 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// A View is the view of a joined state, with what is looked up in it.
+// A View is the view of a joined state, with what is looked up in it. It reads sessions when they are
+// needed.
 type View struct {
 	*join.View
 	state    *join.State
-	sessions map[string]*join.Session
-	held     map[string]bool // messages; see Held
+	sessions map[string]*join.Session // nil for those that the state does not have
+	judged   map[string]bool          // sessions whose Alive is that of the view
+	owned    map[string]bool          // the trees of agents
+	held     map[string]bool          // see Held
 }
 
 // NewView returns the view of a state, which must not be changed while the view is used.
 func NewView(s *join.State) *View {
-	v := &View{View: join.Project(s), state: s, sessions: map[string]*join.Session{}}
-	for i := range v.Sessions {
-		v.sessions[v.Sessions[i].ID] = &v.Sessions[i]
+	v := &View{View: join.Project(s), state: s, sessions: map[string]*join.Session{}, judged: map[string]bool{}, owned: map[string]bool{}, held: map[string]bool{}}
+	for _, a := range v.Agents {
+		for _, tree := range a.Trees {
+			v.owned[gjson.GetBytes(tree.Value, "id").Str] = true
+			v.held[gjson.GetBytes(tree.Value, "node_id").Str] = true
+		}
 	}
-	v.revive()
+	maps.Copy(v.held, v.View.Held())
+	for _, m := range v.Machines {
+		if m.Head != nil {
+			v.held[m.Head.Message] = true
+		}
+	}
+	delete(v.held, "")
 	return v
 }
 
-// revive makes alive what others need, although it was removed at the same time: the trees of agents,
-// and what continuations continue.
-func (v *View) revive() {
-	owned := map[string]bool{}
-	for _, a := range v.Agents {
-		for _, tree := range a.Trees {
-			owned[gjson.GetBytes(tree.Value, "id").Str] = true
-		}
+// Session returns a session, nil if the view does not have it. It is alive, although it was removed,
+// if others need it: the trees of agents, and what continuations continue.
+func (v *View) Session(id string) *join.Session {
+	s := v.session(id)
+	if s != nil && !v.judged[id] {
+		v.judged[id] = true
+		s.Alive = s.Alive || v.isNeeded(s, map[string]bool{})
 	}
-	for i := range v.Sessions {
-		s := &v.Sessions[i]
-		line := v.line(s)
-		if owned[line[len(line)-1].ID] && s.Shell != nil {
-			s.Alive = true
+	return s
+}
+
+// session returns a session as the state has it.
+func (v *View) session(id string) *join.Session {
+	s, known := v.sessions[id]
+	if !known {
+		if one, ok := v.state.Session(id); ok {
+			s = &one
 		}
-		for _, origin := range line {
-			origin.Alive = origin.Alive || s.Alive
-		}
+		v.sessions[id] = s
 	}
+	return s
+}
+
+func (v *View) isNeeded(s *join.Session, seen map[string]bool) bool {
+	seen[s.ID] = true
+	if line := v.line(s); s.Shell != nil && v.owned[line[len(line)-1].ID] {
+		return true
+	}
+	return slices.ContainsFunc(v.state.Continuations(s.ID), func(id string) bool {
+		next := v.session(id)
+		return next != nil && !seen[id] && (next.Alive || v.isNeeded(next, seen))
+	})
 }
 
 // line returns a session, that which it continues, and so on.
 func (v *View) line(s *join.Session) []*join.Session {
 	list := []*join.Session{s}
-	for continues(s.Shell) && len(list) <= len(v.Sessions) {
-		if s = v.sessions[originOf(s.Shell)]; s == nil {
+	seen := map[string]bool{s.ID: true}
+	for join.Continues(s.Shell) {
+		if s = v.session(join.OriginOf(s.Shell)); s == nil || seen[s.ID] {
 			break
 		}
+		seen[s.ID] = true
 		list = append(list, s)
 	}
 	return list
 }
 
-// Session returns a session, nil if the view does not have it.
-func (v *View) Session(id string) *join.Session { return v.sessions[id] }
+// Sessions yields all sessions, ascending by id.
+func (v *View) Sessions() iter.Seq[*join.Session] {
+	return func(yield func(*join.Session) bool) {
+		for one := range v.state.Sessions() {
+			if v.sessions[one.ID] == nil {
+				v.sessions[one.ID] = &one
+			}
+			if !yield(v.Session(one.ID)) {
+				return
+			}
+		}
+	}
+}
+
+// Log returns the operations of all machines, in the order of the join.
+func (v *View) Log() []join.Operation { return v.state.Log() }
 
 // IsPurged reports whether a session is to leave the store: nothing of it is told or taken any more.
 func (v *View) IsPurged(id string) bool {
@@ -72,14 +115,7 @@ func (v *View) IsPurged(id string) bool {
 }
 
 // Purged returns the ids of the sessions that are to leave the store.
-func (v *View) Purged() (ids []string) {
-	for _, s := range v.Sessions {
-		if v.IsPurged(s.ID) {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids
-}
+func (v *View) Purged() []string { return v.state.Purged() }
 
 // Holders returns the machines with messages of a session in their streams.
 func (v *View) Holders(id string) (list []record.Machine) {
@@ -93,31 +129,23 @@ func (v *View) Holders(id string) (list []record.Machine) {
 	return list
 }
 
-// Held returns the messages that stay although their append was undone: those that a bookmark, a
-// head, the tree of an agent or a snapshot refers to.
-func (v *View) Held() map[string]bool {
-	if v.held != nil {
-		return v.held
+// Held returns the messages, beside the branch points of snapshots, that stay although their append
+// was undone: those that a bookmark, a head or the tree of an agent refers to. It must not be modified.
+func (v *View) Held() map[string]bool { return v.held }
+
+// Owned returns the ids of the trees of agents. It must not be modified.
+func (v *View) Owned() map[string]bool { return v.owned }
+
+// heldIn returns which of the messages of a session whose append was undone stay.
+func (v *View) heldIn(s *join.Session) map[string]bool {
+	held := map[string]bool{}
+	for id := range s.Undone {
+		held[id] = v.held[id] || slices.ContainsFunc(v.state.Snapshots(id), func(at string) bool {
+			snapshot := v.Session(at)
+			return snapshot != nil && snapshot.Alive
+		})
 	}
-	v.held = v.View.Held()
-	for _, m := range v.Machines {
-		if m.Head != nil && m.Head.Message != "" {
-			v.held[m.Head.Message] = true
-		}
-	}
-	for _, a := range v.Agents {
-		for _, tree := range a.Trees {
-			if id := gjson.GetBytes(tree.Value, "node_id").Str; id != "" {
-				v.held[id] = true
-			}
-		}
-	}
-	for _, s := range v.Sessions {
-		if id := gjson.GetBytes(s.Shell, "metadata.branch_point").Str; id != "" && s.Alive {
-			v.held[id] = true
-		}
-	}
-	return v.held
+	return held
 }
 
 // undone returns the stamps of the elements that say that the append of a message was undone.

@@ -58,6 +58,26 @@ func (w *Writer) Machine() record.Machine { return w.signer.Machine() }
 // Unsent returns the records that are not known to be in the store.
 func (w *Writer) Unsent() []*record.Record { return recordsOf(w.unsent) }
 
+// MachineIn returns the machine of a folder, "" if that has none.
+func MachineIn(root *os.Root) (record.Machine, error) {
+	data, err := durable.ReadFile(root, machineFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	var state machineState
+	if err == nil {
+		err = json.Unmarshal(data, &state)
+	}
+	if err != nil {
+		return "", err
+	}
+	signer, err := seal.ParseSigner(state.Secret)
+	if err != nil {
+		return "", err
+	}
+	return signer.Machine(), nil
+}
+
 // Published returns the ends of the streams, in the store, of the machine and of those that it was
 // before a Renew.
 func (w *Writer) Published() Cursors {

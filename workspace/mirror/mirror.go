@@ -18,13 +18,26 @@ import (
 
 // Known is what a caller of Facts knows already.
 type Known struct {
-	Since    events.Seq        // the last operation that it knows
-	Versions map[string]string // versions of sessions, by id
+	Since    events.Seq               // the last operation that it knows
+	Versions func() map[string]string // returns versions of sessions, by id; called only if it is needed, nil for none
+
+	// Changed asks only for the sessions that changed after Since, with those that they continue, and
+	// for those in Also. That is not possible unless bough has seen all changes since; then Facts
+	// returns all sessions.
+	Changed bool
+	Also    []string // ids of sessions
 }
 
 // Facts are what a workspace has.
 type Facts struct {
-	Sessions     []Session           // in an order in which a session follows those that it was copied from or continues
+	// Sessions are all sessions if Whole is set, else those that Known asks for, in an order in which a
+	// session follows those that it was copied from or continues, as far as these are in the list.
+	Sessions []Session
+	Whole    bool
+	Count    int64    // of all sessions that are plain files
+	Gone     []string // ids of sessions that Known asks for and that do not exist, if Whole is not set
+	Unread   []string // ids of sessions that are there and cannot be read; they are not in Sessions
+
 	Bookmarks    []bookmark.Bookmark // oldest first
 	Agents       []Agent
 	Explorations []File

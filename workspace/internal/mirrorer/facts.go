@@ -2,6 +2,7 @@ package mirrorer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,15 +23,36 @@ import (
 // omitted with a note.
 func Facts(ctx context.Context, w *store.Store, known mirror.Known) (*mirror.Facts, error) {
 	return store.Read(ctx, w, func(v *store.View) (*mirror.Facts, error) {
-		f := &mirror.Facts{}
-		if err := v.Whole(); err != nil {
+		f := &mirror.Facts{Whole: true}
+		var list []*index.Entry
+		if known.Changed {
+			ids, ok, err := changedSince(v, known.Since)
+			if err != nil {
+				return nil, err
+			}
+			if f.Whole = !ok; ok {
+				list, f.Gone = entriesOf(v, append(ids, known.Also...))
+			}
+		}
+		if f.Whole {
+			if err := v.Whole(); err != nil {
+				return nil, err
+			}
+			v.NoteUnusable()
+			list = originsFirst(v.Index, v.Index.Entries())
+			for _, e := range v.Index.Unusable() {
+				f.Unread = append(f.Unread, e.ID)
+			}
+		}
+		var versions map[string]string
+		if f.Whole && known.Versions != nil {
+			versions = known.Versions()
+		}
+		if err := describeAll(v, f, list, versions); err != nil {
 			return nil, err
 		}
-		v.NoteUnusable()
+		f.Count = v.Index.Count()
 		var err error
-		if f.Sessions, err = sessionsOf(v, known.Versions); err != nil {
-			return nil, err
-		}
 		f.Bookmarks = v.BookmarksIfAny().Bookmarks
 		if h, ok := v.Head(); ok {
 			f.Head = &mirror.Head{Session: h.Session, Message: string(h.Message)}
@@ -52,46 +74,85 @@ func Facts(ctx context.Context, w *store.Store, known mirror.Known) (*mirror.Fac
 	})
 }
 
-// sessionsOf returns the sessions, each after its origin.
-func sessionsOf(v *store.View, versions map[string]string) ([]mirror.Session, error) {
-	var list []mirror.Session
-	for _, e := range originsFirst(v.Index) {
+// describeAll adds the sessions of entries to the facts.
+func describeAll(v *store.View, f *mirror.Facts, list []*index.Entry, versions map[string]string) error {
+	for _, e := range list {
 		if err := v.Ctx.Err(); err != nil {
-			return nil, err
+			return err
+		}
+		if e.Err != nil {
+			v.Store.Opts.Note(e.Err.Error())
+			f.Unread = append(f.Unread, e.ID)
+			continue
 		}
 		s := mirror.Session{ID: e.ID, Kind: e.Kind(), Version: e.Version()}
 		s.Auto = s.Kind == session.Checkpoint && e.Auto
 		if !isKnown(v.Index, e, versions) {
 			if err := describe(v, &s); err != nil {
 				if err := v.Ctx.Err(); err != nil {
-					return nil, err
+					return err
 				}
 				if store.IsChanged(err) || errors.Is(err, store.ErrGone) {
-					return nil, err
+					return err
 				}
 				v.Store.Opts.Note(err.Error())
+				f.Unread = append(f.Unread, e.ID)
 				continue
 			}
 		}
-		list = append(list, s)
+		f.Sessions = append(f.Sessions, s)
 	}
-	return list, nil
+	return nil
 }
 
-// originsFirst returns the entries of the usable sessions: a session follows its origin, and
-// otherwise an older one comes first.
-func originsFirst(x *index.Index) (list []*index.Entry) {
+// entriesOf returns the entries of sessions, with those of the sessions that they continue, and the
+// ids of those that do not exist.
+func entriesOf(v *store.View, ids []string) (list []*index.Entry, gone []string) {
+	seen := map[string]bool{}
+	for n := 0; n < len(ids); n++ {
+		id := ids[n]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		e := v.Index.Entry(id)
+		if e == nil {
+			if err := v.Index.Err(id); err != nil {
+				list = append(list, &index.Entry{ID: id, Err: err})
+			} else {
+				gone = append(gone, id)
+			}
+			continue
+		}
+		list = append(list, e)
+		if e.Kind() == session.Continuation {
+			ids = append(ids, v.Index.Origin(id))
+		}
+	}
+	return originsFirst(v.Index, list), gone
+}
+
+// originsFirst returns entries, of each session once: a session follows its origin, and otherwise an
+// older one comes first.
+func originsFirst(x *index.Index, entries []*index.Entry) (list []*index.Entry) {
+	byID := make(map[string]*index.Entry, len(entries))
+	for _, e := range entries {
+		byID[e.ID] = e
+	}
+	slices.SortStableFunc(entries, func(a, b *index.Entry) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
 	done := map[string]bool{}
-	for _, e := range x.Entries() {
+	for _, e := range entries {
 		var path []*index.Entry
-		for ; e != nil && !done[e.ID]; e = x.Entry(x.Origin(e.ID)) {
+		for ; e != nil && !done[e.ID]; e = byID[x.Origin(e.ID)] {
 			done[e.ID] = true
 			path = append(path, e)
 		}
 		slices.Reverse(path)
 		list = append(list, path...)
 	}
-	return slices.DeleteFunc(list, func(e *index.Entry) bool { return e.Err != nil })
+	return list
 }
 
 // isKnown reports whether versions has those of a session and of all that continue it.

@@ -45,6 +45,37 @@ func operationsSince(v *store.View, since operation.Seq) (list []mirror.Operatio
 	return list, last, failed
 }
 
+// changedSince returns the ids of the sessions that operations after since are about. ok is false if
+// there may be other changes: of a program that bough has not noted, or of operations that are no longer
+// in the log.
+func changedSince(v *store.View, since operation.Seq) (ids []string, ok bool, err error) {
+	if !v.Index.Unchanged() {
+		return nil, false, nil
+	}
+	log, err := operation.Open(v.Root)
+	if err != nil {
+		return nil, false, err
+	}
+	defer log.Close()
+	next := operation.Seq(0) // the operation after the one that is read
+	for line, err := range log.Newest() {
+		switch {
+		case err != nil, next != 0 && line.Seq != next-1:
+			return nil, false, nil
+		case line.Seq <= since:
+			return ids, line.Seq == since, nil
+		}
+		next = line.Seq
+		ids = append(ids, line.Sessions...)
+		for _, c := range slices.Concat(line.Changes, line.Seen) {
+			if id := store.SessionOf(c.File); id != "" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return nil, false, nil
+}
+
 // undoneBy returns the undos among the operations that a redo in ops repeats, by number.
 func undoneBy(v *store.View, log *operation.Log, ops []*operation.Operation, failed *error) map[operation.Seq]*operation.Operation {
 	var redone []operation.Seq

@@ -1,21 +1,17 @@
 package remote_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/bough-dev/bough/internal/testsize"
-	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/workspace"
 )
 
-// many writes files of n sessions into a workspace that has none.
+// many adds files of n sessions to a workspace, as another program would.
 func (c *computer) many(n int) {
 	c.t.Helper()
 	dir := filepath.Join(c.w.Dir(), "conversations")
@@ -23,9 +19,10 @@ func (c *computer) many(n int) {
 		c.t.Fatal(err)
 	}
 	for i := range n {
-		id := manyID(i)
-		text := fmt.Sprintf(`{"session_id":%q,"created_at":"2026-05-25T15:32:00.000000+00:00","last_active":"2026-05-25T15:32:00.000000+00:00","metadata":{"title":"Conversation %d","continued_from":[],"continued_to":[]},"messages":[{"id":"m%d","role":"user","content":"Hello %d","timestamp":"2026-05-25T15:32:00.000000+00:00","metadata":{}}]}`, id, i, i, i)
-		if err := os.WriteFile(filepath.Join(dir, id+".json"), []byte(text), 0o600); err != nil {
+		const file = `{"session_id":%q,"created_at":%q,"last_active":%[2]q,"metadata":{"title":"Conversation %[3]d","continued_from":[],"continued_to":[]},` +
+			`"messages":[{"id":"m%[3]d","role":"user","content":"Hello %[3]d","timestamp":%[2]q,"metadata":{}}]}`
+		text := fmt.Sprintf(file, manyID(i), "2026-05-25T15:32:00.000000+00:00", i)
+		if err := os.WriteFile(filepath.Join(dir, manyID(i)+".json"), []byte(text), 0o600); err != nil {
 			c.t.Fatal(err)
 		}
 	}
@@ -33,57 +30,72 @@ func (c *computer) many(n int) {
 
 func manyID(i int) string { return fmt.Sprintf("session_20260525_153200_%08x", i) }
 
-// written counts bytes below a folder that changed, by size and time of files.
-func sizesBelow(t testing.TB, dir string) (n int64) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			info, err := d.Info()
-			if err != nil {
-				return err
-			}
-			n += info.Size()
+// bytesBelow returns the size of the files below a folder of the remote in a workspace.
+func (c *computer) bytesBelow(name string) (n int64) {
+	c.t.Helper()
+	err := filepath.WalkDir(filepath.Join(c.w.Dir(), ".bough/remotes/home", name), func(_ string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
+		info, err := d.Info()
+		n += info.Size()
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	return n
 }
 
-func TestScaleProbe(t *testing.T) {
-	if os.Getenv("SCALE") == "" {
-		return
+// TestScale: a message costs the same requests, and the same bytes in the folder of the remote, in a
+// small and in a large workspace; and no exchange of it reads the others.
+func TestScale(t *testing.T) {
+	var grew [2]int64
+	for i, n := range []int{600, testsize.Of(700, 800, 5000)} { // from 500 on, the index remembers the folder
+		list := computers(t, &bucket.Memory{}, "laptop", "desktop")
+		a, b := list[0], list[1]
+		a.many(n)
+		id := manyID(n / 2)
+		say := func() {
+			t.Helper()
+			must(a.w.Append(t.Context(), workspace.Append{Session: id, Text: "Hello"}))
+		}
+		say()
+		a.push()
+		b.pull()
+		b.push()
+		a.pull()
+		for range 3 {
+			say()
+			a.push()
+			b.pull()
+		}
+		// A session that is unreadable now is noticed only by who reads it.
+		for _, c := range list {
+			if err := os.WriteFile(filepath.Join(c.w.Dir(), "conversations", manyID(1)+".json"), []byte("{"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c.opts.Note = func(s string) { t.Errorf("%s of %d sessions: %s", c.name, n, s) }
+		}
+		before := a.bytesBelow("joined") + b.bytesBelow("joined")
+		for range 3 {
+			say()
+			if r := a.push(); r.Requests != 1 || r.Sent.Records != 1 {
+				t.Errorf("of %d sessions, a message is pushed with %+v", n, r)
+			}
+			if r := a.push(); r.Requests != 0 {
+				t.Errorf("of %d sessions, nothing is pushed with %+v", n, r)
+			}
+			if r := b.pull(); r.Requests != 3 || len(r.Sessions) != 1 {
+				t.Errorf("of %d sessions, a message is pulled with %+v", n, r)
+			}
+			if r := b.pull(); r.Requests != 3 || len(r.Sessions) != 0 {
+				t.Errorf("of %d sessions, nothing is pulled with %+v", n, r)
+			}
+		}
+		grew[i] = a.bytesBelow("joined") + b.bytesBelow("joined") - before
 	}
-	var n int
-	fmt.Sscan(os.Getenv("SCALE"), &n)
-	store := &bucket.Memory{}
-	list := computers(t, store, "laptop", "desktop")
-	a, b := list[0], list[1]
-	ctx := context.Background()
-	timed := func(what string, f func()) {
-		at := time.Now()
-		f()
-		t.Logf("%d: %-30s %v", n, what, time.Since(at).Round(10*time.Microsecond))
+	if grew[0] < 100 || grew[1] > grew[0]*5/4 {
+		t.Errorf("three messages add %d bytes in a small workspace and %d in a large one", grew[0], grew[1])
 	}
-	a.many(n)
-	last := manyID(n / 2)
-	timed("open", func() { must(a.w.Append(ctx, workspace.Append{Session: last, Text: "x"})) })
-	timed("first push", func() { t.Logf("%+v", a.push()) })
-	timed("nothing", func() { a.push() })
-	timed("first pull", func() { r := b.pull(); t.Log(r.Requests, r.Got, len(r.Sessions)) })
-	timed("push b", func() { b.push() })
-	timed("pull a", func() { a.pull() })
-	for i := range 4 {
-		timed("append", func() { must(a.w.Append(ctx, workspace.Append{Session: last, Text: fmt.Sprint("y", i)})) })
-		timed("push", func() { t.Log(a.push().Requests) })
-		timed("pull", func() { r := b.pull(); t.Log(r.Requests, r.Sessions) })
-		timed("push nothing", func() { t.Log(b.push().Requests) })
-		timed("pull nothing", func() { t.Log(b.pull().Requests) })
-	}
-	t.Log(sizesBelow(t, filepath.Join(a.w.Dir(), ".bough/remotes")))
-	_ = strings.Repeat
-	_ = testsize.Full
-	_ = remote.Options{}
 }

@@ -3,6 +3,7 @@ package remote
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -81,6 +82,11 @@ func (s *stored) Close() {
 func (j *job) load() error {
 	if err := durable.MakeDir(j.root, stateDir); err != nil {
 		return err
+	}
+	for _, former := range []string{"state", "sync.json"} { // of versions before the rows
+		if err := durable.Remove(j.root, former); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	s, err := openStored(j.root)
 	if errors.Is(err, fault.Damaged) {

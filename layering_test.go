@@ -22,6 +22,7 @@ var layers = [][]string{
 	{"cmd/bough/internal/", "agent/model/internal/"},
 	{"remote/s3"},
 	{"remote"},
+	{"remote/travel"},
 	{"remote/plan"},
 	{"remote/stream"},
 	{"remote/internal/storetest"},

@@ -121,7 +121,7 @@ func newConfig(w *workspace.Workspace, a AddOptions, r *stream.Remote, o Options
 	if err != nil {
 		return config{}, err
 	}
-	c := config{Format: configFormat, URL: a.URL, ID: r.ID, Token: token, Key: key, Label: a.Machine, OneWriter: a.OneWriter, Synced: a.Synced}
+	c := config{Format: configFormat, URL: a.URL, ID: r.ID, Token: token, Key: key, Label: a.Machine, Files: a.Files, OneWriter: a.OneWriter, Synced: a.Synced}
 	if c.Label == "" {
 		c.Label = hostLabel()
 	}

@@ -37,6 +37,9 @@ func (j *job) apply(f *mirror.Facts, scope plan.Scope) error {
 			j.Here.Settle(id)
 		}
 	}
+	if err := j.takeFiles(scope); err != nil {
+		return err
+	}
 	return j.save()
 }
 

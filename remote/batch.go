@@ -6,48 +6,66 @@ import (
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/stream"
+	"github.com/bough-dev/bough/remote/travel"
+	"github.com/bough-dev/bough/workspace/mirror"
 )
 
 const (
-	maxInline = 64 << 10 // bytes of items in records that are appended together; more are in packs
+	maxInline = 64 << 10 // bytes of items of a kind in records that are appended together; more are in packs
 	maxItem   = 24 << 20 // bytes of an item; larger ones do not travel
 )
 
-// A batch collects operations and stores their items.
+// A batch collects operations and stores their items. Those of files have packs of their own, which a
+// machine that takes in no files need not read.
 type batch struct {
-	writer  *stream.Writer // nil for a dry run, which stores no items
-	entries []entry
-	inline  int // bytes of items, also of those in the pack
-	packer  *stream.Packer
+	writer   *stream.Writer // nil for a dry run, which stores no items
+	entries  []entry
+	inline   int // bytes of items, also of those in packs
+	messages bundle
+	files    bundle
+	objects  [][]mirror.Object // of the runs of objects, in their order
+}
+
+// A bundle is the items of a kind: in the records if they are small together, else in packs.
+type bundle struct {
+	size   int
+	packer *stream.Packer
 }
 
 type entry struct {
 	op     record.Op
 	items  []record.Item
 	bodies []*record.Body
+	in     *bundle
 }
 
 // add adds operations.
 func (b *batch) add(ops ...plan.Op) error {
 	for _, op := range ops {
-		e := entry{op: op.Op, items: op.Items}
-		for _, it := range op.Items {
-			b.inline += len(it.Raw) + len(it.Content)
+		e := entry{op: op.Op, items: op.Items, in: &b.messages}
+		if travel.IsObjects(op.Op) {
+			e.in = &b.files
 		}
-		if len(e.items) > 0 && b.packer != nil {
-			if err := b.pack(&e); err != nil {
-				return err
-			}
+		for _, it := range op.Items {
+			e.in.size += len(it.Raw) + len(it.Content)
+			b.inline += len(it.Raw) + len(it.Content)
 		}
 		if b.writer == nil {
 			e.items = nil
 		}
+		if e.in.packer != nil {
+			if err := e.pack(); err != nil {
+				return err
+			}
+		}
 		b.entries = append(b.entries, e)
-		if b.inline > maxInline && b.packer == nil && b.writer != nil {
-			b.packer = b.writer.Packer()
+		if e.in.size > maxInline && e.in.packer == nil && b.writer != nil {
+			e.in.packer = b.writer.Packer()
 			for i := range b.entries {
-				if err := b.pack(&b.entries[i]); err != nil {
-					return err
+				if one := &b.entries[i]; one.in == e.in {
+					if err := one.pack(); err != nil {
+						return err
+					}
 				}
 			}
 		}
@@ -55,10 +73,10 @@ func (b *batch) add(ops ...plan.Op) error {
 	return nil
 }
 
-// pack moves the items of an entry to the pack.
-func (b *batch) pack(e *entry) (err error) {
+// pack moves the items of an entry to a pack.
+func (e *entry) pack() (err error) {
 	if len(e.items) > 0 {
-		e.bodies, err = b.packer.Add(e.items)
+		e.bodies, err = e.in.packer.Add(e.items)
 		e.items = nil
 	}
 	return err
@@ -66,8 +84,11 @@ func (b *batch) pack(e *entry) (err error) {
 
 // ops ends the batch and returns its operations: several for items that are in several packs.
 func (b *batch) ops() (list []record.Op, err error) {
-	if b.packer != nil {
-		if err := b.packer.Close(); err != nil {
+	for _, in := range []bundle{b.messages, b.files} {
+		if in.packer == nil {
+			continue
+		}
+		if err := in.packer.Close(); err != nil {
 			return nil, err
 		}
 	}

@@ -42,6 +42,7 @@ type config struct {
 	Label  string `json:"machine_name"`
 	Token  []byte `json:"token"` // the ID, sealed: only the key of the remote opens it
 
+	Files     bool   `json:"files,omitempty"` // states of files are exchanged too
 	OneWriter bool   `json:"one_writer,omitempty"`
 	Synced    bool   `json:"synced,omitempty"`
 	Bound     string `json:"bound,omitempty"` // where the key of the machine is valid, if Synced
@@ -119,7 +120,7 @@ func writeJSON(root *os.Root, name string, v any) error {
 }
 
 func (c config) info(name string, m record.Machine) Info {
-	return Info{Name: name, URL: c.URL, ID: c.ID, Key: c.Key, Machine: m, Label: c.Label, OneWriter: c.OneWriter, Synced: c.Synced}
+	return Info{Name: name, URL: c.URL, ID: c.ID, Key: c.Key, Machine: m, Label: c.Label, Files: c.Files, OneWriter: c.OneWriter, Synced: c.Synced}
 }
 
 // List returns the remotes of a workspace, by name. It makes no request.

@@ -34,6 +34,9 @@ func (r *Remote) pull(ctx context.Context, verb string, o PullOptions, push bool
 		return nil, err
 	}
 	defer j.end()
+	if j.setFiles(o.Files); slices.Contains(o.Only, "files") {
+		j.files = true
+	}
 	err = j.pull(scope, o)
 	if push {
 		err = errors.Join(err, j.upload())
@@ -149,7 +152,7 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 		}
 		touch(touched, r)
 		for _, op := range r.Ops {
-			if op.Do == record.Drop && op.Field == "messages" {
+			if op.Do == record.Drop && (op.Field == "messages" || op.Field == "objects") {
 				j.Owed += ackAfter // its machine deletes them when all have seen that
 			}
 			if id, ok := plan.SessionOf(op.Entity); ok {

@@ -44,6 +44,9 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	if err := j.dropPurged(b); err != nil {
 		return err
 	}
+	if err := j.tellFiles(b, f); err != nil {
+		return err
+	}
 	if err := j.tellRest(b, f); err != nil {
 		return err
 	}
@@ -185,6 +188,9 @@ func (j *job) append(b *batch, seen stream.Cursors, told map[string][]plan.Note)
 	if err != nil {
 		return err
 	}
+	if err := j.noteBatch(b, ops); err != nil {
+		return err
+	}
 	j.known, j.Owed = nil, 0
 	touched := map[string]bool{}
 	for _, r := range records {
@@ -271,6 +277,7 @@ func (r *Remote) Push(ctx context.Context, o PushOptions) (*Result, error) {
 		return nil, err
 	}
 	defer j.end()
+	j.setFiles(o.Files)
 	if j.behind() {
 		got, err := j.fetch(PullOptions{})
 		if err != nil {

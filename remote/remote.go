@@ -56,6 +56,7 @@ type AddOptions struct {
 	Key     string // the file of the key of the remote, which is made if it is absent; required
 	Machine string // how people call this machine; "" means its host name
 
+	Files     bool // states of files are exchanged too, unless an exchange says otherwise
 	OneWriter bool // only this machine writes, so the store need not create objects only once
 	Synced    bool // the store is a folder that a program copies between machines
 
@@ -70,6 +71,7 @@ type Info struct {
 	Key       string         `json:"key"` // path of the file of the key
 	Machine   record.Machine `json:"machine"`
 	Label     string         `json:"machine_name"`
+	Files     bool           `json:"files,omitempty"` // states of files are exchanged too
 	OneWriter bool           `json:"one_writer,omitempty"`
 	Synced    bool           `json:"synced,omitempty"`
 }
@@ -85,7 +87,8 @@ type Added struct {
 
 // PushOptions are the choices for Push.
 type PushOptions struct {
-	DryRun bool // change nothing anywhere
+	DryRun bool  // change nothing anywhere
+	Files  *bool // send states of files; nil means as the remote is set
 }
 
 // PullOptions are the choices for Pull.
@@ -93,8 +96,11 @@ type PullOptions struct {
 	// Session is the id of the only session to take in, with those that it needs. "" means all.
 	Session string
 
-	// Only are the kinds of things to take in; empty means all of [Kinds].
+	// Only are the kinds of things to take in; empty means all of [Kinds]. Files are taken in only if
+	// states of files are exchanged, or if they are named.
 	Only []string
+
+	Files *bool // exchange states of files; nil means as the remote is set
 
 	DryRun bool // change nothing anywhere; what would be got is read
 	Whole  bool // list all objects, which also shows what is gone
@@ -102,12 +108,13 @@ type PullOptions struct {
 }
 
 // Kinds are the kinds of things that a pull takes in.
-var Kinds = []string{"sessions", "bookmarks", "agents", "explorations", "learnings", "attachments"}
+var Kinds = []string{"sessions", "bookmarks", "agents", "explorations", "learnings", "attachments", "files"}
 
 // A Traffic counts what was transferred.
 type Traffic struct {
 	Records int   `json:"records"`
-	Bytes   int64 `json:"bytes"` // of objects as they are stored; of what a dry run would send, before compression
+	States  int   `json:"states,omitempty"` // states of files
+	Bytes   int64 `json:"bytes"`            // of objects as they are stored; of what a dry run would send, before compression
 }
 
 // A Machine is a machine of a remote.

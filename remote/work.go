@@ -17,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/mirror"
 )
 
 // A Remote is a remote of a workspace. Its methods are safe for concurrent use, also by several
@@ -77,6 +78,9 @@ type job struct {
 	changed bool        // synced or the state differ from what is stored
 	known   *plan.View  // of state, nil if that changed
 	result  *Result
+
+	files   bool                       // states of files are exchanged
+	objects map[string][]mirror.Object // see objectsOf, nil until they are read
 }
 
 // A joinable is a record or a base.

@@ -3,7 +3,9 @@ package workspace
 import (
 	"context"
 
+	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/mirrorer"
+	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
@@ -50,4 +52,38 @@ func (m Mirror) Publish(ctx context.Context, messages []mirror.Ref) error {
 // it again makes the others. Without any difference it does nothing.
 func (m Mirror) Apply(ctx context.Context, c mirror.Changes) (*mirror.Applied, error) {
 	return mirrorer.Apply(ctx, m.w.store, c)
+}
+
+// Files returns the states of folders that the workspace has, with the sessions to which they belong.
+// Messages that name states, and prompts for which states were taken, are looked for in the sessions for
+// which scan returns true. If it is nil, they are not.
+func (m Mirror) Files(ctx context.Context, scan func(session string) bool) (*mirror.Files, error) {
+	return folders.Travelling(ctx, m.w.store, scan)
+}
+
+// SendFiles passes the objects that states need to each, as packs, but for those that are known. It
+// returns the SHA-256 of their contents that were deleted permanently: these are never passed. A
+// state that is damaged, or that other workspaces would refuse, is left out.
+func (m Mirror) SendFiles(ctx context.Context, states []string, known func(mirror.Object) bool, each func(pack []byte, objects []mirror.Object) error) (forgotten []string, left []mirror.Left, err error) {
+	defer func() { err = store.Explained(err) }()
+	return folders.Send(ctx, m.w.store, states, known, each)
+}
+
+// NeededObjects returns the objects that states of the workspace need, without content that was deleted
+// permanently.
+func (m Mirror) NeededObjects(ctx context.Context, states []string) (_ []mirror.Object, err error) {
+	defer func() { err = store.Explained(err) }()
+	return folders.Needs(ctx, m.w.store, states)
+}
+
+// TakeFiles takes in states of other machines. supply returns a pack that has an object, and an error
+// with the code NotFound if there is none. Everything is checked before anything is stored: a state
+// that is not complete, that could harm a folder, or that is malformed is left out. States that the
+// workspace has already get only links that are new. Content that was deleted permanently here stays
+// so. It is not an operation: undo does not revert it.
+//
+// Folders of other machines are recorded as such: no directory here is one of them.
+func (m Mirror) TakeFiles(ctx context.Context, f mirror.Files, supply func(mirror.Object) (*mirror.Pack, error)) (_ *mirror.FilesTaken, err error) {
+	defer func() { err = store.Explained(err) }()
+	return folders.Receive(ctx, m.w.store, f, supply)
 }

@@ -52,11 +52,19 @@ bough files ls "Plan the trip"`,
 					why += ", late"
 				}
 				fmt.Fprintf(p.stdout, "%s  %s  %s  %s  %s  %s  %s\n", p.paint.yellow(lookup.Short(st.ID)), pad(age(st.Time), len("10 minutes ago")),
-					pad(count(st.Files, "file"), len("10,000 files")), pad(size(st.Bytes), len("999 kB")), pad(message, len("12345678@12345678")), pad(clean(why), len("prompt, late")), line(st.Dir))
+					pad(count(st.Files, "file"), len("10,000 files")), pad(size(st.Bytes), len("999 kB")), pad(message, len("12345678@12345678")), pad(clean(why), len("prompt, late")), line(folderOf(st)))
 			}
 			return nil
 		},
 	}
+}
+
+// folderOf names the folder of a state, with its machine if that is another one.
+func folderOf(st files.State) string {
+	if st.Machine != "" {
+		return st.Machine + ":" + st.Dir
+	}
+	return st.Dir
 }
 
 func (p *program) filesDiffVerb() verb {

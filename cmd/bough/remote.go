@@ -95,7 +95,7 @@ func (p *program) remoteAddVerb() verb {
 	return verb{
 		parent: "remote",
 		name:   "add",
-		args:   "NAME URL [--key FILE] [--machine NAME] [--one-writer] [--synced]",
+		args:   "NAME URL [--key FILE] [--machine NAME] [--files] [--one-writer] [--synced]",
 		short:  "add a remote to this workspace",
 		long: `URL is one of
 
@@ -111,14 +111,19 @@ The key encrypts all that is sent. On the first machine, add makes it; on each o
 copy the file there ('bough remote key' prints where it is) and name it with --key. Without the key
 nothing in the remote can be read: keep a copy of it.
 
+Without --files, no states of files leave this machine or come to it. With it, each push, pull, sync
+and watch exchanges also the states that belong to the conversations, with the content of the files:
+see 'bough files'. 'bough push --files' does so once. Each machine decides for itself.
+
 Nothing of the workspace is sent before the first 'bough push'.`,
 		example: `bough remote add home s3://my-bucket/bough
 bough remote add home s3://my-bucket/bough --key ~/home.key
-bough remote add nas file:///mnt/nas/bough
+bough remote add nas file:///mnt/nas/bough --files
 bough remote add drop file:///home/me/Dropbox/bough --synced`,
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "key", DefaultText: "remotes/NAME.key in your configuration folder", Usage: "read the key from `FILE`, or make it there if the remote is new"},
 			&cli.StringFlag{Name: "machine", DefaultText: "the host name", Usage: "call this machine `NAME`"},
+			&cli.BoolFlag{Name: "files", DisableDefaultText: true, Usage: "exchange states of files too"},
 			&cli.BoolFlag{Name: "one-writer", DisableDefaultText: true, Usage: "only this machine will write; for a store that cannot refuse to overwrite an object"},
 			&cli.BoolFlag{Name: "synced", DisableDefaultText: true, Usage: "the folder is one that a program copies between machines"},
 		},
@@ -132,7 +137,7 @@ bough remote add drop file:///home/me/Dropbox/bough --synced`,
 func (p *program) remoteAdd(c *cli.Context, w *workspace.Workspace) error {
 	name, o := c.Args().Get(0), remote.AddOptions{
 		URL: c.Args().Get(1), Key: c.String("key"), Machine: c.String("machine"),
-		OneWriter: c.Bool("one-writer"), Synced: c.Bool("synced"),
+		Files: c.Bool("files"), OneWriter: c.Bool("one-writer"), Synced: c.Bool("synced"),
 	}
 	for _, flag := range []string{"key", "machine"} {
 		if c.IsSet(flag) && c.String(flag) == "" {
@@ -230,6 +235,9 @@ func (p *program) remoteLsVerb() verb {
 			}
 			for _, r := range list {
 				about := "this machine is " + line(r.Label)
+				if r.Files {
+					about += ", with files"
+				}
 				if r.OneWriter {
 					about += ", the only writer"
 				}

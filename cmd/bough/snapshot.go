@@ -175,7 +175,7 @@ func (p *program) keptFiles(s *workspace.Snapshot) {
 		return
 	}
 	p.noteInexact("the message", s.Files)
-	fmt.Fprintf(p.stderr, "Files: state %s of %s, %s\n", lookup.Short(s.Files.ID), line(s.Files.Dir), count(s.Files.Files, "file"))
+	fmt.Fprintf(p.stderr, "Files: state %s of %s, %s\n", lookup.Short(s.Files.ID), line(folderOf(*s.Files)), count(s.Files.Files, "file"))
 	f := s.Folder
 	if f == nil {
 		return

@@ -13,23 +13,37 @@ func dryRunFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "only print what would be done"}
 }
 
+func statesFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "files", DefaultText: "as 'bough remote add' was told", Usage: "exchange states of files too; --files=false does not"}
+}
+
+// filesChoice returns whether states of files are to be exchanged, nil if that is not said.
+func filesChoice(c *cli.Context) *bool {
+	if !c.IsSet("files") {
+		return nil
+	}
+	choice := c.Bool("files")
+	return &choice
+}
+
 func (p *program) pushVerb() verb {
 	return verb{
 		name:  "push",
-		args:  "[NAME] [--dry-run]",
+		args:  "[NAME] [--files] [--dry-run]",
 		short: "send what this workspace has and a remote does not",
 		long: `Sends new messages, sessions, titles, bookmarks, agents, explorations, learnings and attachments to
 the remote NAME, encrypted, and which sessions were removed. What other machines sent is never
 overwritten. If there is nothing to send, makes no request. Not sent: automatic checkpoints, running
-turns, the trash, settings, and the states of files. Where the head is set is sent, so that the other
+turns, the trash, settings, and without --files the states of files. With it, the states that belong
+to the conversations are sent, each content once, and the folders' paths. Where the head is set is sent, so that the other
 machines can name it MACHINE/HEAD; it moves no head there.`,
 		example: `bough push`,
-		flags:   []cli.Flag{dryRunFlag()},
+		flags:   []cli.Flag{statesFlag(), dryRunFlag()},
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			return p.exchange(c, w, c.Args().First(), func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
-				return r.Push(ctx, remote.PushOptions{DryRun: c.Bool("dry-run")})
+				return r.Push(ctx, remote.PushOptions{DryRun: c.Bool("dry-run"), Files: filesChoice(c)})
 			})
 		},
 	}
@@ -38,11 +52,13 @@ machines can name it MACHINE/HEAD; it moves no head there.`,
 func (p *program) pullVerb() verb {
 	return verb{
 		name:  "pull",
-		args:  "[SESSION] [--remote NAME] [--only KIND…] [--dry-run]",
+		args:  "[SESSION] [--remote NAME] [--files] [--only KIND…] [--dry-run]",
 		short: "take in what other machines sent to a remote",
 		long: `Takes in the sessions that other machines sent, as one operation that 'bough undo' can undo, and prints
 those that changed or are new. With SESSION, only that conversation and those that it needs; 'bough ls
---remote' lists what is there. KIND is sessions, bookmarks, agents, explorations, learnings or attachments.
+--remote' lists what is there. KIND is sessions, bookmarks, agents, explorations, learnings, attachments
+or files. With --files, or where the remote was added so, also takes in the states of files of the
+conversations; no file is changed by that. 'bough rewind REF --files --dir D' brings one to a folder.
 
 Where two machines changed the same thing, both sides are kept: messages that were added to one
 conversation become branches of it, of two titles the later one counts, a conversation that one machine
@@ -53,6 +69,7 @@ bough pull "Plan the trip"
 bough pull --only bookmarks --only agents`,
 		flags: []cli.Flag{
 			remoteFlag(),
+			statesFlag(),
 			&cli.StringSliceFlag{Name: "only", DefaultText: "all", Usage: "take in only things of this `KIND`, repeatable"},
 			dryRunFlag(),
 		},
@@ -60,7 +77,7 @@ bough pull --only bookmarks --only agents`,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			return p.exchange(c, w, c.String("remote"), func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
-				o := remote.PullOptions{Only: c.StringSlice("only"), DryRun: c.Bool("dry-run")}
+				o := remote.PullOptions{Only: c.StringSlice("only"), Files: filesChoice(c), DryRun: c.Bool("dry-run")}
 				for _, kind := range o.Only {
 					if err := lookup.Word("kind", kind, remote.Kinds...); err != nil {
 						return nil, err
@@ -82,17 +99,17 @@ bough pull --only bookmarks --only agents`,
 func (p *program) syncVerb() verb {
 	return verb{
 		name:  "sync",
-		args:  "[NAME] [--dry-run]",
+		args:  "[NAME] [--files] [--dry-run]",
 		short: "pull from a remote, and push to it",
 		long: `Does what 'bough pull' and then 'bough push' do. 'bough watch --remote' does it whenever something
 changes.`,
 		example: `bough sync`,
-		flags:   []cli.Flag{dryRunFlag()},
+		flags:   []cli.Flag{statesFlag(), dryRunFlag()},
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			return p.exchange(c, w, c.Args().First(), func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
-				return r.Sync(ctx, remote.PullOptions{DryRun: c.Bool("dry-run")})
+				return r.Sync(ctx, remote.PullOptions{Files: filesChoice(c), DryRun: c.Bool("dry-run")})
 			})
 		},
 	}

@@ -62,10 +62,16 @@ func exchangeText(r *remote.Result, verb string) string {
 	case n > 0:
 		did = append(did, "changed or added "+count(n, "session"))
 	}
+	if n := r.Got.States; n > 0 {
+		did = append(did, "took in "+count(n, "file state"))
+	}
 	if r.Sent.Records > 0 && verb != "pull" { // a pull counts what the next push sends
 		text := fmt.Sprintf("sent %s, %s", count(r.Sent.Records, "record"), size(r.Sent.Bytes))
 		if r.DryRun {
 			text = fmt.Sprintf("would send %s", count(r.Sent.Records, "record"))
+		}
+		if n := r.Sent.States; n > 0 {
+			text += ", with " + count(n, "file state")
 		}
 		did = append(did, text)
 	}

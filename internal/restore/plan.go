@@ -72,7 +72,12 @@ type Input struct {
 }
 
 // A Span is a time in which a conversation changed files: from one state to another.
-type Span struct{ From, To pack.ID }
+type Span struct {
+	From, To pack.ID
+	// Brought is true if the span is of a restore that brought files from another folder: what the
+	// folder had before it is not what the span before it left.
+	Brought bool
+}
 
 // Options choose what a plan does. The zero value restores the paths of the conversation and
 // refuses conflicts.
@@ -192,7 +197,10 @@ type planning struct {
 }
 
 // A version is a path before and after a span.
-type version struct{ from, to filetree.Entry }
+type version struct {
+	from, to filetree.Entry
+	brought  bool
+}
 
 // same reports whether entries are equal at a path.
 func same(a, b filetree.Entry) bool {
@@ -208,7 +216,7 @@ func (p *planning) candidates() ([]string, error) {
 			case err != nil:
 				return nil, err
 			case i < len(p.Own):
-				p.own[c.Path] = append(p.own[c.Path], version{c.From, c.To})
+				p.own[c.Path] = append(p.own[c.Path], version{c.From, c.To, s.Brought})
 				paths[c.Path] = true
 			case i < len(p.Own)+len(p.Other):
 				p.others[c.Path] = ByOther
@@ -326,7 +334,7 @@ func (p *planning) untouchable(name string, isDir bool) (why string, ok bool) {
 func (p *planning) interrupted(name string, target, last filetree.Entry) bool {
 	at := target
 	for _, v := range p.own[name] {
-		if !same(at, v.from) {
+		if !v.brought && !same(at, v.from) {
 			return true
 		}
 		at = v.to

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/crashdisk"
 	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/internal/filetree"
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/internal/testsize"
 )
@@ -119,6 +120,30 @@ var scenes = []scene{
 		_, err := s.Register(in.dir, "2")
 		return err
 	}, nil, ""},
+	{receiveScene, func(s *space) {
+		s.write("a", "1")
+		s.take()
+		s.receive(travelling(1).parcel(s))
+	}, func(s *states.Store, in *space) error { return receive(s, travelling(2).parcel(in)) }, []string{travelling(2).state.ID}, ""},
+}
+
+const receiveScene = "receive"
+
+// travelling returns a state of another workspace.
+func travelling(n int) *forgery {
+	f := forge(func(f *forgery) []filetree.Entry {
+		return []filetree.Entry{f.file("always", "there"), f.file("b", fmt.Sprint(n))}
+	})
+	f.state.ID = fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
+	return f
+}
+
+func receive(s *states.Store, p *parcel) error {
+	r, err := s.Receive(context.Background(), p.consignment())
+	if err != nil {
+		return err
+	}
+	return r.Commit(context.Background())
 }
 
 // A recording is a scene and its steps on the disk.
@@ -231,6 +256,11 @@ func (r *recording) open(t crashdisk.Tree) error {
 	}
 	if err := r.whole(s); err != nil {
 		return fmt.Errorf("after the next take: %w", err)
+	}
+	if r.name == receiveScene { // it is repeated, and removes what was left
+		if err := receive(s, travelling(2).parcel(r.in)); err != nil {
+			return err
+		}
 	}
 	if err := s.Tidy(context.Background()); err != nil {
 		return err

@@ -21,6 +21,10 @@ type Folder struct {
 	ID       string   `json:"id"`
 	Path     string   `json:"path"` // absolute, without symbolic links
 	Identity Identity `json:"identity"`
+
+	// Machine is the name of the machine that has the folder, "" if it is this one. No directory
+	// here is a folder of another machine, whatever its path is.
+	Machine string `json:"machine,omitempty"`
 }
 
 // An Identity is that of a directory in its file system. It stays when the directory is
@@ -65,7 +69,7 @@ func (s *Store) Register(dir, id string) (Folder, error) {
 	if err != nil {
 		return Folder{}, err
 	}
-	now := Folder{id, real, identity}
+	now := Folder{ID: id, Path: real, Identity: identity}
 	i := slices.IndexFunc(list, func(f Folder) bool { return f.Path == real && f.Identity.File == identity.File })
 	if i < 0 {
 		i = slices.IndexFunc(list, func(f Folder) bool { return f.Identity == identity })

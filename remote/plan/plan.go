@@ -31,11 +31,13 @@ type Here struct {
 	Held         []string            `json:"held,omitempty"`  // see View.Held
 	Owned        []string            `json:"owned,omitempty"` // see View.Owned
 	Bookmarks    []bookmark.Bookmark `json:"bookmarks"`
-	Agents       map[string]agentHad `json:"agents"`       // by key
-	Explorations map[string]string   `json:"explorations"` // sums, by id
+	Agents       map[string]agentHad `json:"agents"`          // by key
+	Explorations map[string]string   `json:"explorations"`    // sums, by id
+	Files        bool                `json:"files,omitempty"` // states of files were compared
 
 	sessions table[Session]
 	pending  table[bool]
+	states   table[bool]
 }
 
 // A Session is what a workspace had of a session.
@@ -64,16 +66,35 @@ func NewHere() *Here {
 // Open connects h with the rows that have what Save stored of sessions. If rows is nil, there are none.
 func (h *Here) Open(rows join.Rows) {
 	h.sessions, h.pending = newTable[Session](rows, "here"), newTable[bool](rows, "pending")
+	h.states = newTable[bool](rows, "states")
 }
 
 // Save calls put for each row that changed, with a nil value for one that is gone.
 func (h *Here) Save(put func(key string, value []byte)) {
 	h.sessions.save(put)
 	h.pending.save(put)
+	h.states.save(put)
 }
 
 // IsChanged reports whether Save would store anything.
-func (h *Here) IsChanged() bool { return len(h.sessions.changed)+len(h.pending.changed) > 0 }
+func (h *Here) IsChanged() bool {
+	return len(h.sessions.changed)+len(h.pending.changed)+len(h.states.changed) > 0
+}
+
+// HadState reports whether the workspace had a state of files.
+func (h *Here) HadState(id string) bool {
+	_, ok := h.states.get(id)
+	return ok
+}
+
+// SetStates notes which states of files the workspace has.
+func (h *Here) SetStates(list []mirror.State) {
+	for _, st := range list {
+		if !h.HadState(st.ID) {
+			h.states.set(st.ID, true)
+		}
+	}
+}
 
 // Session returns what the workspace had of a session. ok is false if it did not have it.
 func (h *Here) Session(id string) (s Session, ok bool) { return h.sessions.get(id) }

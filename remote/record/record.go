@@ -20,6 +20,9 @@
 //	exploration/ID   register file
 //	learnings        set all
 //	attachment/HASH  set content: one run, whose only item is the file
+//	state/ID         sets record, with one value for all time, and links: see package travel
+//	folder/ID        register about; set objects: runs whose items are packs of the objects of states
+//	forgotten        set all: SHA-256 of contents that were deleted permanently
 //	machine/ID       registers name, head and at; set log: operations of its workspace. Only the
 //	                 machine writes it, and another one removes it to retire the machine
 //	project/NAME     register: see docs/remote.md

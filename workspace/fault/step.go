@@ -44,6 +44,7 @@ const (
 	MoveAgent           Action = "move_agent"
 	MoveBookmark        Action = "move_bookmark"
 	NameBranch          Action = "name_branch"
+	NameFolder          Action = "name_folder"
 	NameSession         Action = "name_session"
 	OpenClarifications  Action = "open_clarifications"
 	PackNew             Action = "pack_new"

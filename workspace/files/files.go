@@ -20,7 +20,8 @@ const Now = "now"
 // A State is what a folder held at a moment.
 type State struct {
 	ID       string     `json:"id"`
-	Dir      string     `json:"dir"` // path of the folder when it was last used
+	Dir      string     `json:"dir"`               // path of the folder when it was last used
+	Machine  string     `json:"machine,omitempty"` // name of the machine that has the folder; "" if it is this one
 	Time     time.Time  `json:"time"`
 	Session  session.ID `json:"session_id"` // null if it belongs to no message
 	Message  session.ID `json:"message_id"`

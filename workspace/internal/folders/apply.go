@@ -51,7 +51,7 @@ func (r *reading) branchAt(ref string, f *Folder) (*goal, error) {
 		return nil, nil
 	}
 	home := func(id string) bool { return id == f.ID }
-	away := func(id string) bool { return id != f.ID }
+	away := func(id string) bool { return id != f.ID && (r.machines[id] == "" || f.abroad) }
 	base, err := newest(path[:at+1], home)
 	if err == nil && base == nil {
 		base, err = newest(path[:at+1], away)

@@ -53,9 +53,18 @@ type checkout struct {
 }
 
 func (st described) checkOut(ctx context.Context, w *store.Store, out, label string) (_ *files.Checkout, err error) {
-	if out == "" {
-		out, err = beside(ctx, st.description.Dir, label)
-	} else {
+	folder, home := st.description.Dir, st.here != ""
+	if home {
+		folder = st.here
+	} else if st.description.Machine == "" {
+		home = st.home(ctx, w)
+	}
+	switch {
+	case out == "" && st.description.Machine != "" && !home:
+		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the state is of %s:%s, a folder of another machine", st.description.Machine, folder), Hint: "name the new folder"}
+	case out == "":
+		out, err = beside(ctx, folder, label)
+	default:
 		out, err = filepath.Abs(out)
 	}
 	if err != nil {
@@ -65,7 +74,7 @@ func (st described) checkOut(ctx context.Context, w *store.Store, out, label str
 		return nil, err
 	}
 	c := &checkout{
-		ctx: ctx, state: st, folder: st.description.Dir, home: st.home(ctx, w), from: &isolate.Source{Dir: st.description.Dir},
+		ctx: ctx, state: st, folder: folder, home: home, from: &isolate.Source{Dir: folder},
 		result: &files.Checkout{State: *st.description, Root: out, Dir: out, Left: []files.Left{}},
 	}
 	if err := c.begin(out); err != nil {
@@ -151,6 +160,9 @@ func vacate(out string) error {
 func (c *checkout) begin(out string) (err error) {
 	if !c.home {
 		c.result.Why = c.folder + " no longer exists"
+		if machine := c.state.description.Machine; machine != "" {
+			c.result.Why = c.folder + " is on " + machine
+		}
 		return c.from.Empty(c.ctx, out)
 	}
 	at := &isolate.Commit{}

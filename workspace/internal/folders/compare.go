@@ -73,7 +73,9 @@ func (r *reading) side(name string, f *Folder, present *now) (*side, error) {
 		return nil, err
 	}
 	if present.folder == nil { // now is that of the state's folder
-		present.path = r.paths[st.Folder]
+		if present.path = r.paths[st.Folder]; r.machines[st.Folder] != "" {
+			present.why = r.notNamed(st)
+		}
 	}
 	d, err := r.describe(st, exact)
 	return &side{st.Tree, d, r.Get}, err
@@ -145,6 +147,7 @@ type now struct {
 	*reading
 	folder *Folder
 	path   string // of the folder, if folder is nil
+	why    error  // why that is no folder, nil if it is one
 	file   *os.File
 	pack   *pack.Pack
 	found  *side
@@ -157,6 +160,9 @@ func (n *now) side() (*side, error) {
 		return n.found, nil
 	}
 	f := n.folder
+	if f == nil && n.why != nil {
+		return nil, n.why
+	}
 	if f == nil || n.view.Store.Confined {
 		path := n.path
 		if f != nil {

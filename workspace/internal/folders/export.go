@@ -47,6 +47,15 @@ func Export(ctx context.Context, w *store.Store, dir, name, out string, o files.
 type described struct {
 	*states.State
 	description *files.State
+	here        string // of a folder of another machine: that of this one which stands for it, "" if none does
+}
+
+// describedFor returns a state that was found for a folder, which may be nil.
+func (r *reading) describedFor(st *states.State, d *files.State, f *Folder) described {
+	if f != nil && r.machines[st.Folder] != "" {
+		return described{st, d, f.Path}
+	}
+	return described{st, d, ""}
 }
 
 // named returns the state that name refers to. If f is not nil, only its states are at a REF.
@@ -58,7 +67,7 @@ func named(ctx context.Context, w *store.Store, name string, f *Folder) (describ
 				return described{}, err
 			}
 			d, err := r.describe(st, exact)
-			return described{st, d}, err
+			return r.describedFor(st, d, f), err
 		})
 	})
 }

@@ -24,6 +24,8 @@ type reading struct {
 	view  *store.View
 	list  []*states.State // oldest first
 	paths map[string]string
+	// machines has the machines of folders that are not of this one.
+	machines map[string]string
 	// temporary has the folders that were to be removed.
 	temporary map[string]bool
 	links     []*states.Link // newest first
@@ -35,7 +37,7 @@ type reading struct {
 func read[T any](v *store.View, f func(*reading) (T, error)) (result T, err error) {
 	s := open(v.Root)
 	defer s.Close()
-	r := &reading{Store: s, view: v, paths: map[string]string{}, temporary: map[string]bool{}}
+	r := &reading{Store: s, view: v, paths: map[string]string{}, machines: map[string]string{}, temporary: map[string]bool{}}
 	if r.list, err = s.States(); err != nil {
 		if _, ok := errors.AsType[*states.RecordError](err); !ok {
 			return result, err
@@ -48,7 +50,10 @@ func read[T any](v *store.View, f func(*reading) (T, error)) (result T, err erro
 	}
 	for _, k := range known {
 		r.paths[k.ID] = k.Path
-		r.temporary[k.ID] = k.Identity == states.Identity{}
+		r.temporary[k.ID] = k.Identity == states.Identity{} && k.Machine == ""
+		if k.Machine != "" {
+			r.machines[k.ID] = k.Machine
+		}
 	}
 	if r.links, err = s.Links(); err != nil {
 		r.damagedLinks = true
@@ -92,7 +97,7 @@ func (r *reading) find(name string, f *Folder) (st *states.State, exact bool, er
 			return []lookup.Name{{ID: st.ID, Short: lookup.Short(st.ID)}}
 		},
 		Candidate: func(st *states.State) fault.Candidate {
-			return fault.Candidate{Kind: "state", Title: st.ID, Time: st.Time, Text: r.paths[st.Folder]}
+			return fault.Candidate{Kind: "state", Title: st.ID, Time: st.Time, Text: r.nameOf(st.Folder)}
 		},
 	}
 	st, missing := kind.Find(name, r.list)
@@ -113,7 +118,7 @@ func (r *reading) at(p *store.Place, ref string, f *Folder) (st *states.State, e
 	missing := none(f, fmt.Sprintf(" at %q or before it", ref))
 	if f != nil {
 		if other, _, _ := r.nearest(p, nil); other != nil {
-			missing.Hint, missing.Next = "the state at it is of "+r.paths[other.Folder], fault.Do(fault.ChooseFolder)
+			missing.Hint, missing.Next = "the state at it is of "+r.nameOf(other.Folder), fault.Do(fault.ChooseFolder)
 		}
 	}
 	return nil, false, missing
@@ -168,7 +173,19 @@ func none(f *Folder, where string) *fault.Error {
 
 // of returns the state that belongs to a message, nil if there is none.
 func (r *reading) of(l *store.Line, node int, scope []string, f *Folder) (*states.State, error) {
-	return r.ofAny(l, node, scope, func(id string) bool { return f == nil || f.ID == id })
+	st, err := r.ofAny(l, node, scope, func(id string) bool { return f == nil || f.ID == id })
+	if st == nil && err == nil && f != nil && f.abroad && len(r.machines) > 0 {
+		return r.ofAny(l, node, scope, func(id string) bool { return r.machines[id] != "" })
+	}
+	return st, err
+}
+
+// nameOf returns how messages name a folder: its path, with its machine if that is another one.
+func (r *reading) nameOf(folder string) string {
+	if machine := r.machines[folder]; machine != "" {
+		return machine + ":" + r.paths[folder]
+	}
+	return r.paths[folder]
 }
 
 // ofAny returns the state that belongs to a message, of the folders for whose ids fits returns
@@ -224,12 +241,18 @@ func only(ctx context.Context, w *store.Store, dir string) (*Folder, error) {
 		if dir == "" {
 			return nil, nil
 		}
-		return recordedAt(ctx, w, dir)
+		f, err := recordedAt(ctx, w, dir)
+		if err != nil {
+			return nil, err
+		}
+		f.abroad = true
+		return f, nil
 	}
 	f, err := Find(ctx, w, dir)
 	if err != nil || dir == "" && f.ID == "" {
 		return nil, err
 	}
+	f.abroad = true
 	return f, nil
 }
 

@@ -38,6 +38,12 @@ type Folder struct {
 	Path     string // absolute, without symbolic links
 	Identity states.Identity
 	ID       string // "" if it is not registered
+
+	// abroad lets states of folders of other machines count as states of this one, where that has
+	// none: for readers, and if the user named the folder.
+	abroad bool
+
+	isNew bool // ID is new: the folder is to be registered before its first state
 }
 
 // Find returns the folder dir or, if dir is empty, the registered folder that contains the
@@ -88,14 +94,17 @@ func recordedAt(ctx context.Context, w *store.Store, dir string) (*Folder, error
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(known, func(k states.Folder) bool { return k.Path == dir })
+	i := slices.IndexFunc(known, func(k states.Folder) bool { return k.Path == dir && k.Machine == "" })
+	if i < 0 {
+		i = slices.IndexFunc(known, func(k states.Folder) bool { return k.Path == dir })
+	}
 	if i < 0 {
 		return nil, &fault.Error{
 			Code: fault.Refused, Message: fmt.Sprintf("there are no states of a folder %q", dir),
 			Hint: "dir is that of a state", Next: fault.Do(fault.ListStates),
 		}
 	}
-	return &Folder{dir, known[i].Identity, known[i].ID}, nil
+	return &Folder{Path: dir, Identity: known[i].Identity, ID: known[i].ID}, nil
 }
 
 // present returns the registered folder with the path dir, if it is there.
@@ -148,7 +157,7 @@ func (f *Folder) around(known []states.Folder) *Folder {
 			continue
 		}
 		if path, id, err := states.IdentityOf(k.Path); err == nil && path == k.Path && id.File == k.Identity.File {
-			found = &Folder{path, id, k.ID}
+			found = &Folder{Path: path, Identity: id, ID: k.ID}
 		}
 	}
 	return found

@@ -61,8 +61,8 @@ func (r *reading) goalAt(name string, f *Folder) (*goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f != nil && f.ID != st.Folder {
-		return nil, &fault.Error{Code: fault.Refused, Message: "the state " + st.ID + " is of another folder, " + r.paths[st.Folder], Hint: "an export writes it to a new folder"}
+	if err := r.mayGo(st, f); err != nil {
+		return nil, err
 	}
 	p, err := r.view.Place(name, false)
 	if err != nil && !store.IsNotFound(err) {
@@ -73,7 +73,24 @@ func (r *reading) goalAt(name string, f *Folder) (*goal, error) {
 			return nil, err
 		}
 	}
-	return r.goalOf(st, exact, p)
+	return r.goalOf(st, exact, p, f)
+}
+
+// mayGo refuses to restore a state to the folder f: one of another folder here, and one of another
+// machine unless the user named the folder.
+func (r *reading) mayGo(st *states.State, f *Folder) error {
+	switch {
+	case f == nil || f.ID == st.Folder || r.machines[st.Folder] != "" && f.abroad:
+		return nil
+	case r.machines[st.Folder] != "":
+		return r.notNamed(st)
+	}
+	return &fault.Error{Code: fault.Refused, Message: "the state " + st.ID + " is of another folder, " + r.paths[st.Folder], Hint: "an export writes it to a new folder"}
+}
+
+// notNamed is the error for a state of another machine, for which no folder of this one was named.
+func (r *reading) notNamed(st *states.State) error {
+	return &fault.Error{Code: fault.Refused, Message: "the state is of " + r.nameOf(st.Folder) + ", a folder of another machine", Next: fault.Do(fault.NameFolder)}
 }
 
 // placeOf returns the place of the message of a state, nil if it has none or it is gone.
@@ -88,19 +105,39 @@ func (r *reading) placeOf(st *states.State) (*store.Place, error) {
 	return p, err
 }
 
-// goalOf returns the goal of a state, for the conversation at p, which may be nil.
-func (r *reading) goalOf(st *states.State, exact bool, p *store.Place) (*goal, error) {
+// goalOf returns the goal of a state in the folder f, for the conversation at p. Both may be nil.
+func (r *reading) goalOf(st *states.State, exact bool, p *store.Place, f *Folder) (*goal, error) {
 	conversation, err := r.conversations(p)
 	if err != nil {
 		return nil, err
 	}
-	var list []*states.State
-	for _, other := range r.list {
-		if other.Folder == st.Folder {
-			list = append(list, other)
-		}
+	list := r.statesIn(st.Folder)
+	if f != nil && f.ID != "" && f.ID != st.Folder {
+		list = byTime(list, r.statesIn(f.ID))
 	}
 	return &goal{target: st, exact: exact, timeline: timelineOf(list, st, conversation), orphan: p == nil}, nil
+}
+
+func (r *reading) statesIn(folder string) (list []*states.State) {
+	for _, st := range r.list {
+		if st.Folder == folder {
+			list = append(list, st)
+		}
+	}
+	return list
+}
+
+// byTime merges the states of two folders, of which the conversation used first one and then the other.
+// Each list keeps its order. Where clocks of machines differ, more paths are conflicts.
+func byTime(a, b []*states.State) (list []*states.State) {
+	for len(a) > 0 && len(b) > 0 {
+		if store.TimeOf(b[0].Time).Before(store.TimeOf(a[0].Time)) {
+			list, b = append(list, b[0]), b[1:]
+		} else {
+			list, a = append(list, a[0]), a[1:]
+		}
+	}
+	return slices.Concat(list, a, b)
 }
 
 // conversations returns a function that names the conversation of a state. The one at p has

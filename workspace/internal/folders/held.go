@@ -219,7 +219,7 @@ func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOpti
 		if len(plan.Changes) == 0 && !always {
 			return errSame
 		}
-		return nil
+		return h.register(s)
 	}
 	before, err := h.before(tx.View, s, states.State{SessionID: g.target.SessionID, MessageID: g.target.MessageID}, accept)
 	if errors.Is(err, errSame) {
@@ -251,6 +251,19 @@ func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOpti
 	m.result = reported(m.result, report)
 	h.made = m
 	return nil
+}
+
+// register registers the folder before its first state, which is that before a restore.
+func (h *Held) register(s *states.Store) error {
+	if !h.isNew {
+		return nil
+	}
+	k, err := s.Register(h.Path, h.ID)
+	if err == nil && k.ID != h.ID {
+		err = &fault.Error{Code: fault.Locked, Message: h.Path + " got its first state meanwhile", Hint: "nothing was changed; try again"}
+	}
+	h.isNew = h.isNew && err != nil
+	return err
 }
 
 // failed returns the error of a restore that failed after its first state. If nothing was

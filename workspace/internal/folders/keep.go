@@ -81,7 +81,7 @@ func keep(v *store.View, f *Folder, ref string, o checkpoint.CutOptions) (*keepi
 			return k, err
 		}
 		k.State, err = r.describe(st, exact)
-		k.found = described{st, k.State}
+		k.found = r.describedFor(st, k.State, f)
 		return k, err
 	})
 }

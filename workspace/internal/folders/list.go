@@ -15,9 +15,16 @@ import (
 func (r *reading) describe(st *states.State, exact bool) (*files.State, error) {
 	d, err := describe(r.Store, st, r.paths[st.Folder])
 	if err == nil {
-		d.Exact = exact
+		d.Exact, d.Machine = exact, r.machines[st.Folder]
 	}
 	return d, err
+}
+
+// recorded returns a state as results have it, without what it does not hold.
+func (r *reading) recorded(st *states.State) *files.State {
+	d := recorded(st, r.paths[st.Folder])
+	d.Machine = r.machines[st.Folder]
+	return d
 }
 
 // List returns all states, or those that belong to a conversation.
@@ -48,7 +55,7 @@ func List(ctx context.Context, w *store.Store, session string) (*files.List, err
 				d, err := r.describe(st, true)
 				if err != nil {
 					damaged = append(damaged, unreadable(st, err))
-					d = recorded(st, r.paths[st.Folder])
+					d = r.recorded(st)
 				}
 				l.States = append(l.States, *d)
 			}

@@ -45,7 +45,7 @@ func (r *reading) marks(scope []string, messages []session.Message) (list []file
 		add := func(folder, state string) {
 			if st := byID[state]; st != nil && st.Folder == folder && !slices.Contains(known, state) {
 				known = append(known, state)
-				list = append(list, files.Mark{Message: session.ID(m.ID), State: *recorded(st, r.paths[folder])})
+				list = append(list, files.Mark{Message: session.ID(m.ID), State: *r.recorded(st)})
 			}
 		}
 		if own := gjson.GetBytes(m.Raw, "metadata.bough.files"); own.IsObject() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -43,7 +44,10 @@ func Restore(ctx context.Context, w *store.Store, dir, ref string, head Head, op
 		if err != nil {
 			return nil, nil, cut, err
 		}
-		g, err := r.goalOf(st, exact, p)
+		if err := r.mayGo(st, f); err != nil {
+			return nil, nil, cut, err
+		}
+		g, err := r.goalOf(st, exact, p, f)
 		return g, p, cut, err
 	})
 }
@@ -64,6 +68,13 @@ func bring(ctx context.Context, w *store.Store, dir string, op operation.Operati
 func (f *Folder) restore(ctx context.Context, w *store.Store, op operation.Operation, o files.RestoreOptions, find finder) (*lines.Position, error) {
 	if o.DryRun {
 		return f.preview(ctx, w, o, find)
+	}
+	if f.ID == "" { // the state is of another machine
+		var err error
+		if f.ID, err = sessionid.NewMessage(w.Opts.Random); err != nil {
+			return nil, err
+		}
+		f.isNew = true
 	}
 	h, err := hold(ctx, w, f, op.Verb)
 	if err != nil {
@@ -113,12 +124,18 @@ func restoredFolder(ctx context.Context, w *store.Store, dir string, find finder
 	if err != nil {
 		return nil, err
 	}
+	if f != nil {
+		f.abroad = dir != ""
+	}
 	if f != nil && w.Confined { // it may have moved
 		f, err = Find(ctx, w, f.Path)
 	} else if f == nil {
 		path, err := store.Read(ctx, w, func(v *store.View) (string, error) {
 			return read(v, func(r *reading) (string, error) {
 				g, _, _, err := find(r, nil)
+				if err == nil && r.machines[g.target.Folder] != "" {
+					err = r.notNamed(g.target)
+				}
 				if err != nil {
 					return "", err
 				}

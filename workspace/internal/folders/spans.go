@@ -58,7 +58,7 @@ func timelineOf(list []*states.State, target *states.State, conversation func(*s
 		case !after:
 		case name == ownConversation && before:
 		case name == ownConversation && st.Since != "":
-			made := restored{restore.Span{From: w.from.Tree, To: st.Tree}, t.last}
+			made := restored{restore.Span{From: w.from.Tree, To: st.Tree, Brought: w.moved}, t.last}
 			if n := len(restores) - 1; n >= 0 && restores[n].undoneBy(made.Span) {
 				t.own, t.last, restores = t.own[:len(t.own)-1], restores[n].last, restores[:n]
 			} else {
@@ -102,6 +102,7 @@ func (t *timeline) present(tree pack.ID) {
 type walk struct {
 	mode     mode
 	from, at *states.State // the last two
+	moved    bool          // from is of another folder than the state before it
 }
 
 type mode int
@@ -125,6 +126,7 @@ const (
 // step goes to the next state, and says who made the changes between. before says that it is
 // the state before a restore.
 func (w *walk) step(st *states.State, before bool) (kind spanKind) {
+	w.moved = w.from != nil && w.at.Folder != w.from.Folder
 	w.from, w.at = w.at, st
 	mode := w.mode
 	switch {

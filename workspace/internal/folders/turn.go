@@ -92,7 +92,7 @@ func (r *reading) turnAt(ref string, f *Folder) (*goal, error) {
 		return nil, err
 	}
 	if target.Folder != last.Folder {
-		missing := none(nil, fmt.Sprintf(" after the turn at %q of %s, of which the one before it is", ref, r.paths[target.Folder]))
+		missing := none(nil, fmt.Sprintf(" after the turn at %q of %s, of which the one before it is", ref, r.nameOf(target.Folder)))
 		missing.Next = fault.Do(fault.ListStates)
 		return nil, missing
 	}

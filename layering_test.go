@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"workspace/internal/folders"},
 	{"workspace/internal/importer"},
 	{"workspace/internal/store"},
-	{"workspace/agents", "workspace/inspect"},
+	{"workspace/agents", "workspace/inspect", "workspace/rewrite"},
 	{"workspace/mirror"},
 	{"workspace/bookmark", "internal/lookup", "internal/outfile", "workspace/search"},
 	{"workspace/doctor", "workspace/fault", "workspace/forget", "workspace/history", "workspace/imports", "workspace/lines", "workspace/trash", "workspace/usage"},

@@ -115,7 +115,7 @@ func eventOf(verb string, c operation.Change) (t events.Type, id, message string
 		return events.SessionRemoved, id, "", true
 	case c.Was == nil && verb == "checkpoint":
 		return events.CheckpointCreated, id, "", true
-	case c.Was == nil && (verb == "branch" || verb == "copy" || verb == "agent branch"):
+	case c.Was == nil && isBranching(verb):
 		return events.BranchCreated, id, "", true
 	case c.Was == nil:
 		return events.SessionCreated, id, "", true
@@ -125,6 +125,11 @@ func eventOf(verb string, c operation.Change) (t events.Type, id, message string
 		return "", "", "", false // the event of the message covers it
 	}
 	return events.SessionChanged, id, "", true
+}
+
+// isBranching reports whether a new session of a verb is a branch.
+func isBranching(verb string) bool {
+	return slices.Contains([]string{"branch", "copy", "agent branch", "pick", "edit", "prune-context"}, verb)
 }
 
 // external returns the events for changes by other programs.

@@ -24,6 +24,7 @@ func Explain(err error) *fault.Error {
 		missing *index.MissingError
 		ring    *index.CycleError
 		cut     *checkpoint.ToolCutError
+		again   *checkpoint.PickError
 		held    *writelock.HeldError
 		several *fault.AmbiguousError
 		unknown *fault.UnknownError
@@ -59,6 +60,8 @@ func Explain(err error) *fault.Error {
 		return explain(fault.Damaged, "the other sessions can be used", fault.Do(fault.Examine))
 	case errors.As(err, &cut):
 		return explain(fault.ToolCut, cutHint(cut))
+	case errors.As(err, &again):
+		return explain(fault.Refused, "a model refuses a conversation with the same call twice; pick onto a message before it")
 	case errors.As(err, &held):
 		return explain(fault.Locked, "try again when it is done")
 	case IsChanged(err):

@@ -75,12 +75,8 @@ git diff | bough append`,
 			if p.json {
 				return p.printJSON(added)
 			}
-			if added.ForkedFrom != "" {
-				fmt.Fprintf(p.stderr, "%s is a checkpoint; created branch %s\n", clean(string(added.ForkedFrom)), clean(string(added.Session)))
-			}
-			if added.Mixed {
-				fmt.Fprintf(p.stderr, "Penguin shows a session as one line, without the branches inside it.\n  'bough branch %s@%s' copies this branch to a session of its own\n", clean(string(added.Session)), clean(string(added.Message)))
-			}
+			p.forked(string(added.ForkedFrom), added.Session, false)
+			p.mixed(added.Mixed, added.Session, added.Message)
 			fmt.Fprintln(p.stdout, place(string(added.Session), string(added.Message)))
 			return nil
 		},

@@ -94,7 +94,7 @@ func Encode(result any) []byte {
 // modified.
 func Verbs() []*Verb {
 	table.once.Do(func() {
-		table.verbs = slices.Concat(conversationVerbs(), agentVerbs(), explorationVerbs(), workspaceVerbs(), filesVerbs(), configVerbs())
+		table.verbs = slices.Concat(conversationVerbs(), rewriteVerbs(), agentVerbs(), explorationVerbs(), workspaceVerbs(), filesVerbs(), configVerbs())
 	})
 	return table.verbs
 }

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/rewrite"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) editVerb() verb {
+	return verb{
+		name:  "edit",
+		args:  "REF [--text T] [--keep-head]",
+		short: "say a message of the user in other words",
+		long: `Opens the message of the user at REF in $VISUAL, $EDITOR or vi, and adds the changed text as another
+reply to the same message, beside the original, which stays with all that follows it. --text sets
+the text without an editor; '-' reads standard input. What the message has beside text, such as
+images, is kept. The head moves to the new message. If the text is unchanged or empty, nothing
+changes. In a checkpoint, the new message begins a branch of it. Prints SESSION@MESSAGE.
+
+'bough replay --edit' says the later messages of the user again, too.`,
+		example: `bough edit HEAD~1
+bough edit "Plan the trip@msg_2b0c3457" --text "And by train?"`,
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "text", Usage: "the new text `T`; '-' reads standard input"},
+			keepHeadFlag(),
+		},
+		min:     1,
+		max:     1,
+		choices: []choice{chooseSession},
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			ref, o := c.Args().First(), rewrite.EditOptions{KeepHead: c.Bool("keep-head")}
+			was, err := w.UserText(c.Context, ref)
+			if err != nil {
+				return err
+			}
+			if o.Text, err = p.newText(c, was); err != nil {
+				return err
+			}
+			ctx, stop := untilInterrupt(c.Context) // not while the editor runs
+			defer stop()
+			done, err := w.EditMessage(ctx, ref, o)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(done)
+			}
+			if done.Unchanged {
+				fmt.Fprintln(p.stderr, "The text is the same; nothing was changed")
+				return nil
+			}
+			p.forked(string(done.ForkedFrom), done.Session, false)
+			p.mixed(done.Mixed, done.Session, string(done.Message))
+			fmt.Fprintln(p.stdout, place(done.Session, string(done.Message)))
+			return nil
+		},
+	}
+}
+
+// newText returns the text that replaces another one: --text or, without it, what the user
+// makes of it in an editor.
+func (p *program) newText(c *cli.Context, was string) (string, error) {
+	if c.IsSet("text") {
+		return p.text(c.String("text"))
+	}
+	return edited(c.Context, was)
+}
+
+// edited returns what the user makes of a text in an editor. The line end that editors add to
+// the last line is removed.
+func edited(ctx context.Context, text string) (string, error) {
+	dir, err := os.MkdirTemp("", "bough-edit-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "MESSAGE.md")
+	if err := os.WriteFile(file, []byte(text+"\n"), 0o600); err != nil {
+		return "", err
+	}
+	command := editorCommand(os.Getenv)
+	cmd := exec.CommandContext(ctx, "sh", "-c", command+` "$@"`, command, file)
+	if runtime.GOOS == "windows" {
+		words := strings.Fields(command)
+		cmd = exec.CommandContext(ctx, words[0], append(words[1:], file)...)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stderr, os.Stderr // standard output is for the result
+	if err := cmd.Run(); err != nil {
+		e := &fault.Error{Code: fault.Failed, Message: fmt.Sprintf("the editor %q failed; nothing was changed: %v", command, err), Err: err}
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() == 127 {
+			e.Hint = "set VISUAL or EDITOR, or give --text"
+		}
+		return "", e
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	changed := strings.ReplaceAll(string(data), "\r\n", "\n")
+	if changed == text+"\n" || changed == text {
+		return text, nil
+	}
+	return strings.TrimSuffix(changed, "\n"), nil
+}
+
+// editorCommand returns the command line of the user's editor.
+func editorCommand(env func(string) string) string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if command := strings.TrimSpace(env(name)); command != "" {
+			return command
+		}
+	}
+	if runtime.GOOS == "windows" {
+		return "notepad"
+	}
+	return "vi"
+}

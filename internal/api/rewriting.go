@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/tokens"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/rewrite"
+)
+
+type head struct {
+	Keep bool `json:"keep_head,omitempty" jsonschema:"do not move the head"`
+}
+
+type dryRun struct {
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"only return what would be done"`
+}
+
+type pickIn struct {
+	Refs []string `json:"refs" jsonschema:"the messages to copy, in order: REFs as in show, or ranges A..B, which are the messages after A up to B"`
+	Onto string   `json:"onto,omitempty" jsonschema:"the message below which they are copied, a REF, by default the head"`
+	Turn bool     `json:"turn,omitempty" jsonschema:"copy the whole turn of each message"`
+	head
+	dryRun
+}
+
+type editIn struct {
+	Ref  string `json:"ref" jsonschema:"the message of the user, a REF as in show"`
+	Text string `json:"text" jsonschema:"the new text"`
+	head
+}
+
+type pruneContextIn struct {
+	optionalRef
+	Drop    []string `json:"drop,omitempty" jsonschema:"messages to leave out: their ids, REFs, or ranges A..B"`
+	Squash  string   `json:"squash,omitempty" jsonschema:"instead of drop: the range A..B of messages in whose place a summary is put; ..B begins with the conversation"`
+	Summary string   `json:"summary,omitempty" jsonschema:"the text of the summary"`
+	Model   string   `json:"model,omitempty" jsonschema:"instead of summary: the model that writes it"`
+	Name    string   `json:"name,omitempty" jsonschema:"the title, by default made from that of the conversation"`
+	head
+	dryRun
+}
+
+func rewriteVerbs() []*Verb {
+	return []*Verb{
+		verb("pick", Changes, "Pick messages", "Copies messages below another one, a tool call together with its results.",
+			func(ctx context.Context, w *workspace.Workspace, in pickIn) (*rewrite.Pick, error) {
+				return w.Pick(ctx, rewrite.PickOptions{Refs: in.Refs, Onto: in.Onto, Turn: in.Turn, KeepHead: in.Keep, DryRun: in.DryRun})
+			}),
+		verb("edit", Changes, "Edit a message", "Adds a message of the user in other words, beside the original.",
+			func(ctx context.Context, w *workspace.Workspace, in editIn) (*rewrite.Edited, error) {
+				return w.EditMessage(ctx, in.Ref, rewrite.EditOptions{Text: in.Text, KeepHead: in.Keep})
+			}),
+		turnVerb("prune-context", Changes, "Prune the context", "Makes a branch without some messages, or with a summary in their place.", pruneContext),
+	}
+}
+
+func pruneContext(ctx context.Context, env Env, in pruneContextIn) (*rewrite.Pruned, error) {
+	o := rewrite.PruneContextOptions{
+		Drop: in.Drop, Squash: in.Squash, Summary: in.Summary, Name: in.Name,
+		KeepHead: in.Keep, DryRun: in.DryRun, Count: CountMessage(),
+	}
+	switch {
+	case in.Model != "" && in.Summary != "":
+		return nil, badArgument("summary and model exclude each other")
+	case in.Model != "":
+		open := env.Models
+		if open == nil {
+			open = refuse
+		}
+		o.Model, o.Summarize = in.Model, Summarizer(ctx, open, in.Model)
+	}
+	return env.Workspace.PruneContext(ctx, in.orHead(), o)
+}
+
+// CountMessage returns a function that counts the tokens of a stored message.
+func CountMessage() func(raw []byte) int {
+	var counter tokens.Counter
+	return func(raw []byte) int { return content.Read(raw).Tokens(counter.Count) }
+}
+
+// Summarizer returns a function that asks the model with an id, which open opens.
+func Summarizer(ctx context.Context, open func(context.Context, string) (model.Model, error), id string) func(prompt string) (string, error) {
+	return func(prompt string) (string, error) {
+		m, err := open(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		r := &model.Request{ModelID: id, Messages: []model.Message{{ID: "summary", Role: "user", Content: rawjson.Compact(prompt), Metadata: []byte("{}")}}}
+		reply, err := m.Ask(ctx, r, func(string) {})
+		if err != nil {
+			return "", &fault.Error{Code: fault.Failed, Message: "the model wrote no summary, and nothing was changed: " + err.Error(), Err: err}
+		}
+		return reply.Text, nil
+	}
+}

@@ -21,6 +21,7 @@ import (
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/rewrite"
 	"github.com/bough-dev/bough/workspace/trash"
 )
 
@@ -189,6 +190,37 @@ var scenarios = []scenario{
 		s.new("Bread")
 		ids := s.say("a", "b", "c", "d")
 		return branchAt("Bread@" + ids[3])
+	}},
+	{name: "pick", limit: 3, setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b", "c", "d")
+		return pick("Bread@"+ids[0], "Bread@"+ids[0]+"..Bread")
+	}},
+	{name: "pick below a full file", limit: 3, setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b", "c")
+		return pick("Bread", "Bread@"+ids[0], "Bread@"+ids[1])
+	}},
+	{name: "pick onto a checkpoint", setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b")
+		return pick(s.checkpoint("Bread").ID, "Bread@"+ids[0])
+	}},
+	{name: "edit", setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b")
+		return func(s *space) error {
+			_, err := s.EditMessage(context.Background(), "Bread@"+ids[0], rewrite.EditOptions{Text: "c"})
+			return err
+		}
+	}},
+	{name: "prune-context", limit: 3, setup: func(s *space) verb {
+		s.new("Bread")
+		ids := s.say("a", "b", "c", "d")
+		return func(s *space) error {
+			_, err := s.PruneContext(context.Background(), "Bread", rewrite.PruneContextOptions{Squash: ids[0] + ".." + ids[1], Summary: "s"})
+			return err
+		}
 	}},
 	{name: "restore", setup: func(s *space) verb {
 		s.new("Bread")
@@ -688,6 +720,14 @@ func begin(title string) verb {
 func add(a workspace.Append) verb {
 	return func(s *space) error {
 		_, err := s.Append(context.Background(), a)
+		return err
+	}
+}
+
+// pick copies messages onto a REF.
+func pick(onto string, refs ...string) verb {
+	return func(s *space) error {
+		_, err := s.Pick(context.Background(), rewrite.PickOptions{Refs: refs, Onto: onto})
 		return err
 	}
 }

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"bytes"
 	"context"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/rewrite"
-	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
 
@@ -21,7 +19,7 @@ import (
 func (w *Workspace) UserText(ctx context.Context, ref string) (string, error) {
 	return store.Read(ctx, w.store, func(v *store.View) (string, error) {
 		_, m, err := userMessage(v, ref)
-		return editable(m.Raw), err
+		return spoken.Text(m.Raw), err
 	})
 }
 
@@ -65,11 +63,11 @@ func (w *Workspace) EditMessage(ctx context.Context, ref string, o rewrite.EditO
 		out := &rewrite.Edited{Session: from.Session, From: rewrite.Origin(from)}
 		p.Node = p.Parent(p.Node)
 		out.Parent = session.ID(p.MessageID())
-		if editable(m.Raw) == o.Text {
+		if spoken.Text(m.Raw) == o.Text {
 			out.Unchanged = true
 			return out, nil
 		}
-		raw, err := withText(m.Raw, o.Text)
+		raw, err := spoken.WithText(m.Raw, o.Text)
 		if err == nil {
 			raw, err = sjson.SetRawBytes(raw, "timestamp", rawjson.Compact(tx.View.Index.Dialect().Time(tx.View.Now(p.Line))))
 		}
@@ -84,60 +82,4 @@ func (w *Workspace) EditMessage(ctx context.Context, ref string, o rewrite.EditO
 		out.ForkedFrom, out.Mixed = forkOrMix(tx.View, p)
 		return out, addCopies(tx, p, list, o.KeepHead, out.ForkedFrom != "", &out.Session)
 	})
-}
-
-// textParts returns the indexes of the text parts of a content that is an array, and their texts.
-func textParts(content gjson.Result) (at []int, texts []string) {
-	for i, part := range content.Array() {
-		switch text := part.Get("text"); {
-		case part.Type == gjson.String:
-			at, texts = append(at, i), append(texts, part.Str)
-		case part.Get("type").Str == "text" && text.Type == gjson.String:
-			at, texts = append(at, i), append(texts, text.Str)
-		}
-	}
-	return at, texts
-}
-
-// editable returns the text of a message that a person can edit.
-func editable(raw []byte) string {
-	content := gjson.GetBytes(raw, "content")
-	if !content.IsArray() {
-		return content.String()
-	}
-	_, texts := textParts(content)
-	return strings.Join(texts, "\n\n")
-}
-
-// withText returns a message with another text: the text parts become one, where the first of
-// them was.
-func withText(raw []byte, text string) (_ []byte, err error) {
-	raw = bytes.Clone(raw)
-	content := gjson.GetBytes(raw, "content")
-	value := rawjson.Compact(text)
-	if !content.IsArray() {
-		return sjson.SetRawBytes(raw, "content", value)
-	}
-	parts := content.Array()
-	at, _ := textParts(content)
-	list := make([][]byte, 0, len(parts)+1)
-	if len(at) == 0 {
-		list = append(list, append(append([]byte(`{"type":"text","text":`), value...), '}'))
-	}
-	for i, part := range parts {
-		switch {
-		case len(at) > 0 && i == at[0] && part.Type == gjson.String:
-			list = append(list, value)
-		case len(at) > 0 && i == at[0]:
-			changed, err := sjson.SetRawBytes([]byte(part.Raw), "text", value)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, changed)
-		case part.Type == gjson.String || part.Get("type").Str == "text" && part.Get("text").Type == gjson.String:
-		default:
-			list = append(list, []byte(part.Raw))
-		}
-	}
-	return sjson.SetRawBytes(raw, "content", append(append([]byte{'['}, bytes.Join(list, []byte(", "))...), ']'))
 }

@@ -141,22 +141,27 @@ func copyOf(v *store.View, l *store.Line, picked checkpoint.Picked) (store.Copy,
 // addCopies adds copies below p, or in a new branch at p, and moves the head to the last one
 // unless keepHead is set. It sets in to the session.
 func addCopies(tx *store.Tx, p *store.Place, list []store.Copy, keepHead, fork bool, in *string) (err error) {
-	add := tx.AppendCopies
+	head := headOf(tx.View, p.Line)
 	if fork {
-		add = tx.ForkCopies
+		*in, err = tx.ForkCopies(p, list)
+	} else {
+		*in, err = tx.AppendCopies(p, list)
 	}
-	if *in, err = add(p, list); err != nil || keepHead {
+	if err != nil || keepHead && (fork || head < 0) {
 		return err
 	}
-	last := list[len(list)-1].ID
+	at, last := *in, list[len(list)-1].ID
+	newest := last
 	l, err := tx.View.Line(*in, false)
 	if err != nil {
 		return err
 	}
-	newest := last
 	if n := l.Newest(0); n >= 0 {
 		newest = l.ID(n)
 	}
-	_, err = tx.MoveHead(*in, last, newest)
+	if keepHead { // it would count as outdated, because the line has a newer message
+		at, last = p.Parts[p.Part(head)].ID, p.ID(head)
+	}
+	_, err = tx.MoveHead(at, last, newest)
 	return err
 }

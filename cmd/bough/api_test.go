@@ -331,6 +331,12 @@ func (s *twin) conversations() {
 	s.same("branch", `{"ref":"start","name":"Other"}`, "branch", "start", "--name", "Other")
 	s.same("rename", `{"session_id":"Other","title":"Another"}`, "rename", "Other", "Another")
 	s.same("diff", `{"a":"Bread","b":"Another"}`, "diff", "Bread", "Another")
+	s.same("pick", `{"refs":["start"],"onto":"Another","keep_head":true}`, "pick", "start", "--onto", "Another", "--keep-head")
+	s.same("pick", `{"refs":["Bread"],"onto":"Another","turn":true,"dry_run":true}`, "pick", "Bread", "--onto", "Another", "--turn", "--dry-run")
+	s.same("edit", `{"ref":"Bread@first","text":"How dry?","keep_head":true}`, "edit", "Bread@first", "--text", "How dry?", "--keep-head")
+	s.same("prune-context", `{"ref":"Bread@FIRST","squash":"..FIRST","summary":"Water.","name":"Wet","keep_head":true}`,
+		"prune-context", "Bread@FIRST", "--squash", "..FIRST", "--summary", "Water.", "--name", "Wet", "--keep-head")
+	s.same("prune-context", `{"ref":"Another","drop":["FIRST"],"dry_run":true}`, "prune-context", "Another", "--drop", "FIRST", "--dry-run")
 	s.same("lineage", `{"session_id":"Another"}`, "lineage", "Another")
 	s.same("ls", `{}`, "ls")
 	s.same("ls", `{"kind":"checkpoint","sort":"title","limit":1}`, "ls", "--kind", "checkpoint", "--sort", "title", "--limit", "1")

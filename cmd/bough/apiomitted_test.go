@@ -68,6 +68,7 @@ func omittedFlags() map[string]map[string]string {
 		"agent/set":        {"memory": opens},
 		"redo":             conflicts(),
 		"files/turn":       conflicts(),
+		"prune-context":    {"allow-command": runs},
 		"show":             {"no-tools": text, "no-thinking": text, "oneline": text, "full": text},
 		"search":           {"list": "per_session limits the matches of a conversation"},
 		"log":              {"all": text, "remote": remotes},

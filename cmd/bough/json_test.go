@@ -32,6 +32,7 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/rewrite"
 	"github.com/tidwall/gjson"
 )
 
@@ -298,6 +299,8 @@ func (w *lineWriter) Write(data []byte) (int, error) {
 func (s *jsonStory) values() {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for heading, value := range map[string]any{
+		"bough pick": rewrite.Pick{Session: "s", Messages: []rewrite.Copy{{From: rewrite.Origin{Session: "s", Message: "m"}, Unpaired: true}}, Mixed: true},
+		"bough edit": rewrite.Edited{Session: "s", From: rewrite.Origin{Session: "s", Message: "m"}, Mixed: true},
 		"bough watch": events.Event{
 			Time: at, Role: "user", Kind: turn.KindUser, Mode: turn.Steer, State: "waiting", Tool: "ls", Call: "c",
 			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: turn.Failed, Error: "e",
@@ -422,6 +425,12 @@ func (s *jsonStory) conversations() {
 	s.do("rename", "Other", "Another")
 	s.do("diff", "Bread", "Another")
 	s.do("diff", "Another", "Bread")
+	s.do("pick", "Bread@"+first, "--onto", "Another", "--keep-head")
+	s.do("pick", "Bread@"+first, "--onto", "Before", "--dry-run")
+	s.do("prune-context", "Bread", "--drop", first, "--dry-run")
+	s.do("prune-context", "Bread", "--squash", ".."+first, "--dry-run")
+	s.do("prune-context", "Bread", "--squash", ".."+first, "--summary", "Water.", "--keep-head")
+	s.do("edit", "Another@first", "--text", "How dry?", "--keep-head")
 	s.do("lineage", "Another")
 	s.do("ls")
 	s.do("tree")

@@ -64,6 +64,14 @@ func tools() []*tool {
 			name: "compare_branches", title: "Compare two branches",
 			about: "Shows where two paths part, and the messages that only the one or the other has. Use it to learn what another branch found.",
 		}, compareBranches),
+		ofVerb("pick", tool{
+			name: "pick_messages", title: "Copy messages", list: "messages",
+			about: "Copies messages of any conversation below another message, a tool call together with its results. The originals stay.",
+		}),
+		ofVerb("prune-context", tool{
+			name: "prune_context", title: "Leave messages out", list: "messages",
+			about: "Makes a branch of a conversation without some of its messages, or with a summary, which you write, in their place. The original stays. Use it if a conversation has become too long, or a part of it misleads.",
+		}),
 		ofVerb("files/ls", tool{
 			name: "list_states", title: "List states of files", list: "states", trim: trimStates,
 			about: "Lists the states that the workspace has of folders of files, oldest first: what a folder held at a moment, with the message that was the newest then.",

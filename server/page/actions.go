@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/rewrite"
 )
 
 // An action is a verb that the page may call.
@@ -40,6 +41,9 @@ func actions() map[string]action {
 		"branch":              {to: toSession},
 		"restore":             {to: toHead},
 		"rewind":              {to: toHead},
+		"pick":                {to: toPicked},
+		"edit":                {to: toEdited},
+		"prune-context":       {to: toPruned},
 		"rewind/files":        {to: toRestored, ops: []string{"restore files"}},
 		"rewind/both":         {to: toHeadOrKept, ops: []string{"rewind"}},
 		"files/turn/undo":     {to: toRestored, ops: []string{"files turn"}},
@@ -93,6 +97,28 @@ func toSession(result any, _ url.Values) string {
 func toMessage(result any, _ url.Values) string {
 	if r, ok := result.(*workspace.AppendResult); ok {
 		return sessionPath(r.Session, r.Message)
+	}
+	return ""
+}
+
+func toPicked(result any, _ url.Values) string {
+	r, ok := result.(*rewrite.Pick)
+	if !ok {
+		return ""
+	}
+	return sessionPath(r.Session, string(r.Messages[len(r.Messages)-1].Message))
+}
+
+func toEdited(result any, _ url.Values) string {
+	if r, ok := result.(*rewrite.Edited); ok && !r.Unchanged {
+		return sessionPath(r.Session, string(r.Message))
+	}
+	return ""
+}
+
+func toPruned(result any, _ url.Values) string {
+	if r, ok := result.(*rewrite.Pruned); ok {
+		return sessionPath(string(r.Session), "")
 	}
 	return ""
 }

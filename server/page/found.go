@@ -160,6 +160,9 @@ func (f *found) messages(s span, related relations) []message {
 	labels, head := f.marks()
 	for i := s.From; i < s.To; i++ {
 		m := r.show(f.shown.Messages[i])
+		if len(f.shown.Messages) > 1 {
+			m.Leaf = refOf(f.session, f.leaf)
+		}
 		m.At, m.Total, m.Anchor = i, len(f.shown.Messages), f.anchor(i)
 		m.Fork = f.fork(m.ID)
 		m.Joined, m.Orphan = f.shown.Joined[i], f.isOrphan(m.ID)

@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/html"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/bookmark"
@@ -41,6 +42,8 @@ type message struct {
 	Turn    string         // the address of what its turn changed until it, "" if there are no states
 	Copies  []snapshotLink // the branches and checkpoints that end with it
 	Origin  *snapshotLink  // of the last copied message of a snapshot: what it was copied from
+	Leaf    string         // the end of the shown path, for forms, "" if it cannot be without this message
+	Words   string         // the text of a message of the user, to be edited, "" of any other
 	Link    string
 	Compare string
 	Explore string // the address of the form that explores strategies from here
@@ -78,6 +81,9 @@ type renderer struct {
 	images  int    // images of it so far
 }
 
+// maxEdited is the size of a text in bytes that the menu of its message offers to edit.
+const maxEdited = 64 << 10
+
 // newRenderer returns a renderer for messages of a line. The addresses of their images are
 // those of [image] and [file].
 func newRenderer(session string, now time.Time) *renderer {
@@ -105,6 +111,9 @@ func (r *renderer) show(stored session.Message) message {
 	shown := message{
 		ID: stored.ID, Ref: refOf(r.session, stored.ID), Class: class, Who: who, Time: momentOf(t.Time, r.now),
 		Body: template.HTML(r.Body(&m)), // the renderer writes only its own elements
+	}
+	if text := spoken.Text(stored.Raw); spoken.ByPerson(stored) && len(text) <= maxEdited {
+		shown.Words = text
 	}
 	metadata := gjson.GetBytes(stored.Raw, "metadata")
 	own := metadata.Get("bough")

@@ -184,6 +184,12 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 			return "Created a branch"
 		}
 		return "Created branch " + named("name")
+	case "pick":
+		return "Copied messages to " + in
+	case "edit":
+		return "Added a message in other words to " + in
+	case "prune-context":
+		return "Created branch " + in + " without some messages"
 	case "prune":
 		return "Moved old automatic checkpoints to the trash"
 	case "restore":

@@ -196,11 +196,6 @@ var scenarios = []scenario{
 		ids := s.say("a", "b", "c", "d")
 		return pick("Bread@"+ids[0], "Bread@"+ids[0]+"..Bread")
 	}},
-	{name: "pick below a full file", limit: 3, setup: func(s *space) verb {
-		s.new("Bread")
-		ids := s.say("a", "b", "c")
-		return pick("Bread", "Bread@"+ids[0], "Bread@"+ids[1])
-	}},
 	{name: "pick onto a checkpoint", setup: func(s *space) verb {
 		s.new("Bread")
 		ids := s.say("a", "b")

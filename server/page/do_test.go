@@ -70,6 +70,15 @@ func TestStory(t *testing.T) {
 	do("Added a message to “Before rye (branch)”", "/c/session_", "append", "session_id", "Before rye", "content", "And spelt?")
 	do("Created branch “Rye”", "/c/session_", "branch", "ref", id+"@"+message, "name", "Rye")
 	do("Continuing from here in “Bread”", "/c/"+id+"?leaf="+message+"#m-"+message, "rewind", "ref", id+"@"+message)
+	do("Copied messages to “Bread”", "/c/"+id+"?leaf=", "pick", "refs", id+"@"+message)
+	do("Undid: copied messages to “Bread”", "/c/"+id, "undo", "seq", newestSeq(t, v.w), "back", "/c/"+id)
+	do("Added a message in other words to “Bread”", "/c/"+id+"?leaf=", "edit", "ref", id+"@"+message, "text", "How dry?\r\nVery?")
+	if shown, err := v.w.Show(ctx, "HEAD", readOptions); err != nil || shown.Messages[0].Text() != "How dry?\nVery?" {
+		t.Errorf("the other words are %q (%v)", shown.Messages[0].Text(), err)
+	}
+	do("Undid: added a message in other words to “Bread”", "/c/"+id, "undo", "seq", newestSeq(t, v.w), "back", "/c/"+id)
+	do("Created branch “Bread (branch)” without some messages", "/c/session_", "prune-context", "ref", id, "squash", ".."+message, "summary", "Wet.")
+	do("Undid: created branch “Bread (branch)” without some messages", "/", "undo", "seq", newestSeq(t, v.w), "back", "/c/"+newest(t, v.w).Sessions[0])
 	bookmark := do("Added bookmark “here”", "/c/"+id, "bookmark", "ref", id+"@"+message, "label", "here", "back", "/c/"+id)
 	do("Renamed to “Loaf”", "/c/"+id, "rename", "session_id", id, "title", "Loaf", "back", "/c/"+id)
 

@@ -127,7 +127,7 @@ func kept(r checkpoint.Retention, list []checkpoint.Taken, now time.Time) (keep 
 //   - a removed one stays removed, until a time that was in the future;
 //   - until then, it does not matter whether it was applied in between.
 func TestRetentionLaws(t *testing.T) {
-	for seed := range testsize.Of[uint64](800, 4000, 4000) {
+	for seed := range testsize.Of[uint64](400, 1500, 4000) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		r := checkpoint.Retention{
 			KeepAll:  time.Duration(random.IntN(5)-1) * 6 * time.Hour,

@@ -72,7 +72,7 @@ func TestDetect(t *testing.T) {
 					t.Errorf("%s: detected as %s: %v", path, other.Name, got)
 				}
 			}
-			for n := 0; n < min(len(head), 2000); n += testsize.Of(47, 7, 1) {
+			for n := 0; n < min(len(head), 2000); n += testsize.Of(97, 17, 1) {
 				Detect(head[:n]) // at any length
 			}
 		}

@@ -42,7 +42,7 @@ func TestGrowth(t *testing.T) {
 		t.Run(g.f.Name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(3, 7))
 			var files [][]byte
-			for range testsize.Of(1, 4, 12) {
+			for range testsize.Of(1, 2, 12) {
 				var b bytes.Buffer
 				tr := testtranscript.Tree(random)
 				if !g.f.Branches {
@@ -53,7 +53,7 @@ func TestGrowth(t *testing.T) {
 				}
 				files = append(files, b.Bytes())
 			}
-			for range testsize.Of(2, 10, 60) {
+			for range testsize.Of(2, 5, 60) {
 				if g.draw != nil {
 					files = append(files, g.draw(random))
 				}

@@ -16,7 +16,7 @@ import (
 // TestIdentity: every message that a reader finds in bough's output is matched to its
 // original, on the path to it.
 func TestIdentity(t *testing.T) {
-	for seed := range testsize.Of(4, 30, 200) {
+	for seed := range testsize.Of(2, 10, 200) {
 		whole := testtranscript.Tree(rand.New(rand.NewPCG(uint64(seed), 11)))
 		for _, f := range Formats {
 			if err := identified(f, whole); err != nil {

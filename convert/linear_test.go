@@ -334,7 +334,7 @@ func paths(t *transcript.Transcript) (list []string) {
 // TestLinearWithoutRecords writes trees of messages without records and reads them again:
 // each path is the same, and so is the active one.
 func TestLinearWithoutRecords(t *testing.T) {
-	for seed := range testsize.Of(30, 60, 300) {
+	for seed := range testsize.Of(15, 30, 300) {
 		random := rand.New(rand.NewPCG(uint64(seed), 9))
 		tr := testtranscript.Tree(random)
 		for _, f := range []*Format{codexFormat, geminiFormat} {

@@ -497,7 +497,7 @@ func nativeLaw(t *testing.T, format *Format, in []byte) {
 
 // TestNativeAny: the law holds for records in any order, with any links.
 func TestNativeAny(t *testing.T) {
-	for _, in := range testtranscript.DrawLoose(rand.New(rand.NewPCG(1, 2)), testsize.Of(40, 200, 1500)) {
+	for _, in := range testtranscript.DrawLoose(rand.New(rand.NewPCG(1, 2)), testsize.Of(20, 80, 1500)) {
 		nativeLaw(t, nativeFormat(t, "claude-code"), in.ClaudeCode)
 		nativeLaw(t, nativeFormat(t, "pi"), in.Pi)
 		nativeLaw(t, nativeFormat(t, "pi"), in.PiUnlinked)

@@ -48,7 +48,7 @@ func TestTail(t *testing.T) {
 			for _, name := range fixturesOf(t, g.f) {
 				files = append(files, readFile(t, name))
 			}
-			for range testsize.Of(2, 6, 60) {
+			for range testsize.Of(1, 3, 60) {
 				var b bytes.Buffer
 				tr := testtranscript.Tree(random)
 				if _, err := g.f.Write(&b, tr, linearOptions()); err != nil {

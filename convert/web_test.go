@@ -92,7 +92,7 @@ func TestReadNothing(t *testing.T) {
 		}
 		for _, path := range fixturesOf(t, f) {
 			data := readFile(t, path)
-			for n := 0; n < len(data); n += testsize.Of(99, 33, 7) {
+			for n := 0; n < len(data); n += testsize.Of(199, 66, 7) {
 				if err := roundTrip(f, data[:n]); err != nil {
 					t.Fatalf("%s, cut after %d bytes: %v", path, n, err)
 				}
@@ -289,7 +289,7 @@ func FuzzWeb(f *testing.F) {
 // of the result, which has records, and reads that: no text changes. The order of the nodes
 // of a mapping has no meaning.
 func TestWebWithoutRecords(t *testing.T) {
-	for seed := range testsize.Of(30, 60, 300) {
+	for seed := range testsize.Of(15, 30, 300) {
 		random := rand.New(rand.NewPCG(uint64(seed), 7))
 		tr := testtranscript.Tree(random)
 		tr.Dir = ""

@@ -33,7 +33,7 @@ func TestNestedFolders(t *testing.T) {
 		}
 	}
 	kinds := []string{"empty", "copy", "clone", "folder of a clone"}
-	for _, kind := range testsize.Sample(t, "kinds of folders", kinds, testsize.Of(2, 4, 4)) {
+	for _, kind := range testsize.Sample(t, "kinds of folders", kinds, testsize.Of(1, 2, 4)) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t)

@@ -81,7 +81,7 @@ func TestEveryChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused := 0
-		n := changes(whole, 0, testsize.Of(23, 11, 1), func(at int, changed string) {
+		n := changes(whole, 0, testsize.Of(47, 23, 1), func(at int, changed string) {
 			got, err := index.Decode([]byte(changed))
 			if err != nil {
 				if syntax := new(rawjson.SyntaxError); !errors.As(err, &syntax) || syntax.Offset < 0 || syntax.Offset > len(whole) {
@@ -110,7 +110,7 @@ func TestChangedLinks(t *testing.T) {
 	for i, w := range worlds {
 		folder, whole := w.saved(t)
 		want := links(folder.load())
-		n := changes(whole, i, testsize.Of(911, 257, 61), func(at int, changed string) {
+		n := changes(whole, i, testsize.Of(1801, 521, 61), func(at int, changed string) {
 			folder.write(session.IndexFile, changed)
 			x := folder.load()
 			if got := links(x); x.Trouble == "" && got != want {
@@ -143,11 +143,11 @@ func TestChangedJournal(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", what, got, want)
 		}
 	}
-	step := testsize.Of(31, 23, 7)
+	step := testsize.Of(61, 47, 7)
 	for cut := 0; cut < len(whole); cut += step {
 		check(fmt.Sprint("cut at ", cut), whole[:cut])
 	}
-	n := changes(whole, 0, testsize.Of(311, 127, 61), func(at int, changed string) { check(fmt.Sprintf("with %q at %d", changed[at], at), changed) })
+	n := changes(whole, 0, testsize.Of(607, 251, 61), func(at int, changed string) { check(fmt.Sprintf("with %q at %d", changed[at], at), changed) })
 	t.Logf("%d prefixes, %d changes", len(whole)/step, n)
 }
 

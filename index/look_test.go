@@ -145,7 +145,7 @@ func TestFlippedBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for i := 0; i < len(whole) && !t.Failed(); i += 1 + len(whole)/testsize.Of(5, 12, 150) {
+		for i := 0; i < len(whole) && !t.Failed(); i += 1 + len(whole)/testsize.Of(3, 6, 150) {
 			data := slices.Clone(whole)
 			data[i] ^= 0x10
 			write(data)

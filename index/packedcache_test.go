@@ -193,7 +193,7 @@ func TestPackedCacheDamage(t *testing.T) {
 	want := f.packedWith(nil)
 	f.packedWith(&index.PackedCache{})
 	data := []byte(f.read("../" + index.PackedPath))
-	for at := 0; at < len(data); at += testsize.Of(397, 197, 97) {
+	for at := 0; at < len(data); at += testsize.Of(797, 397, 97) {
 		changed := bytes.Clone(data)
 		changed[at] ^= 4
 		for _, content := range [][]byte{data[:at], changed} {

@@ -17,7 +17,7 @@ import (
 // message of another.
 func TestMany(t *testing.T) {
 	t.Parallel()
-	clients, each := testsize.Of(5, 10, 64), 6
+	clients, each := testsize.Of(4, 6, 64), 6
 	s := newSite(t, server.Options{})
 	id := s.create(nil).ID
 	root := s.store(id, "root", "").ID

@@ -17,7 +17,7 @@ const others = "\x00\xff\"{}[]\\,:0 "
 // each byte of others in its place. It returns the number of changes.
 func changes(data []byte, f func(at int, changed []byte)) (n int) {
 	changed := bytes.Clone(data)
-	step := testsize.Of(7, 1, 1)
+	step := testsize.Of(13, 3, 1)
 	for at, was := range data {
 		if at%step != 0 {
 			continue

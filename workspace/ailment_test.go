@@ -480,7 +480,7 @@ func TestProblems(t *testing.T) {
 			met[strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(kind, "then "), " fixed"), " once")] = true
 		}
 	}
-	for _, c := range testsize.Sample(t, "defects", defects, testsize.Of(15, len(defects), len(defects))) {
+	for _, c := range testsize.Sample(t, "defects", defects, testsize.Of(8, len(defects), len(defects))) {
 		t.Run(c.name, func(t *testing.T) {
 			s := intact(t)
 			c.apply(s)

@@ -130,7 +130,7 @@ func TestChatCrash(t *testing.T) {
 	for k := range stops {
 		stops[k] = k
 	}
-	stops = testsize.Sample(t, "steps to stop after", stops, testsize.Of(1, 4, len(stops)))
+	stops = testsize.Sample(t, "steps to stop after", stops, testsize.Of(1, 2, len(stops)))
 	for _, k := range stops {
 		left(trace, k, most, func(how string, tree crashdisk.Tree) bool {
 			states++

@@ -85,7 +85,7 @@ func TestContinueLaw(t *testing.T) {
 	const limit, before = 4, 12
 	for _, dialect := range []session.Dialect{session.Bough, session.Penguin} {
 		t.Run(dialect.String(), func(t *testing.T) {
-			for seed := range uint64(testsize.Of(1, 2, 60)) {
+			for seed := range uint64(testsize.Of(1, 1, 60)) {
 				random := rand.New(rand.NewPCG(seed, 18))
 				files := testchat.Chat{Messages: before, PerFile: limit, Text: 10, Seed: seed}.Files()
 				g := &grower{root: files[0].ID, ids: []map[string]string{{}, {}}}
@@ -110,7 +110,7 @@ func TestContinueLaw(t *testing.T) {
 				for _, f := range files {
 					full[f.ID] = string(region(g.limited.session(f.ID), 0, len(g.limited.session(f.ID).Messages)))
 				}
-				most, n := 0, testsize.Of(12, 20, 40)
+				most, n := 0, testsize.Of(8, 16, 40)
 				for step := range n {
 					switch k := random.IntN(10); {
 					case k == 0 && len(g.added) > 0:

@@ -36,7 +36,7 @@ var states = flag.Int("states", 0, "how many folders per step TestCrash tries, a
 // at all, the next writer removes its remains, and doctor finds nothing. The race detector
 // runs without the scenarios of large indexes and the negative controls. A full run tries
 // every step, with all that a single change may lose, and a fixed number of combinations;
-// any other run tries a sample of the steps and states of every second verb, with the
+// any other run tries a sample of the steps and states of every fifth verb, with the
 // negative controls of half of those.
 func TestCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -49,7 +49,7 @@ func TestCrash(t *testing.T) {
 	scenarios := slices.Concat(scenarios, packScenarios, packRecoveries())
 	t.Run("verbs", func(t *testing.T) {
 		n, large := 0, 0
-		for _, sc := range testsize.Sample(t, "verbs", scenarios, testsize.Of(3, len(scenarios)/2, len(scenarios))) {
+		for _, sc := range testsize.Sample(t, "verbs", scenarios, testsize.Of(2, len(scenarios)/5, len(scenarios))) {
 			if sc.most > 0 { // it has a large index
 				if large++; underRace || large%testsize.Of(1, 2, 1) != 0 {
 					continue

@@ -22,7 +22,7 @@ import (
 func TestEmbeddedConcurrently(t *testing.T) {
 	t.Parallel()
 	const speakers = 4
-	rounds := testsize.Of(3, 4, 12)
+	rounds := testsize.Of(2, 3, 12)
 	dir := t.TempDir()
 	var spaces [2]*workspace.Workspace
 	for i := range spaces {

@@ -50,7 +50,7 @@ func TestCanceledRestore(t *testing.T) {
 	} {
 		t.Run(row.what, func(t *testing.T) {
 			done, refused := 0, 0
-			for k := 0; ; k += testsize.Of(13, 11, 1) {
+			for k := 0; ; k += testsize.Of(31, 23, 1) {
 				s := shelfWithStates(t)
 				row.setup(s)
 				before := outcome{s.has(), s.head(), s.newest()}

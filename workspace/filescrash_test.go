@@ -210,7 +210,7 @@ func TestFilesCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows cannot sync a folder")
 	}
-	for _, sc := range fileScenarios {
+	for _, sc := range testsize.Sample(t, "scenarios", fileScenarios, testsize.Of(2, (len(fileScenarios)+1)/2, len(fileScenarios))) {
 		t.Run(sc.name, func(t *testing.T) {
 			s := shelfWithStates(t)
 			sc.setup(s)
@@ -432,7 +432,7 @@ func (c *filesCrash) control() {
 // TestInterruptedRestore: a restore that fails at any step says so, and the next state of the
 // folder completes it or finds nothing to complete.
 func TestInterruptedRestore(t *testing.T) {
-	for k := 0; ; k += testsize.Of(9, 7, 1) {
+	for k := 0; ; k += testsize.Of(23, 17, 1) {
 		s := shelfWithStates(t)
 		old, n := s.has(), 0
 		stop := durable.Interpose(func(root *os.Root, step durable.Step) error {
@@ -471,7 +471,7 @@ func TestInterruptedRestore(t *testing.T) {
 // TestUndoOfInterruptedRestore: an undo after a restore that failed at any step undoes the
 // restore, not the operation before it, unless the restore does not exist.
 func TestUndoOfInterruptedRestore(t *testing.T) {
-	for k := 0; ; k += testsize.Of(9, 7, 1) {
+	for k := 0; ; k += testsize.Of(23, 17, 1) {
 		s := shelfWithStates(t)
 		old, head, n := s.has(), s.head(), 0
 		stop := durable.Interpose(func(*os.Root, durable.Step) error {

@@ -338,7 +338,7 @@ func TestFilesWalk(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is needed")
 	}
-	steps := testsize.Of(40, 150, 10_000)
+	steps := testsize.Of(25, 80, 10_000)
 	w := newFileWalk(t, *walkSeed)
 	for i := range steps {
 		w.step()

@@ -66,7 +66,7 @@ func fixturesIn(t *testing.T, format string) (files []growingFile) {
 // parts. The same holds for tails that are stored after each piece.
 func TestGrow(t *testing.T) {
 	t.Parallel()
-	for _, name := range testsize.Sample(t, "formats", grownFormats, testsize.Of(2, 4, 4)) {
+	for _, name := range testsize.Sample(t, "formats", grownFormats, testsize.Of(1, 3, 4)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, err := convert.Named(name)
@@ -108,7 +108,7 @@ type grownPieces struct{ pieces, parts, stored int }
 // or in one if that is 0. Only the end of one that is not cyclic is compared with an import of the whole.
 func growing(t *testing.T, f *convert.Format, data []byte, limit int, cyclic bool, random *rand.Rand) (n grownPieces) {
 	t.Helper()
-	most := testsize.Of(5, 8, 1000)
+	most := testsize.Of(3, 5, 1000)
 	ends := []int{}
 	at := 0
 	for line := range bytes.Lines(data) {

@@ -88,7 +88,7 @@ func comesAndGoes(t *testing.T, f *convert.Format, path string, some bool, rando
 			continue
 		}
 		for _, to := range formatsBothWays(t) {
-			if some && random.IntN(testsize.Of(10, 5, 5)) > 0 {
+			if some && random.IntN(testsize.Of(20, 10, 5)) > 0 {
 				continue
 			}
 			e, err := s.Export(t.Context(), string(r.Session), workspace.ExportOptions{Format: to, Tree: to.Branches})

@@ -45,7 +45,7 @@ func TestImportGrowth(t *testing.T) {
 				random := rand.New(rand.NewPCG(uint64(seed), 13))
 				files := [][]byte{writtenIn(t, f, random)}
 				if draw := drawers[f.Name]; draw != nil {
-					for range testsize.Of(1, 2, 3) {
+					for range testsize.Of(1, 1, 3) {
 						files = append(files, draw(random))
 					}
 				}
@@ -89,7 +89,7 @@ func grown(t *testing.T, f *convert.Format, data []byte, random *rand.Rand) {
 	at := 0
 	for line := range bytes.Lines(data) {
 		for _, cut := range []int{at + random.IntN(len(line)), at + len(line)} {
-			if cut == 0 || cut == len(data) || !testsize.Full() && random.IntN(testsize.Of(60, 30, 1)) > 0 {
+			if cut == 0 || cut == len(data) || !testsize.Full() && random.IntN(testsize.Of(120, 60, 1)) > 0 {
 				continue
 			}
 			if got := imported(t, f, data[:cut], data); got != want {

@@ -32,7 +32,7 @@ func TestImportLimit(t *testing.T) {
 			all := openSpace(t, t.TempDir(), 0)
 			importTo(t, all, f, path, 0)
 			whole := all.outline(f)
-			for range testsize.Of(2, 3, 20) {
+			for range testsize.Of(1, 2, 20) {
 				cut := bytes.Join(lines[:1+random.IntN(len(lines)-1)], nil)
 				short := writeFile(t, "short", "")
 				writeOver(t, short, cut)

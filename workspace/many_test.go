@@ -148,7 +148,7 @@ func TestMany(t *testing.T) {
 // testMany runs TestMany beside a number of other sessions with long titles.
 func testMany(t *testing.T, others int) {
 	const shared = 24
-	writers, each := testsize.Of(4, 12, 16), cmp.Or(*many, testsize.Of(3, 5, 40))
+	writers, each := testsize.Of(3, 8, 16), cmp.Or(*many, testsize.Of(3, 5, 40))
 	dir := t.TempDir()
 	s := openSpace(t, dir, manyLimit)
 	for n := range others {

@@ -52,7 +52,7 @@ func (o *order) takePacked(w *workspace.Workspace, out io.Writer) error {
 // append. Each acknowledged one has the messages of the line up to its own, byte for byte.
 func TestPackedProcesses(t *testing.T) {
 	t.Parallel()
-	writers := testsize.Of(4, 8, 16)
+	writers := testsize.Of(3, 5, 16)
 	each := cmp.Or(*many, testsize.Of(2, 4, 10))
 	s := openSpace(t, t.TempDir(), manyLimit)
 	line := s.new("Bread")

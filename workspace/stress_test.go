@@ -20,7 +20,7 @@ import (
 // those. Each view has each message of its path once, in order, byte for byte.
 func TestStress(t *testing.T) {
 	t.Parallel()
-	hundred := testsize.Of(10, 30, 100) // the unit of all sizes
+	hundred := testsize.Of(10, 15, 100) // the unit of all sizes
 	limit := 8 * hundred
 	files := testchat.Chat{Messages: 100 * hundred, PerFile: limit, Text: 120, Odd: true, Seed: 1}.Files()
 	if len(files) <= 10 {

@@ -42,7 +42,7 @@ func leakable() []leak {
 // others do so in half of them, or in one with -short, and some secrets in the rest.
 func TestRedactFormats(t *testing.T) {
 	list := slices.DeleteFunc(formats(), func(f *convert.Format) bool { return !f.Writes() })
-	all := testsize.Of(1, len(list)/2, len(list))
+	all := testsize.Of(1, len(list)/4, len(list))
 	redactFormats(t, list[:all], leakable())
 	if all < len(list) {
 		redactFormats(t, list[all:], testsize.Sample(t, "secrets", leakable(), 3))

@@ -139,7 +139,7 @@ func TestScript(t *testing.T) {
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("scripts: %q, %v", scripts, err)
 	}
-	if n := testsize.Of(2, 0, 0); n > 0 {
+	if n := testsize.Of(1, 0, 0); n > 0 {
 		scripts = beginnings(t, scripts, n)
 	}
 	testscript.Run(t, testscript.Params{

@@ -109,7 +109,7 @@ func TestEditContent(t *testing.T) {
 // implementation.
 func TestMiddleOut(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range testsize.Of(100, 500, 500) {
+	for range testsize.Of(100, 200, 500) {
 		var words []string
 		for i := range random.IntN(30) {
 			word := strings.Repeat("x", 1+random.IntN(5))

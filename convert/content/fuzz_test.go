@@ -44,7 +44,7 @@ func FuzzParse(f *testing.F) {
 // TestLaws verifies the same for random messages.
 func TestLaws(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
-	taken, made := 0, testsize.Of(2_000, 8_000, 20_000)
+	taken, made := 0, testsize.Of(1_000, 4_000, 20_000)
 	for range made {
 		came := formats[random.IntN(len(formats))]
 		blob := madeUp(random, came)

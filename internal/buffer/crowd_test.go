@@ -79,7 +79,7 @@ func (w *watcher) end(c buffer.Context, err error) {
 // correctly and none is left.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	for seed := range testsize.Of[uint64](1, 2, 12) {
+	for seed := range testsize.Of[uint64](1, 1, 12) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			r := newRoom(t, buffer.Options{Batch: 3, Idle: 4 * second, Timeout: 8 * second}, nil)
@@ -161,7 +161,7 @@ func TestConcurrentClients(t *testing.T) {
 	}
 	r.store("s", "root")
 	var all sync.WaitGroup
-	clients := testsize.Of(12, 32, 64)
+	clients := testsize.Of(8, 16, 64)
 	for n := range clients {
 		all.Go(func() {
 			last := "root"

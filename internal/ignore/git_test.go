@@ -19,7 +19,7 @@ func TestGit(t *testing.T) {
 			random := rand.New(rand.NewPCG(21, 7))
 			files := map[string]string{".git/user": patterns(random, j), ".git/info/exclude": patterns(random, j)}
 			var paths []string
-			for i := range testsize.Of(40, 120, 1000) {
+			for i := range testsize.Of(20, 60, 1000) {
 				top := fmt.Sprintf("%d/", i)
 				for range 1 + random.IntN(3) {
 					dir := top

@@ -367,7 +367,7 @@ func TestMany(t *testing.T) {
 	in := t.TempDir()
 	s := &isolate.Source{Dir: dir}
 	var all sync.WaitGroup
-	for i := range testsize.Of(2, 8, 12) {
+	for i := range testsize.Of(2, 4, 12) {
 		all.Go(func() {
 			to := filepath.Join(in, fmt.Sprint(i))
 			for range 2 {

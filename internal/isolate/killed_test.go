@@ -42,7 +42,7 @@ func TestKilled(t *testing.T) {
 	before := state(t, dir)
 	to := filepath.Join(t.TempDir(), "a")
 	s := &isolate.Source{Dir: dir}
-	for i := range testsize.Of(2, 6, 12) {
+	for i := range testsize.Of(2, 3, 12) {
 		victim := exec.Command(os.Args[0])
 		victim.Dir, victim.Env = dir, append(os.Environ(), asVictim+"="+to)
 		victim.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with its git processes
@@ -51,7 +51,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The kill comes at a different moment of the loop each time.
-		time.Sleep(time.Duration(20+testsize.Of(28, 14, 7)*i) * time.Millisecond)
+		time.Sleep(time.Duration(20+testsize.Of(28, 28, 7)*i) * time.Millisecond)
 		syscall.Kill(-victim.Process.Pid, syscall.SIGKILL)
 		if victim.Wait(); victim.ProcessState.Exited() {
 			t.Fatal("it ended without a kill")

@@ -94,7 +94,7 @@ func objects() (map[pack.ID][]byte, [][]byte) {
 	for i, size := range sizes {
 		list = append(list, noise[:size], noise[1:1+size], bytes.Repeat([]byte{byte(i)}, size))
 	}
-	list = append(list, messages(testsize.Of(200, 500, 2000), 3000)...)
+	list = append(list, messages(testsize.Of(200, 300, 2000), 3000)...)
 	byID := map[pack.ID][]byte{}
 	for _, o := range list {
 		byID[pack.IDOf(o)] = o
@@ -229,7 +229,7 @@ func TestFlippedObjects(t *testing.T) {
 	for i := range places {
 		places[i] = i
 	}
-	for _, at := range testsize.Sample(t, "bytes", places, testsize.Of(25, 50, len(places))) {
+	for _, at := range testsize.Sample(t, "bytes", places, testsize.Of(15, 25, len(places))) {
 		flipped := slices.Clone(data)
 		flipped[at] ^= 1 << (at % 8)
 		p := open(t, flipped)

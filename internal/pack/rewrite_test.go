@@ -152,7 +152,7 @@ func TestPrograms(t *testing.T) {
 			t.Skipf("the program %s is not installed", name)
 		}
 	}
-	items := messages(testsize.Of(60, 250, 1500), 3000)
+	items := messages(testsize.Of(60, 150, 1500), 3000)
 	items = append(items, append([]byte(`,"`), append(bytes.Repeat([]byte("large "), testsize.Of(1<<18, 1<<18, 1<<20)), '"')...))
 	run := func(script, path string) []byte {
 		t.Helper()

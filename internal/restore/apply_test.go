@@ -555,7 +555,7 @@ func within2(s state, name string) (list []string) {
 // restore, no content of it is lost: each content that the folder ever had is in the
 // folder or in the store.
 func FuzzSecondWriter(f *testing.F) {
-	for seed := range uint64(testsize.Of(20, 50, 1000)) {
+	for seed := range uint64(testsize.Of(10, 25, 1000)) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
@@ -568,7 +568,7 @@ func FuzzSecondWriter(f *testing.F) {
 // FuzzStopped: as FuzzSecondWriter, if the process ends at any step, and Resume completes the
 // restore while the other program continues.
 func FuzzStopped(f *testing.F) {
-	for seed := range uint64(testsize.Of(20, 50, 1000)) {
+	for seed := range uint64(testsize.Of(10, 25, 1000)) {
 		f.Add(seed, byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, stop byte) {

@@ -178,7 +178,7 @@ func crashes(t *testing.T, target, last string, exchange bool) {
 	for i := range all {
 		all[i] = i
 	}
-	for wrong := range rec.failures(trace, all, exists, testsize.Of(3, 5, 256), &disks) {
+	for wrong := range rec.failures(trace, all, exists, testsize.Of(2, 3, 256), &disks) {
 		t.Error(wrong)
 	}
 	if t.Failed() {
@@ -203,7 +203,7 @@ func crashes(t *testing.T, target, last string, exchange bool) {
 			for i := range steps {
 				steps[i] = i
 			}
-			for wrong := range second.failures(trace, steps, 0, testsize.Of(2, 4, 64), &disks) {
+			for wrong := range second.failures(trace, steps, 0, testsize.Of(1, 2, 64), &disks) {
 				t.Errorf("Resume after %d steps: %s", k, wrong)
 			}
 		}

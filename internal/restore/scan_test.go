@@ -69,7 +69,7 @@ func (s stores) get(id pack.ID) (data []byte, err error) {
 // TestScanned: after a whole restore, a scan of the folder finds the target's tree, with
 // states and packs as bough stores them, and files larger than a piece.
 func TestScanned(t *testing.T) {
-	for seed := range uint64(testsize.Of(3, 10, 200)) {
+	for seed := range uint64(testsize.Of(2, 6, 200)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		target := edited(r, edited(r, edited(r, state{})))
 		target["large"] = "f640 " + string(bytes.Repeat([]byte("0123456789\r\n"), 200_000))

@@ -538,7 +538,7 @@ func TestMovingFiles(t *testing.T) {
 			}
 		}
 	})
-	for range testsize.Of(5, 20, 200) {
+	for range testsize.Of(3, 10, 200) {
 		r := f.scan()
 		for name, got := range f.holds(r.Tree) {
 			data := strings.TrimPrefix(got, "f ")

@@ -341,7 +341,7 @@ func TestCrash(t *testing.T) {
 	for _, sc := range scenes {
 		t.Run(sc.name, func(t *testing.T) {
 			r := record(t, sc)
-			n, err := r.crashes(r.trace, testsize.Of(5, 10, 128))
+			n, err := r.crashes(r.trace, testsize.Of(3, 5, 128))
 			if err != nil {
 				t.Error(err)
 			}
@@ -404,7 +404,7 @@ func TestFailingSteps(t *testing.T) {
 			for k := range r.trace.Steps {
 				steps = append(steps, k)
 			}
-			for _, k := range testsize.Sample(t, "steps", steps, testsize.Of(4, 8, len(steps))) {
+			for _, k := range testsize.Sample(t, "steps", steps, testsize.Of(2, 4, len(steps))) {
 				if err := r.fail(k); err != nil {
 					t.Errorf("step %d, %s, fails: %v", k+1, r.trace.Steps[k], err)
 				}

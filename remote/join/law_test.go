@@ -151,7 +151,7 @@ func mustDecode(t testing.TB, data []byte) *State {
 // TestOrder: the order in which records come, and how often, makes no difference, and neither does
 // a state that was stored in between.
 func TestOrder(t *testing.T) {
-	for seed := range testsize.Of[uint64](5, 25, 300) {
+	for seed := range testsize.Of[uint64](3, 12, 300) {
 		h := newHistory(t, seed, 3, 60)
 		want := h.all(t).Encode()
 		s := New()
@@ -172,7 +172,7 @@ func TestOrder(t *testing.T) {
 // TestBases: a state with bases instead of the first records, of a newcomer or of a machine that
 // missed some, says what a state with all records says.
 func TestBases(t *testing.T) {
-	for seed := range testsize.Of[uint64](10, 40, 400) {
+	for seed := range testsize.Of[uint64](5, 20, 400) {
 		h := newHistory(t, seed, 3, 80)
 		want := h.all(t)
 		s := New()
@@ -238,7 +238,7 @@ func visible(s *State) map[string]Entity {
 
 // TestReissue: the records of one machine, issued again by another, mean the same.
 func TestReissue(t *testing.T) {
-	for seed := range testsize.Of[uint64](10, 30, 400) {
+	for seed := range testsize.Of[uint64](5, 15, 400) {
 		h := newHistory(t, seed, 1, 20)
 		if len(h.records) == 0 {
 			continue

@@ -197,7 +197,7 @@ func TestDamaged(t *testing.T) {
 	h := newHistory(t, 3, 3, 60)
 	data := h.all(t).Encode()
 	body := bytes.IndexByte(data, '\n') + 1
-	for i := 0; i < len(data); i += testsize.Of(31, 7, 1) {
+	for i := 0; i < len(data); i += testsize.Of(61, 17, 1) {
 		changed := bytes.Clone(data)
 		changed[i] ^= 1
 		if _, err := Decode(changed); !errors.Is(err, fault.Damaged) {

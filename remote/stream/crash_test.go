@@ -178,7 +178,7 @@ func (rec *recording) crashes(t *testing.T, trace *crashdisk.Trace, omitted int)
 		if omitted >= 0 && k >= omitted {
 			step++
 		}
-		trees := slices.Collect(trace.Lost(k, testsize.Of(3, 6, 64)))
+		trees := slices.Collect(trace.Lost(k, testsize.Of(2, 3, 64)))
 		if omitted < 0 {
 			trees = slices.AppendSeq(trees, trace.Kept(k))
 		}

@@ -29,7 +29,7 @@ type history struct {
 // problem.
 func TestHistories(t *testing.T) {
 	renewed := 0
-	for seed := range testsize.Of[uint64](2, 8, 80) {
+	for seed := range testsize.Of[uint64](1, 4, 80) {
 		h := newHistory(t, seed)
 		for range 60 {
 			h.step()

@@ -41,7 +41,7 @@ func sayings(m *transcript.Message) string {
 // except for the last one if that is open. Only a parent that is named before its record
 // may become known later.
 func TestClaudeGrows(t *testing.T) {
-	for seed := range testsize.Of[uint64](1, 20, 50) {
+	for seed := range testsize.Of[uint64](1, 7, 50) {
 		s := rand.New(rand.NewPCG(seed, 1))
 		in := string(testtranscript.ClaudeCode(s))
 		whole, _, conv := readClaudeText(t, in)

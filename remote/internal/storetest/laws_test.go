@@ -54,7 +54,7 @@ func TestNoFaults(t *testing.T) {
 // TestFaults: with faults, an object that was put is never lost.
 func TestFaults(t *testing.T) {
 	failed := 0
-	for seed := range uint64(testsize.Of(3, 20, 300)) {
+	for seed := range uint64(testsize.Of(2, 8, 300)) {
 		failed += storetest.Survives(t, faults.NewNetwork(new(bucket.Memory), seed, faults.Some).Client(), 60)
 	}
 	if failed == 0 {

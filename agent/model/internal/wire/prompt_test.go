@@ -157,7 +157,7 @@ func TestComposeAnything(t *testing.T) {
 	metas := []string{`{}`, `{}`, `{"tool_calls":[{"id":"ID","function":{"name":"ls","arguments":NaN}}],"x":Infinity}`, `{"tool_call_id":"ID"}`, `{"tool_call_id":"ID","action_type":"ls","bough":{"failed":true}}`, `{"bough":{"format":"anthropic"}}`,
 		`{"tool_calls":[{"id":"ID","function":{"name":"ls","arguments":"{"}},{"id":"a","function":{"name":"größe","arguments":""}}]}`,
 		`{"tool_calls":[{"id":"ID"},7,{"id":"ID","custom":{"name":"c","input":"x"}}]}`, `{"bough":{"name":"Anna Blume","rest":{"x":1}}}`}
-	sent, seeds := 0, testsize.Of[uint64](80, 1500, 3000)
+	sent, seeds := 0, testsize.Of[uint64](80, 500, 3000)
 	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 3))
 		one := func(list []string) string {

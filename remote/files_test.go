@@ -243,3 +243,57 @@ func TestFilesForgotten(t *testing.T) {
 		t.Error("it is not said that the remote holds what was sent before")
 	}
 }
+
+// TestFilesPurge: with a session, the states that belong to it alone leave the store, and so does content
+// that no other state needs; the others stay whole.
+func TestFilesPurge(t *testing.T) {
+	store := &bucket.Memory{}
+	a, b, dir, id := filed(t, store)
+	t.Chdir(t.TempDir())
+	other := must(a.w.New(t.Context(), "Second"))
+	must(a.w.Append(t.Context(), workspace.Append{Session: other.ID, Text: "other"}))
+	noise := make([]byte, 200_000)
+	rand.NewChaCha8([32]byte{1}).Read(noise)
+	put(t, dir, "large", string(noise))
+	must(a.w.Folder(dir).Snap(t.Context(), id, files.SnapOptions{}))
+	if err := os.Remove(filepath.Join(dir, "large")); err != nil {
+		t.Fatal(err)
+	}
+	must(a.w.Folder(dir).Snap(t.Context(), other.ID, files.SnapOptions{}))
+	a.pushFiles()
+	b.pullFiles()
+	b.pushFiles()
+	a.pullFiles()
+	size := func() (n int64) {
+		for _, o := range must(store.List(t.Context(), bucket.ListOptions{})) {
+			n += o.Size
+		}
+		return n
+	}
+	if n := size(); n < 200_000 {
+		t.Fatalf("the store has %d bytes", n)
+	}
+	if _, err := a.remote().Purge(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		for _, c := range []*computer{b, a} {
+			must(c.remote().Sync(t.Context(), remote.PullOptions{Files: withFiles()}))
+		}
+	}
+	must(a.w.Append(t.Context(), workspace.Append{Session: other.ID, Text: "more"}))
+	a.pushFiles() // garbage goes with the next record
+	if n := size(); n > 100_000 {
+		t.Errorf("the store still has %d bytes", n)
+	}
+	c := b.friend("late")
+	if r := c.pullFiles(); r.Got.States != 1 || len(r.Left) > 0 {
+		t.Errorf("a newcomer gets %+v", r)
+	}
+	if got := c.show(other.ID, "a.txt") + c.show(other.ID, "lib/b.txt"); got != "one\nsame\n" {
+		t.Errorf("the state that stays has %q", got)
+	}
+	if n := len(b.states()); n != 3 {
+		t.Errorf("desktop has %d states, and keeps 3", n)
+	}
+}

@@ -25,7 +25,7 @@ func (w *world) settle() {
 			w.restart(c)
 			r := must(remote.Open(w.t.Context(), c.w, "home", c.opts))
 			r.SetBaseEvery(w.baseEvery)
-			result, err := r.Sync(w.t.Context(), remote.PullOptions{})
+			result, err := r.Sync(w.t.Context(), remote.PullOptions{Files: w.files})
 			r.Close()
 			w.note(c, "settles: %s", said(result, err))
 			if err != nil {

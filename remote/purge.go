@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/travel"
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
@@ -59,7 +60,7 @@ func (r *Remote) Purge(ctx context.Context, session string) (*Purge, error) {
 
 // holders returns the names of the machines that have messages of a session in the store.
 func (j *job) holders(session string) []string {
-	machines := j.view().Holders(session)
+	machines := append(j.view().Holders(session), travel.Project(j.state).Holders(session)...)
 	if own := j.writer.Machine(); len(j.Garbage) > 0 && !slices.Contains(machines, own) {
 		machines = append(machines, own)
 	}
@@ -97,7 +98,19 @@ func (j *job) dropPurged(b *batch) error {
 	if len(purged) == 0 {
 		return nil
 	}
+	objects, live, err := j.purgeFiles(b)
+	if err != nil {
+		return err
+	}
+	for _, run := range objects {
+		if run.dead {
+			packs[run.Body.Pack] = true
+		}
+	}
 	delete(packs, "")
+	if err := j.replaceObjects(b, objects, live, packs); err != nil {
+		return err
+	}
 	for s := range j.view().Sessions() {
 		if purged[s.ID] {
 			continue

@@ -20,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
@@ -40,6 +41,9 @@ type world struct {
 	titles map[string][]string
 	labels map[string]string // of bookmarks, their messages
 	log    []string
+
+	files  *bool             // see PushOptions
+	states map[string]string // that users took, their sessions
 }
 
 func newWorld(t testing.TB, seed uint64, n int, rates faults.Rates) *world {
@@ -106,11 +110,11 @@ func (w *world) exchange(c *computer, crash bool) {
 	verb := w.random.IntN(3)
 	switch verb {
 	case 0:
-		result, err = r.Push(w.t.Context(), remote.PushOptions{})
+		result, err = r.Push(w.t.Context(), remote.PushOptions{Files: w.files})
 	case 1:
-		result, err = r.Pull(w.t.Context(), remote.PullOptions{})
+		result, err = r.Pull(w.t.Context(), remote.PullOptions{Files: w.files})
 	default:
-		result, err = r.Sync(w.t.Context(), remote.PullOptions{})
+		result, err = r.Sync(w.t.Context(), remote.PullOptions{Files: w.files})
 	}
 	w.note(c, "exchange %d: %s", verb, said(result, err))
 	if err != nil && !errors.Is(err, faults.ErrLost) && !errors.Is(err, faults.ErrCrashed) && !errors.Is(err, fault.Failed) && !strings.Contains(err.Error(), "does not return it") { // a stale answer
@@ -132,6 +136,10 @@ func (w *world) act(c *computer) {
 	f, err := c.w.Mirror().Facts(ctx, mirror.Known{})
 	if err != nil {
 		w.fail("%v", err)
+	}
+	if w.files != nil && len(f.Sessions) > 0 && w.random.IntN(4) == 0 {
+		w.snap(c, f.Sessions[w.random.IntN(len(f.Sessions))])
+		return
 	}
 	what := w.random.IntN(24)
 	if len(f.Sessions) == 0 || what == 0 {
@@ -354,6 +362,53 @@ func TestSimulation(t *testing.T) {
 			t.Parallel()
 			newWorld(t, seed, 6, faults.Some).run(testsize.Of(40, 70, 100), true)
 		})
+	}
+}
+
+// snap changes a folder of a computer, and takes a state of it for a session.
+func (w *world) snap(c *computer, s mirror.Session) {
+	dir := filepath.Join(filepath.Dir(c.w.Dir()), "folder-"+c.name)
+	put(w.t, dir, fmt.Sprint("f", w.random.IntN(4)), fmt.Sprintf("content %d %s", w.random.IntN(6), strings.Repeat("x", w.random.IntN(2)*70_000)))
+	st, err := c.w.Folder(dir).Snap(w.t.Context(), s.ID, files.SnapOptions{})
+	w.note(c, "snap for %s: %v", s.ID, err)
+	if err == nil && st.Message != "" && s.Kind != session.Checkpoint {
+		w.states[st.ID] = string(st.Session)
+	}
+}
+
+// TestFilesSimulation: the same with states of files, of which none is lost or comes in parts.
+func TestFilesSimulation(t *testing.T) {
+	for seed := range runs(1, 2, 20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, seed, 3, faults.Some)
+			w.files, w.states = withFiles(), map[string]string{}
+			if seed%2 == 1 {
+				w.baseEvery = 2
+			}
+			w.run(60, true)
+			for _, c := range w.list {
+				w.judgeStates(c)
+			}
+		})
+	}
+}
+
+// judgeStates compares what users took with what a computer has.
+func (w *world) judgeStates(c *computer) {
+	has := map[string]bool{}
+	for _, st := range c.states() {
+		has[st.ID] = true
+		if _, err := c.w.Folder("").Show(w.t.Context(), st.ID, "."); err != nil {
+			w.fail("%s: the state %s: %v", c.name, st.ID, err)
+		}
+	}
+	for _, s := range must(c.w.Mirror().Facts(w.t.Context(), mirror.Known{})).Sessions {
+		for id, session := range w.states {
+			if session == s.ID && !has[id] {
+				w.fail("%s lacks the state %s of %s", c.name, id, s.ID)
+			}
+		}
 	}
 }
 

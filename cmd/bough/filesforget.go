@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/urfave/cli/v2"
@@ -16,7 +18,8 @@ func (p *program) filesForgetVerb() verb {
 		short:  "delete the content of a file from all states permanently",
 		long: `Deletes the content that the file at PATH had in any state of the folder, for example a secret, from
 all states. This cannot be undone. The states stay; the file is missing in them. The same content is
-not stored again. The file in the folder itself is not changed. PATH is relative to the folder.`,
+not stored again. The file in the folder itself is not changed. PATH is relative to the folder. It is
+never sent to a remote; remotes that have it already are named.`,
 		example: `bough files forget config/password.txt --dry-run`,
 		flags: []cli.Flag{
 			dirFlag(),
@@ -49,8 +52,28 @@ not stored again. The file in the folder itself is not changed. PATH is relative
 				did = "Dry run: would delete "
 			}
 			fmt.Fprintln(p.stderr, did+what)
+			p.noteHeldFiles(c.Context, w, found)
 			return nil
 		},
+	}
+}
+
+// noteHeldFiles says which remotes hold contents that were deleted here.
+func (p *program) noteHeldFiles(ctx context.Context, w *workspace.Workspace, f *files.Forgotten) {
+	list, err := remote.List(w)
+	if err != nil {
+		return
+	}
+	for _, info := range list {
+		r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter))
+		if err != nil {
+			continue
+		}
+		held, err := r.Holds(f.Objects)
+		r.Close()
+		if err != nil || held {
+			fmt.Fprintf(p.stderr, "The remote %s still holds it, or may do so; 'bough remote purge SESSION --remote %s' takes the states of a conversation out\n", line(info.Name), line(info.Name))
+		}
 	}
 }
 

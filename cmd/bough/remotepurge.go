@@ -18,7 +18,8 @@ func (p *program) remotePurgeVerb() verb {
 		long: `Takes the messages of a session out of the remote, for example after 'bough forget'. Each machine
 deletes what it has written itself, with a push that it makes after all have read of the purge; until
 then purge names the machines that still hold messages. The workspaces keep what they have, and do not
-send it again. The title stays in the remote, and so do copies of its messages in other sessions. This
+send it again. The states of files that belong to it alone go too, with content that no other state needs.
+The title stays in the remote, and so do copies of its messages in other sessions. This
 cannot be undone.`,
 		example: `bough remote purge "Plan the trip"`,
 		flags: []cli.Flag{

@@ -106,6 +106,21 @@ func (st *State) Sessions() (list []string) {
 	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
 }
 
+// Holders returns the machines with records of states that belong to a session, or with links to it.
+func (f *Files) Holders(session string) (list []record.Machine) {
+	for _, st := range f.States {
+		if !slices.Contains(st.Sessions(), session) {
+			continue
+		}
+		for _, el := range slices.Concat(st.Records, st.Links) {
+			if !slices.Contains(list, el.Stamp.Machine) {
+				list = append(list, el.Stamp.Machine)
+			}
+		}
+	}
+	return list
+}
+
 func add(entity, field string, value json.RawMessage) plan.Op {
 	return plan.Op{Op: record.Op{Do: record.Add, Entity: entity, Field: field, Value: value}}
 }

@@ -126,7 +126,11 @@ func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
 			return branchWith(tx, a, at, p.Tree, messageOf(n))
 		}
 	}
-	return d.change(ctx, op, write, func(_ *store.View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
+	writePrompt := func(tx *store.Tx, a *agents.Agent, n *turn.Node) error {
+		n.Content, n.Replayed = p.Content, p.Replayed
+		return write(tx, a, n)
+	}
+	return d.change(ctx, op, writePrompt, func(_ *store.View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {
 		return t.Step(q, d.rules, turn.Event{Kind: turn.OnPrompt, ID: d.rules.NewID(), Text: p.Text})
 	})
 }

@@ -68,6 +68,9 @@ func (w *Workspace) newDriver(ctx context.Context, name string, o agents.TurnOpt
 		turn:    a.Turn, at: a.Head,
 		results: make(chan turn.Event), stop: func() {},
 	}
+	if o.System != nil {
+		d.system = *o.System
+	}
 	if d.opts.OnEvent == nil {
 		d.opts.OnEvent = func(events.Event) {}
 	}

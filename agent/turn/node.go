@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -49,6 +50,18 @@ type Node struct {
 	Partial   bool         `json:"partial,omitempty"`    // incomplete, and not shown to the model
 	Model     string       `json:"model_id,omitempty"`   // of an assistant's message: the model that answered
 	Files     *FileState   `json:"files,omitempty"`      // what a folder held when the message was the newest
+
+	// Content is the content of a message of the user, in any stored form, with Text as its text.
+	// If nil, the content is Text.
+	Content  json.RawMessage `json:"content,omitempty"`
+	Replayed *Replayed       `json:"replayed,omitempty"` // the message that a message of the user says again
+}
+
+// A Replayed is the message of the user that another one says again.
+type Replayed struct {
+	Session string          `json:"session_id"`
+	Message string          `json:"message_id"`
+	Plan    json.RawMessage `json:"plan,omitempty"` // what is to be said again, in the first one
 }
 
 // A FileState names the state of a folder.
@@ -73,7 +86,8 @@ type nodeMetadata struct {
 	Partial   bool   `json:"partial,omitempty"`
 	Model     string `json:"model_id,omitempty"`
 
-	Files *FileState `json:"files,omitempty"`
+	Files    *FileState `json:"files,omitempty"`
+	Replayed *Replayed  `json:"replayed,omitempty"`
 }
 
 // A calledFunc is a call in the format that package content decodes.
@@ -97,14 +111,18 @@ func (n *Node) Message() model.Message {
 		f.Function.Name, f.Function.Arguments = c.Name, c.Arguments
 		m.Calls = append(m.Calls, f)
 	}
-	if own := (nodeMetadata{n.Failed, n.SkippedBy, n.Partial, n.Model, n.Files}); own != (nodeMetadata{}) {
+	if own := (nodeMetadata{n.Failed, n.SkippedBy, n.Partial, n.Model, n.Files, n.Replayed}); own != (nodeMetadata{}) {
 		m.Own = &own
 	}
 	role := string(n.Kind)
 	if n.Kind == KindToolBoundary {
 		role = "tool"
 	}
-	return model.Message{ID: n.ID, Role: role, Content: rawjson.Compact(n.Text), Metadata: rawjson.Compact(m)}
+	content := []byte(n.Content)
+	if content == nil {
+		content = rawjson.Compact(n.Text)
+	}
+	return model.Message{ID: n.ID, Role: role, Content: content, Metadata: rawjson.Compact(m)}
 }
 
 // Context returns the messages of a path, root first, that are sent to the

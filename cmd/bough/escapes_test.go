@@ -271,6 +271,7 @@ func (s *escapeStory) conversations() {
 	s.fails("prune-context", bread, "--drop", "none"+attack)
 	s.fails("pick", "none"+attack+".."+bread)
 	s.fails("edit", "none"+attack, "--text", "x")
+	s.replays(point)
 	s.do("lineage", point)
 	s.do("restore", point)
 	s.do("status")
@@ -397,6 +398,12 @@ func (s *escapeStory) agents() {
 	s.do("agent", "rm", "bob")
 	s.mutate("agents/ada.json", []string{"agent", "ls"}, []string{"agent", "show", "ada"}, []string{"agent", "trees", "ada"},
 		[]string{"queue", "ada"}, []string{"status"}, []string{"explore", "--dry-run", tree + "@" + node, "--strategy", "a=b"})
+}
+
+func (s *escapeStory) replays(ref string) {
+	s.do("replay", ".."+ref, "--model", "command:canned", "--name", "Again"+typed)
+	s.do("replay", ".."+ref, "--model", "command:canned", "--dry-run")
+	s.fails("replay", "none"+attack, "--onto", ref)
 }
 
 func (s *escapeStory) explorations() {

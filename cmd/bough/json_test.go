@@ -375,6 +375,7 @@ func TestJSONPage(t *testing.T) {
 	s.conversations()
 	s.agents()
 	s.explorations()
+	s.replays()
 	s.workspace()
 	s.files()
 	s.remotes()
@@ -498,6 +499,11 @@ func (s *jsonStory) agents() {
 }
 
 // queue lists and drops a message that waits for the user.
+func (s *jsonStory) replays() {
+	s.do("replay", "Bread", "--edit", "Bread@first", "--text", "How dry?", "--model", "command:canned")
+	s.do("replay", "..Bread", "--model", "command:canned", "--dry-run")
+}
+
 func (s *jsonStory) queue() {
 	s.hold()
 	s.do("queue", "ada")

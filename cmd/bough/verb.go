@@ -23,7 +23,7 @@ func (p *program) verbs() []verb {
 		p.newVerb(), p.appendVerb(),
 		p.statusVerb(), p.lsVerb(), p.chooseVerb(), p.searchVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(),
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
-		p.pickVerb(), p.editVerb(), p.pruneContextVerb(),
+		p.pickVerb(), p.editVerb(), p.replayVerb(), p.pruneContextVerb(),
 		p.renameVerb(), p.rmVerb(), p.forgetVerb(),
 		p.bookmarkVerb(), p.bookmarksVerb(),
 		p.filesVerb(),

@@ -7,6 +7,7 @@ import (
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/tokens"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/rewrite"
@@ -55,7 +56,74 @@ func rewriteVerbs() []*Verb {
 			func(ctx context.Context, w *workspace.Workspace, in editIn) (*rewrite.Edited, error) {
 				return w.EditMessage(ctx, in.Ref, rewrite.EditOptions{Text: in.Text, KeepHead: in.Keep})
 			}),
+		turnVerb("replay", Changes, "Replay a conversation", "Says the messages of the user again in a new branch, answered by an agent.", replay),
 		turnVerb("prune-context", Changes, "Prune the context", "Makes a branch without some messages, or with a summary in their place.", pruneContext),
+	}
+}
+
+type replayIn struct {
+	Ref    string  `json:"ref,omitempty" jsonschema:"the end of the path whose messages of the user are said again, a REF as in show, or a range A..B"`
+	Onto   string  `json:"onto,omitempty" jsonschema:"the message below which they are said, a REF; by default the message before the first one"`
+	Edit   string  `json:"edit,omitempty" jsonschema:"a message of the path that is said in other words"`
+	Text   string  `json:"text,omitempty" jsonschema:"these words"`
+	Agent  string  `json:"agent,omitempty" jsonschema:"the agent that answers, by default the owner of the conversation, else one named replay"`
+	System *string `json:"system,omitempty" jsonschema:"the system prompt, instead of the agent's"`
+	Name   string  `json:"name,omitempty" jsonschema:"the name of the new branch"`
+	Resume *string `json:"resume,omitempty" jsonschema:"instead of ref: continue the replay that made this session; if it is empty, the last one"`
+	GoOn   bool    `json:"go_on,omitempty" jsonschema:"do not stop at an answer that asks something back"`
+	models
+	dryRun
+}
+
+// A Replayed is a replay with the difference between the old path and the new one.
+type Replayed struct {
+	rewrite.Replay
+	Diff *Parting `json:"diff"` // null if nothing was said
+}
+
+// A Parting is where two paths part.
+type Parting struct {
+	Common session.ID `json:"common"` // the last common message
+	A      []string   `json:"a"`      // messages that only the old path has
+	B      []string   `json:"b"`      // messages that only the new path has
+}
+
+func replay(ctx context.Context, env Env, in replayIn) (*Replayed, error) {
+	o := rewrite.ReplayOptions{
+		Ref: in.Ref, Onto: in.Onto, Edit: in.Edit, Text: in.Text, Agent: in.Agent, System: in.System, Name: in.Name,
+		GoOn: in.GoOn, DryRun: in.DryRun, Turn: env.turns(in.models), Count: CountMessage(),
+	}
+	switch {
+	case in.Edit != "" && in.Text == "":
+		return nil, badArgument("edit needs text")
+	case in.Text != "" && in.Edit == "":
+		return nil, badArgument("text needs edit")
+	case in.Resume != nil && in.Ref != "":
+		return nil, badArgument("ref and resume exclude each other")
+	case in.Resume != nil:
+		return Compared(ctx, env.Workspace)(env.Workspace.ResumeReplay(ctx, *in.Resume, o))
+	case in.Ref == "":
+		return nil, badArgument("one of ref and resume is needed")
+	}
+	return Compared(ctx, env.Workspace)(env.Workspace.Replay(ctx, o))
+}
+
+// Compared returns a function that adds to a replay the difference between the two paths.
+func Compared(ctx context.Context, w *workspace.Workspace) func(*rewrite.Replay, error) (*Replayed, error) {
+	return func(r *rewrite.Replay, err error) (*Replayed, error) {
+		if err != nil {
+			return nil, err
+		}
+		out := &Replayed{Replay: *r}
+		if r.Session == "" {
+			return out, nil
+		}
+		d, err := w.Diff(ctx, r.Of.Session+"@"+r.Of.Message, string(r.Session)+"@"+string(r.Message), session.ReadOptions{})
+		if err != nil {
+			return nil, err
+		}
+		out.Diff = &Parting{d.Common, d.A, d.B}
+		return out, nil
 	}
 }
 

@@ -5,6 +5,7 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/bough-dev/bough/agent"
@@ -136,6 +137,10 @@ type Prompt struct {
 	From string
 	// Tree is the name of the new tree. It may be empty.
 	Tree string
+	// Content is the stored content of the message, with Text as its text. If nil, it is Text.
+	Content json.RawMessage
+	// Replayed is the message that this one says again, nil for none.
+	Replayed *turn.Replayed
 	checkpoint.CutOptions
 }
 
@@ -145,6 +150,8 @@ type TurnOptions struct {
 	Models func(ctx context.Context, id string) (model.Model, error)
 	// Model is the id of the model to use. Empty means the agent's.
 	Model string
+	// System is the system prompt. If nil, it is the agent's.
+	System *string
 	// Fallback is the id of the model that continues a turn if Model fails. Empty
 	// means none.
 	Fallback string

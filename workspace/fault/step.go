@@ -54,6 +54,7 @@ const (
 	RemoveLine          Action = "remove_line"
 	RestoreOrDeleteTree Action = "restore_or_delete_tree"
 	RestoreRemoved      Action = "restore_removed"
+	ResumeReplay        Action = "resume_replay"
 	RetryTurn           Action = "retry_turn"
 	RetryTurnOrQueue    Action = "retry_turn_or_queue"
 	RewindAgent         Action = "rewind_agent"

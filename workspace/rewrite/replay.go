@@ -1,0 +1,60 @@
+package rewrite
+
+import (
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
+)
+
+// ReplayOptions are the choices for saying the messages of the user again.
+type ReplayOptions struct {
+	// Ref is the end of the path whose messages of the user are said again, or a range A..B as in
+	// [PickOptions]. With Onto and without a range, they begin where the path parts from that to
+	// Onto, with Edit alone at the edited message.
+	Ref string
+	// Onto is the REF of the message below which they are said. Empty means the message before
+	// the first one.
+	Onto string
+	// Edit is a message of the path that is said in other words, Text; "" for none.
+	Edit, Text string
+
+	Agent  string  // who answers; "" for the owner of the conversation, else the agent named replay
+	System *string // the system prompt; nil for the agent's
+	Name   string  // the title of the new branch, "" for one made from that of the conversation
+	GoOn   bool    // do not stop at an answer that asks something back
+	DryRun bool    // nothing is written
+
+	// Turn are the choices for the turns. A model is needed if the agent has none.
+	Turn agents.TurnOptions
+	// Count returns the number of tokens of a message; nil counts none.
+	Count func(raw []byte) int
+	// OnTurn is called after each turn, unless it is nil.
+	OnTurn func(Turn)
+}
+
+// A Replay is what was said again.
+type Replay struct {
+	Session session.ID `json:"session_id"` // the branch, which resumes the replay; null in a dry run
+	Message session.ID `json:"message_id"` // its end
+	Of      Origin     `json:"of"`         // the end of the old path
+	Agent   string     `json:"agent"`
+	Turns   []Turn     `json:"turns"` // of this run
+	Left    []Origin   `json:"left"`  // messages that were not said again
+	// Asked reports that the last answer asks something back, so the replay stopped.
+	Asked  bool        `json:"asked"`
+	Tokens ModelTokens `json:"tokens"` // of this run; estimates
+	DryRun bool        `json:"dry_run,omitempty"`
+}
+
+// A Turn is a message of the user that was said again, with its answer.
+type Turn struct {
+	From   Origin     `json:"from"`
+	Prompt session.ID `json:"message_id"`
+	Answer session.ID `json:"answer_id"`
+	Text   string     `json:"text"` // of the answer
+}
+
+// ModelTokens are the tokens that a model read and wrote.
+type ModelTokens struct {
+	Input  int `json:"input"`
+	Output int `json:"output"`
+}

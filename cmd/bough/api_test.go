@@ -336,6 +336,8 @@ func (s *twin) conversations() {
 	s.same("edit", `{"ref":"Bread@first","text":"How dry?","keep_head":true}`, "edit", "Bread@first", "--text", "How dry?", "--keep-head")
 	s.same("prune-context", `{"ref":"Bread@FIRST","squash":"..FIRST","summary":"Water.","name":"Wet","keep_head":true}`,
 		"prune-context", "Bread@FIRST", "--squash", "..FIRST", "--summary", "Water.", "--name", "Wet", "--keep-head")
+	s.same("replay", `{"ref":"..Bread","name":"Again","dry_run":true}`, "replay", "..Bread", "--name", "Again", "--dry-run")
+	s.same("replay", `{"ref":"Bread","edit":"Bread@first","text":"How dry?","dry_run":true}`, "replay", "Bread", "--edit", "Bread@first", "--text", "How dry?", "--dry-run")
 	s.same("prune-context", `{"ref":"Another","drop":["FIRST"],"dry_run":true}`, "prune-context", "Another", "--drop", "FIRST", "--dry-run")
 	s.same("lineage", `{"session_id":"Another"}`, "lineage", "Another")
 	s.same("ls", `{}`, "ls")

@@ -25,10 +25,14 @@ import (
 type Request struct {
 	Ref        string     // the message to explore
 	Strategies []Strategy // if empty, those that the assistant's message at Ref offers
-	Recognizer string     // id of the model that recognizes these; if empty, rules do
-	Method     Method     // if empty, Best
-	Runner     Runner     // if it has no command and no model, the model of the conversation's agent is used
-	Settings   []byte     // an object with members of a Config, which take precedence; may be nil
+	// Recent is how many replies before the one at Ref count too: if that offers no choice, but an
+	// earlier one does and it is still open, its strategies are explored. What was learned from
+	// similar questions then decides too.
+	Recent     int
+	Recognizer string // id of the model that recognizes these; if empty, rules do
+	Method     Method // if empty, Best
+	Runner     Runner // if it has no command and no model, the model of the conversation's agent is used
+	Settings   []byte // an object with members of a Config, which take precedence; may be nil
 }
 
 // A Plan is a planned exploration. Its JSON is the output of a dry run.
@@ -38,7 +42,7 @@ type Plan struct {
 	Agent      string           `json:"agent"` // the agent that owns the conversation, "" for none
 	Question   string           `json:"question"`
 	Explores   bool             `json:"explores"`   // whether Run explores it
-	Reason     string           `json:"reason"`     // if not, why
+	Reason     string           `json:"reason"`     // if not, why; with [Request.Recent] also why it does
 	Confidence *float64         `json:"confidence"` // that the reply offers a choice, null if the strategies were given
 	Strategies []RankedStrategy `json:"strategies"` // in the order in which they will be tried
 	Config     Config           `json:"config"`     // the merged settings
@@ -141,6 +145,11 @@ func (x *Explorer) Plan(ctx context.Context, r Request) (*Plan, error) {
 		return nil, err
 	}
 	p.offered(found, sure)
+	if r.Recent > 0 {
+		if err := x.decide(ctx, p, fork, r.Recent); err != nil {
+			return nil, err
+		}
+	}
 	return p, nil
 }
 

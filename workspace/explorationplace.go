@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/internal/store"
@@ -17,8 +18,13 @@ type Fork struct {
 	Agent    *agents.Agent // the owner of the line, nil for none
 	Question string        // the user's last message on its path, "" if there is none
 	Reply    string        // the text of an assistant's message, else ""
-	Frozen   string        // the checkpoint with the message, else ""
+	// Earlier are the replies before the message that say something, the newest first; at most 8.
+	Earlier []session.Message
+	Frozen  string // the checkpoint with the message, else ""
 }
+
+// maxEarlier is how many earlier replies a [Fork] has.
+const maxEarlier = 8
 
 // ExplorationPlace returns the fork that ref refers to. It returns an error if
 // the conversation is empty or if the message is between a tool call and its
@@ -45,6 +51,11 @@ func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, er
 		}
 		if last := path[len(path)-1]; last.Role() == "assistant" {
 			f.Reply = last.Text()
+		}
+		for _, m := range slices.Backward(path[:len(path)-1]) {
+			if m.Role() == "assistant" && m.Text() != "" && len(f.Earlier) < maxEarlier {
+				f.Earlier = append(f.Earlier, m)
+			}
 		}
 		for _, m := range slices.Backward(path) {
 			if m.Role() == "user" {

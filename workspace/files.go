@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/origin"
 )
 
 // A Folder is a handle on a directory of the machine whose states the workspace keeps. It
@@ -226,6 +227,35 @@ func (f Folder) Apply(ctx context.Context, ref string, o files.RestoreOptions) (
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "files apply", Args: store.Args{"ref": ref}}
 	return filesOf(folders.Apply(ctx, f.w.store, f.dir, ref, op, o))
+}
+
+// Blame returns what wrote each line of a file: a turn of a conversation, or the user between
+// turns. name is the path of the file: relative to the folder, with slashes, or absolute. If it is
+// absolute and [Workspace.Folder] was called without a directory, the folder is the one with
+// states that contains the file, else the directory of the file.
+//
+// Lines are followed through the states of the folder, newest first, also if the file had another
+// name, and through restores to what these brought back. What the first state has already, and
+// files without states, are looked up in the arguments of the tools that edit files, of all
+// conversations.
+func (f Folder) Blame(ctx context.Context, name string, o origin.BlameOptions) (_ *origin.Blame, err error) {
+	defer func() { err = folders.Missing(err) }()
+	return folders.Blame(ctx, f.w.store, f.dir, name, o)
+}
+
+// Log returns what changed a file or a folder, newest first. It is named as for [Folder.Blame],
+// and what is known comes from states and arguments in the same way.
+func (f Folder) Log(ctx context.Context, name string, o origin.LogOptions) (_ *origin.Log, err error) {
+	defer func() { err = folders.Missing(err) }()
+	return folders.Log(ctx, f.w.store, f.dir, name, o)
+}
+
+// Bisection returns the states of the path to the message at ref between which to look for the
+// turn that made something go wrong: each is a step unless the files are as in the step before.
+// [Folder.Checkout] and [Folder.Export] make a folder with the files of a step.
+func (f Folder) Bisection(ctx context.Context, ref string, o origin.BisectOptions) (_ *origin.Bisection, err error) {
+	defer func() { err = folders.Missing(err) }()
+	return folders.Steps(ctx, f.w.store, f.dir, ref, o)
 }
 
 // filesOf returns what happened to files.

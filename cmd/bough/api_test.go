@@ -502,6 +502,11 @@ func (s *twin) files() {
 		write("flour", role+"\n")
 		s.both("files", "snap", "Bread", "--dir", dir)
 	}
+	s.same("files/log", `{"path":"flour","patch":true,"limit":2,"dir":`+real+`}`, "files", "log", "flour", "--patch", "--limit", "2", "--dir", dir)
+	s.same("files/log", `{"path":".","session_id":"Bread"}`, "files", "log", ".", "Bread", "--dir", dir)
+	s.same("blame", `{"file":"flour","dir":`+real+`}`, "blame", "flour", "--dir", dir)
+	s.same("blame", `{"file":"flour","at":"BEFORE","first":1,"last":1}`, "blame", "flour:1", "--at", "BEFORE", "--dir", dir)
+	s.same("bisect", `{"ref":"Bread","good":"Bread@first","dir":`+real+`}`, "bisect", "Bread", "--good", "Bread@first", "--dir", dir)
 	s.same("files/turn", `{"ref":"Bread","patch":true}`, "files", "turn", "Bread", "--patch", "--dir", dir)
 	s.same("files/turn/undo", `{"ref":"Bread","dry_run":true}`, "files", "turn", "Bread", "--undo", "--dry-run", "--dir", dir)
 	s.both("explore", "Bread", "--strategy", "quick", "--strategy", "radix", "--run", "canned", "--dir", dir)

@@ -61,6 +61,7 @@ func omittedFlags() map[string]map[string]string {
 		return map[string]string{"keep": named, "take": named, "merge": named}
 	}
 	return map[string]map[string]string{
+		"bisect":           {"run": runs, "timeout": runs},
 		"restore":          conflicts(),
 		"rewind":           conflicts(),
 		"undo":             conflicts(),

@@ -32,18 +32,21 @@ func exploreMode(c *cli.Context) (string, error) {
 	}
 }
 
+// recentReplies is how many replies before the newest one count for 'bough agent chat --explore'.
+const recentReplies = 4
+
 // exploreReply explores the strategies in a reply. It returns nil if the reply offers none
 // or the user declines. The head stays at the reply.
 func (t *turnPrinter) exploreReply(ctx context.Context, said *agents.ChatResult, modelID string) (*explore.Exploration, error) {
 	p, ref := t.p, said.Tree+"@"+string(said.Node)
 	x := p.explorerWith(t.w, &t.supply)
-	plan, err := x.Plan(ctx, explore.Request{Ref: ref, Runner: explore.Runner{Model: modelID}})
+	plan, err := x.Plan(ctx, explore.Request{Ref: ref, Runner: explore.Runner{Model: modelID}, Recent: recentReplies})
 	if err != nil {
 		return nil, err
 	}
 	if !plan.Explores {
 		if len(plan.Strategies) > 1 {
-			fmt.Fprintf(p.stderr, "Not explored: %s.\n", plan.Reason)
+			fmt.Fprintf(p.stderr, "Not explored: %s.\n", line(plan.Reason))
 		}
 		return nil, nil
 	}
@@ -59,6 +62,9 @@ func (t *turnPrinter) exploreReply(ctx context.Context, said *agents.ChatResult,
 		if !t.asker.confirm(ctx, model.Call{Name: "explore", Arguments: strings.Join(names, ", ")}) {
 			return nil, nil
 		}
+	}
+	if !p.json {
+		fmt.Fprintf(p.stderr, "Exploring: %s.\n", line(plan.Reason))
 	}
 	e, err := x.run(ctx, plan)
 	if err == nil && !p.json {

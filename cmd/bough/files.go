@@ -31,7 +31,7 @@ unsettled). The home folder, the temporary folder and the like are refused, what
 bough files ~/src/trip
 bough files diff HEAD~4`,
 		max:    1,
-		subs:   []verb{p.filesSnapVerb(), p.filesLsVerb(), p.filesDiffVerb(), p.filesShowVerb(), p.filesExportVerb(), p.filesForgetVerb(), p.filesTurnVerb(), p.filesApplyVerb()},
+		subs:   []verb{p.filesSnapVerb(), p.filesLsVerb(), p.filesDiffVerb(), p.filesShowVerb(), p.filesExportVerb(), p.filesLogVerb(), p.filesForgetVerb(), p.filesTurnVerb(), p.filesApplyVerb()},
 		action: p.filesAction,
 	}
 }

@@ -133,15 +133,20 @@ func (p *program) changes(list []files.Change, patch bool) {
 			fmt.Fprintf(p.stdout, "%s  %s%s\n", letters[c.Kind], name, unshown(c.Unshown))
 			continue
 		}
-		for text := range strings.Lines(clean(c.Patch)) {
-			switch {
-			case strings.HasPrefix(text, "+"):
-				text = p.paint.green(strings.TrimSuffix(text, "\n")) + "\n"
-			case strings.HasPrefix(text, "-"):
-				text = p.paint.found(strings.TrimSuffix(text, "\n")) + "\n"
-			}
-			fmt.Fprint(p.stdout, text)
+		p.patch(c.Patch)
+	}
+}
+
+// patch prints a difference of two texts.
+func (p *program) patch(patch string) {
+	for text := range strings.Lines(clean(patch)) {
+		switch {
+		case strings.HasPrefix(text, "+"):
+			text = p.paint.green(strings.TrimSuffix(text, "\n")) + "\n"
+		case strings.HasPrefix(text, "-"):
+			text = p.paint.found(strings.TrimSuffix(text, "\n")) + "\n"
 		}
+		fmt.Fprint(p.stdout, text)
 	}
 }
 

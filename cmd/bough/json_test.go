@@ -32,6 +32,7 @@ import (
 	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/origin"
 	"github.com/bough-dev/bough/workspace/rewrite"
 	"github.com/tidwall/gjson"
 )
@@ -323,6 +324,7 @@ func (s *jsonStory) values() {
 		},
 		"bough files":         files.Coverage{Left: []files.Left{{RawPath: []byte("\xff")}}},
 		"bough files diff":    files.Diff{Changes: []files.Change{{RawPath: []byte("\xff")}}},
+		"bough files log":     origin.Log{Changes: []origin.Change{{Files: []origin.FileChange{{RawPath: []byte("\xff"), Patch: "p", Unshown: "u"}}}}},
 		"bough files show":    files.Entry{State: files.State{ID: "s", Time: at}, Entries: []files.Name{{RawName: []byte("\xff")}}},
 		"bough watch --files": stateTaken{"state_taken", at, files.State{ID: "i", Machine: "m", Time: at, Session: "s", Message: "m", Git: &files.Git{}, Left: []files.Left{}}},
 		"bough push": remote.Result{
@@ -728,6 +730,15 @@ func (s *jsonStory) restores(dir string) {
 	s.do("files", "turn", "HEAD", "--undo", "--dir", dir)
 	s.do("undo")
 	put(dir, "2\n")
+	s.do("bisect", "HEAD", "--dir", dir)
+	s.do("bisect", "HEAD", "--dir", dir, "--run", "cd "+filepath.ToSlash(s.t.TempDir())+" && mkdir once")
+	s.do("files", "log", ".", "--patch", "--dir", dir)
+	for _, name := range []string{"dough\xff.txt", "dough.txt"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			s.do("blame", name, "--dir", dir)
+			s.do("blame", name, "--at", "HEAD", "--dir", dir)
+		}
+	}
 	s.do("rewind", "HEAD^", "--both", "--dry-run", "--dir", dir)
 	var out bytes.Buffer
 	if code := run([]string{"-w", s.dir, "--json", "rewind", "HEAD^", "--both", "--dir", dir}, strings.NewReader(""), &out, io.Discard); code != 4 {

@@ -26,7 +26,7 @@ func (p *program) verbs() []verb {
 		p.pickVerb(), p.editVerb(), p.replayVerb(), p.pruneContextVerb(),
 		p.renameVerb(), p.rmVerb(), p.forgetVerb(),
 		p.bookmarkVerb(), p.bookmarksVerb(),
-		p.filesVerb(),
+		p.filesVerb(), p.blameVerb(), p.bisectVerb(),
 		p.agentVerb(), p.steerVerb(), p.followUpVerb(), p.queueVerb(),
 		p.exploreVerb(), p.learningsVerb(),
 		p.logVerb(), p.undoVerb(), p.redoVerb(),

@@ -7,6 +7,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/origin"
 )
 
 // aFolder is the folder whose states are meant. Clients name only folders that have states.
@@ -81,6 +82,36 @@ type turnIn struct {
 	Patch bool `json:"patch,omitempty" jsonschema:"return the lines that differ too"`
 }
 
+// ofFolder is the folder of a path. Clients name only folders that have states.
+type ofFolder struct {
+	Dir string `json:"dir,omitempty" jsonschema:"the folder: the dir of a state; it may be omitted if there are states of one folder only"`
+}
+
+func (f ofFolder) of(w *workspace.Workspace) workspace.Folder { return w.Confined().Folder(f.Dir) }
+
+type blameIn struct {
+	File string `json:"file" jsonschema:"the path of a file in the folder, with slashes"`
+	At   string `json:"at,omitempty" jsonschema:"a ref or the id of a state; by default the file as it is now"`
+	ofFolder
+	First int `json:"first,omitempty" jsonschema:"the first line, from 1"`
+	Last  int `json:"last,omitempty" jsonschema:"the last line"`
+}
+
+type bisectIn struct {
+	Ref string `json:"ref" jsonschema:"the end of the path"`
+	aFolder
+	Good string `json:"good,omitempty" jsonschema:"a message of the path that was good; by default the first one with a state"`
+	Bad  string `json:"bad,omitempty" jsonschema:"a message of the path that was bad; by default its end"`
+}
+
+type filesLogIn struct {
+	Path    string `json:"path" jsonschema:"the path of a file or a folder in the folder, with slashes"`
+	Session string `json:"session_id,omitempty" jsonschema:"only turns of this conversation"`
+	ofFolder
+	Limit int  `json:"limit,omitempty" jsonschema:"only this many changes, the newest, by default all"`
+	Patch bool `json:"patch,omitempty" jsonschema:"return the lines that differ too"`
+}
+
 type rewindBothIn struct {
 	rewindIn
 	restoring
@@ -130,6 +161,24 @@ func filesVerbs() []*Verb {
 		verb("files/show", Reads, "Show a file of a state", "Returns what a state has at a path: the content of a file, in base64, the target of a link, or the names in a folder.",
 			func(ctx context.Context, w *workspace.Workspace, in filesShowIn) (*files.Entry, error) {
 				return in.of(w).Show(ctx, in.State, cmp.Or(in.Path, "."))
+			}),
+		verb("files/log", Reads, "What changed a file", "Lists the turns of all conversations that changed a file or a folder, and what changed between turns, newest first.",
+			func(ctx context.Context, w *workspace.Workspace, in filesLogIn) (*origin.Log, error) {
+				if err := notNegative("limit", in.Limit); err != nil {
+					return nil, err
+				}
+				return in.of(w).Log(ctx, in.Path, origin.LogOptions{Session: in.Session, Limit: in.Limit, Patch: in.Patch})
+			}),
+		verb("bisect", Reads, "Steps of a bisection", "Returns the messages of a path with a state of the files of their own, between which to look for the turn that made something go wrong. No command is run.",
+			func(ctx context.Context, w *workspace.Workspace, in bisectIn) (*origin.Bisection, error) {
+				return in.of(w).Bisection(ctx, in.Ref, origin.BisectOptions{Good: in.Good, Bad: in.Bad})
+			}),
+		verb("blame", Reads, "Who wrote each line", "Returns for each line of a file which turn of which conversation wrote it.",
+			func(ctx context.Context, w *workspace.Workspace, in blameIn) (*origin.Blame, error) {
+				if in.First < 0 || in.Last < 0 || in.Last > 0 && in.Last < in.First {
+					return nil, badArgument("first and last are not lines")
+				}
+				return in.of(w).Blame(ctx, in.File, origin.BlameOptions{State: in.At, First: in.First, Last: in.Last})
 			}),
 		verb("files/turn", Reads, "What a turn changed", "Returns the files that the turn of a message changed: the difference of the state before it and the last one in it.",
 			func(ctx context.Context, w *workspace.Workspace, in turnIn) (*files.Diff, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -19,6 +20,10 @@ type Command struct {
 	Env   []string // environment, each NAME=VALUE; nil for that of this program
 	Bind  []string // additions to it, each NAME=VALUE; the last of a name counts
 	Input []byte   // standard input, which the command need not read
+
+	// Live gets both outputs as they are written, which the [Outcome] does not have then. A
+	// failing write kills the command. If nil, the Outcome has them.
+	Live io.Writer
 
 	MaxOutput int           // maximum size of the standard output in bytes; 0 means 1 MiB
 	Timeout   time.Duration // 0 means no limit
@@ -88,6 +93,10 @@ func (c *Command) Run(ctx context.Context) (*Outcome, error) {
 	}
 	cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], c.Bind...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.Input), &sink{out, cancel}, &said
+	if c.Live != nil {
+		live := &sink{c.Live, cancel}
+		cmd.Stdout, cmd.Stderr = live, live
+	}
 	if cmd.WaitDelay = c.Grace; c.Grace <= 0 {
 		cmd.WaitDelay = drain
 	}

@@ -303,6 +303,12 @@ func TestTools(t *testing.T) {
 	if got := call("compare_states", args{"from": r.ids[1], "patch": true}); !strings.Contains(got.Get("changes.0.patch").String(), "+wheat") {
 		t.Errorf("compare_states: %s", got)
 	}
+	if got := call("blame", args{"file": "flour", "first": 1}); got.Get("lines.0.text").String() == "" {
+		t.Errorf("blame: %s", got)
+	}
+	if got := call("file_history", args{"path": "flour"}); got.Get("total").Int() < 1 {
+		t.Errorf("file_history: %s", got)
+	}
 	if got := call("show_file", args{"state": r.ids[2], "path": "flour"}); got.Get("text").String() != "rye\n" || !got.Get("earlier").Bool() {
 		t.Errorf("show_file: %s", got)
 	}
@@ -391,7 +397,7 @@ func TestExplore(t *testing.T) {
 // TestHints: the tools that only read say so, and only undo, restore_files and adopt are destructive.
 func TestHints(t *testing.T) {
 	c := newRoom(t, &mcp.Options{Command: runs("true")}).connect(nil)
-	reading := []string{"agent_snapshot", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
+	reading := []string{"agent_snapshot", "blame", "file_history", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
 	res, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -438,7 +444,7 @@ func TestServed(t *testing.T) {
 		return tools, prompts
 	}
 	tools, prompts := names(&mcp.Options{ReadOnly: true})
-	if want := []string{"agent_snapshot", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}; !slices.Equal(tools, want) {
+	if want := []string{"agent_snapshot", "blame", "compare_branches", "compare_states", "conversation_tree", "export", "file_history", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}; !slices.Equal(tools, want) {
 		t.Errorf("read-only: %q, want %q", tools, want)
 	}
 	if slices.Contains(prompts, "checkpoint_before") || !slices.Contains(prompts, "other_branch") {

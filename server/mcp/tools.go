@@ -84,6 +84,14 @@ func tools() []*tool {
 			name: "show_file", title: "Read a file of a state",
 			about: "Returns what a state has at a path: the text of a file in pages, or the names in a folder. The file is as it was then, not as it is now.",
 		}, showFile),
+		ofVerb("blame", tool{
+			name: "blame", title: "Who wrote each line", list: "lines",
+			about: "Shows which turn of which conversation wrote each line of a file in a folder that has states. The index turn of a line is that in turns. Use first and last for a part of a file.",
+		}),
+		ofVerb("files/log", tool{
+			name: "file_history", title: "What changed a file", list: "changes",
+			about: "Lists the turns that changed a file or a folder, newest first, with the numbers of lines. With patch, the lines that differ too; long ones are cut.",
+		}),
 		define(tool{
 			name: "restore_files", title: "Restore files", effect: api.Destroys,
 			about: "Brings the files of a folder back to the state at a message, and with conversation the head too. Only what the conversation changed is taken back; what others changed stays, and what both changed is refused unless conflicts says more. The user is asked first, with what would change, and undo reverts it.",

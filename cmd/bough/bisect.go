@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/origin"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) bisectVerb() verb {
+	return verb{
+		name:  "bisect",
+		args:  "REF [--run CMD] [--good REF] [--bad REF] [--timeout D] [--dir D]",
+		short: "find the turn that made something go wrong",
+		long: `Goes through the path to REF by halving, from its first state of the files, or --good, to the last
+one, or --bad. At each step, CMD is run by the shell in a new folder with the files of that moment; in
+a repository of git it is a clone of it. The exit status of CMD says whether they are good: 0 is good,
+125 cannot be tested and is skipped, 1 to 127 else is bad, and another status ends the bisection. The
+ends are tested first. A message without a state of its own, and one with the files of the step before
+it, is no step; 'bough help files' says how states are taken.
+
+Prints the turn that did it, with what it changed. The result is tested twice, and said to be flaky if
+both tests differ. The environment of CMD has BOUGH_SESSION, BOUGH_MESSAGE and BOUGH_STATE. An
+interrupt ends CMD and removes its folder. Without --run, only the steps are listed.`,
+		example: `bough bisect HEAD --run 'go test ./...'
+bough bisect "Plan the trip" --good "Plan the trip@849dde0b" --run ./check.sh --timeout 1m`,
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "run", Usage: "test each step with the command line `CMD`"},
+			&cli.StringFlag{Name: "good", DefaultText: "the first message with a state", Usage: "the message `REF` was good"},
+			&cli.StringFlag{Name: "bad", DefaultText: "the end of the path", Usage: "the message `REF` was bad"},
+			&cli.DurationFlag{Name: "timeout", DefaultText: "none", Usage: "end CMD after the time `D`; the step is skipped"},
+			dirFlag(),
+		},
+		min:     1,
+		max:     1,
+		choices: []choice{chooseMessage},
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			for _, name := range []string{"run", "good", "bad"} {
+				if c.IsSet(name) && c.String(name) == "" {
+					return usageError("--%s is empty", name)
+				}
+			}
+			if c.IsSet("timeout") && c.Duration("timeout") <= 0 {
+				return usageError("--timeout takes a time, such as 90s")
+			}
+			if !c.IsSet("run") {
+				if err := needs(c, "--run", "timeout"); err != nil {
+					return err
+				}
+			}
+			plan, err := w.Folder(c.String("dir")).Bisection(c.Context, c.Args().First(), origin.BisectOptions{Good: c.String("good"), Bad: c.String("bad")})
+			if err != nil {
+				return err
+			}
+			if !c.IsSet("run") {
+				return p.printSteps(plan)
+			}
+			ctx, stop := untilInterrupt(c.Context)
+			defer stop()
+			temp, err := os.MkdirTemp("", "bough-bisect-")
+			if err != nil {
+				return err
+			}
+			defer removeTree(temp)
+			b := &bisector{p: p, w: w, plan: plan, command: c.String("run"), timeout: c.Duration("timeout"), temp: temp}
+			result, err := b.find(ctx)
+			if err != nil {
+				return err
+			}
+			return p.bisected(result)
+		},
+	}
+}
+
+// printSteps lists the steps of a bisection.
+func (p *program) printSteps(b *origin.Bisection) error {
+	if p.json {
+		return p.printJSON(b)
+	}
+	for _, s := range b.Steps {
+		fmt.Fprintln(p.stdout, p.stepRow(s))
+	}
+	fmt.Fprintf(p.stderr, "%s on a path of %s. --run CMD finds the one that made something go wrong.\n", count(len(b.Steps), "step"), count(b.Messages, "message"))
+	return nil
+}
+
+// stepRow describes a step on a line.
+func (p *program) stepRow(s origin.Step) string {
+	about := s.By
+	if s.Turn != nil {
+		_, title := turnNames(*s.Turn)
+		about = title + ": " + line(s.Turn.Text)
+	}
+	if !s.Sure {
+		about = "? " + about
+	}
+	id := shortMessage(string(s.Message))
+	used := max(8, width(id)) + len("2006-01-02") + 2*len("  ")
+	return fmt.Sprintf("%s  %s  %s", p.paint.yellow(pad(id, 8)), p.paint.dim(date(s.Time)), p.paint.fit(about, p.paint.width-used))
+}
+
+// bisected prints the result of a bisection.
+func (p *program) bisected(r *bisection) error {
+	if p.json {
+		return p.printJSON(r)
+	}
+	p.meter.clear()
+	for _, s := range r.Candidates {
+		fmt.Fprintln(p.stdout, p.stepRow(s))
+	}
+	switch first := r.Candidates[len(r.Candidates)-1]; {
+	case len(r.Candidates) > 1:
+		fmt.Fprintf(p.stderr, "One of these %d steps made it go wrong; all but the last one could not be tested.\n", len(r.Candidates))
+	case first.Turn != nil:
+		t := first.Turn
+		fmt.Fprintf(p.stderr, "It went wrong in this turn: from %s to %s.\n", clean(string(t.Session)+"@"+string(t.Prompt)), shortMessage(string(t.Message)))
+	case first.By == origin.ByYou:
+		fmt.Fprintf(p.stderr, "It went wrong between turns: you or another program changed the files before this message.\n")
+	default:
+		fmt.Fprintf(p.stderr, "It went wrong at this step: a restore of files.\n")
+	}
+	if r.Flaky {
+		fmt.Fprintln(p.stderr, "The tests are flaky: the same files were once good and once bad, so this may be wrong.")
+	}
+	if r.Diff != nil {
+		p.changes(r.Diff.Changes, true)
+	}
+	return nil
+}
+
+// notBetween returns the error for an end that is not as the bisection needs it.
+func notBetween(s origin.Step, is, want string, exit int) error {
+	return &fault.Error{
+		Code: fault.Refused, Message: fmt.Sprintf("the files at %s are %s, not %s: the command ended with %d", shortMessage(string(s.Message)), is, want, exit),
+		Hint: "--good and --bad choose other ends",
+	}
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/origin"
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) blameVerb() verb {
+	return verb{
+		name:  "blame",
+		args:  "FILE[:LINE] or FILE:A-B [--at STATE] [--dir D]",
+		short: "show which turn of which conversation wrote each line of a file",
+		long: `Prints for each line of FILE the message that wrote it, the title of its conversation and the date.
+'you' is what changed between turns. Lines are followed through the states of the folder
+('bough help files') of all conversations, also if the file had another name then. What the first
+state has already is 'older'. A '?' says that others may have written the line: several turns ran at
+the same time, or the turn was stopped.
+
+Without states, and for what is older, the arguments of the tools that edit files are searched, in
+all conversations. A line that no tool has is '-': you or a command wrote it.
+
+--at STATE takes the file of a state, which is named by its id or by a REF. FILE is then a path of
+the folder.`,
+		example: `bough blame main.go
+bough blame main.go:12-40
+bough blame src/main.go --at HEAD~4`,
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "at", DefaultText: "the file as it is now", Usage: "the file of the state `STATE`"},
+			dirFlag(),
+		},
+		min: 1,
+		max: 1,
+		action: func(c *cli.Context, w *workspace.Workspace) error {
+			name, o, err := blameArgs(c)
+			if err != nil {
+				return err
+			}
+			b, err := w.Folder(c.String("dir")).Blame(c.Context, name, o)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(b)
+			}
+			p.meter.clear()
+			p.noteInexact(o.State, b.State)
+			p.blame(b)
+			return nil
+		},
+	}
+}
+
+// blameArgs returns the path and the options of a blame.
+func blameArgs(c *cli.Context) (name string, o origin.BlameOptions, err error) {
+	arg := c.Args().First()
+	name, o.First, o.Last = cutLines(arg)
+	if name == "" {
+		return "", o, usageError("FILE is empty")
+	}
+	if o.First < 0 {
+		return "", o, usageError("%q has no lines; want FILE:LINE or FILE:A-B, counted from 1", arg)
+	}
+	if c.IsSet("at") {
+		if o.State = c.String("at"); o.State == "" {
+			return "", o, usageError("--at is empty")
+		}
+	}
+	name, err = pathOf(c, name, o.State != "")
+	return name, o, err
+}
+
+// cutLines cuts the lines off the end of FILE:LINE or FILE:A-B. They are 0 if there are none, and
+// negative if they are wrong.
+func cutLines(arg string) (name string, first, last int) {
+	i := strings.LastIndexByte(arg, ':')
+	if i < 0 || i+1 == len(arg) || strings.Trim(arg[i+1:], "0123456789-") != "" {
+		return arg, 0, 0
+	}
+	a, b, isRange := strings.Cut(arg[i+1:], "-")
+	first, err := strconv.Atoi(a)
+	last = first
+	if isRange && err == nil {
+		last, err = strconv.Atoi(b)
+	}
+	if err != nil || first < 1 || last < first {
+		return arg[:i], -1, -1
+	}
+	return arg[:i], first, last
+}
+
+// pathOf returns a path that a user names as the library takes it: absolute or, if it is of a
+// state or of a named folder, as it is.
+func pathOf(c *cli.Context, name string, ofState bool) (string, error) {
+	if filepath.IsAbs(name) || (ofState || c.IsSet("dir")) && filepath.IsLocal(name) {
+		return filepath.ToSlash(filepath.Clean(name)), nil
+	}
+	return filepath.Abs(name)
+}
+
+// blame prints the lines of a file with what wrote them.
+func (p *program) blame(b *origin.Blame) {
+	const titleWidth = 16
+	digits := 1
+	if n := len(b.Lines); n > 0 {
+		digits = len(strconv.Itoa(b.Lines[n-1].Number))
+	}
+	for _, l := range b.Lines {
+		id, title := writer(b, l)
+		if !l.Sure {
+			id += "?"
+		}
+		renamed := ""
+		if l.Path != b.Path && l.By != origin.ByUnknown && l.By != origin.ByOlder {
+			renamed = "  " + line(l.Path)
+		}
+		row := fmt.Sprintf("%s  %s  %s%s  %*d  ", p.paint.yellow(pad(id, len("12345678?"))), pad(cutTo(title, titleWidth), titleWidth), p.paint.dim(date(l.Time)), renamed, digits, l.Number)
+		text := strings.ReplaceAll(clean(l.Text), "\t", "    ")
+		used := len("12345678?") + titleWidth + len("2006-01-02") + width(renamed) + digits + 4*len("  ")
+		fmt.Fprintln(p.stdout, strings.TrimRight(row+p.paint.fit(text, p.paint.width-used), " "))
+	}
+	if b.From == origin.FromCalls {
+		fmt.Fprintln(p.stderr, "There are no states of the file, so only what tools wrote is known. 'bough files snap' takes a state.")
+	}
+}
+
+// writer returns the id and the title of what wrote a line.
+func writer(b *origin.Blame, l origin.Line) (id, title string) {
+	switch {
+	case l.Turn != nil:
+		return turnNames(b.Turns[*l.Turn])
+	case l.By == origin.ByUnknown:
+		return "-", ""
+	}
+	return l.By, ""
+}
+
+// turnNames returns the id and the title of a turn.
+func turnNames(t origin.Turn) (id, title string) {
+	if t.Session == "" {
+		return "turn", "(not imported)"
+	}
+	return cutTo(shortMessage(string(t.Message)), 8), line(t.Title)
+}
+
+// cutTo cuts a text to a number of columns.
+func cutTo(s string, columns int) string { return paint{width: columns}.fit(s, columns) }
+
+// date formats the day of a time, blanks for nil.
+func date(t *time.Time) string {
+	if t == nil {
+		return pad("", len(time.DateOnly))
+	}
+	return t.Local().Format(time.DateOnly)
+}

@@ -94,7 +94,8 @@ func formatNames(flag string) (names []string) {
 	case "in":
 		which = (*convert.Format).Resumes
 	case "from":
-		which = isKept
+		m := machine()
+		which = func(f *convert.Format) bool { return isKept(f, m) }
 	}
 	for _, f := range formats() {
 		if which(f) {
@@ -121,9 +122,9 @@ func formatList(which func(*convert.Format) bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// isKept reports whether the program of a format keeps files on this machine, or has to
+// isKept reports whether the program of a format keeps files on a machine, or has to
 // export them itself, as opencode does.
-func isKept(f *convert.Format) bool { return isAsked(f) || f.Roots(machine()) != nil }
+func isKept(f *convert.Format, m transcript.Machine) bool { return isAsked(f) || f.Roots(m) != nil }
 
 // isAsked reports whether the program of a format keeps a database and has to export its
 // conversations itself.

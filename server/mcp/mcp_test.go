@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bough-dev/bough/agent/model"
@@ -125,19 +126,34 @@ func (r *room) connected(o *sdk.ClientOptions, over sdk.Transport) *client {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		data, err := json.Marshal(tool.OutputSchema)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		var schema jsonschema.Schema
-		if err := json.Unmarshal(data, &schema); err != nil {
-			r.t.Fatal(err)
-		}
-		if c.tools[tool.Name], err = schema.Resolve(nil); err != nil {
+		if c.tools[tool.Name], err = resolved(tool.OutputSchema); err != nil {
 			r.t.Fatal(err)
 		}
 	}
 	return c
+}
+
+// schemas are the resolved schemas of all clients, by their JSON. The tools of most are the same.
+var schemas sync.Map
+
+// resolved resolves a schema.
+func resolved(schema any) (*jsonschema.Resolved, error) {
+	data, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	if r, ok := schemas.Load(string(data)); ok {
+		return r.(*jsonschema.Resolved), nil
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, err
+	}
+	r, err := s.Resolve(nil)
+	if err == nil {
+		schemas.Store(string(data), r)
+	}
+	return r, err
 }
 
 type args = map[string]any

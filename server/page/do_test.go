@@ -77,8 +77,8 @@ func TestStory(t *testing.T) {
 		t.Errorf("the other words are %q (%v)", shown.Messages[0].Text(), err)
 	}
 	do("Undid: added a message in other words to “Bread”", "/c/"+id, "undo", "seq", newestSeq(t, v.w), "back", "/c/"+id)
-	do("Created branch “Bread (branch)” without some messages", "/c/session_", "prune-context", "ref", id, "squash", ".."+message, "summary", "Wet.")
-	do("Undid: created branch “Bread (branch)” without some messages", "/", "undo", "seq", newestSeq(t, v.w), "back", "/c/"+newest(t, v.w).Sessions[0])
+	do("Created a branch without some messages", "/c/session_", "prune-context", "ref", id, "squash", ".."+message, "summary", "Wet.")
+	do("Undid: created a branch without some messages", "/", "undo", "seq", newestSeq(t, v.w), "back", "/c/"+newest(t, v.w).Sessions[0])
 	bookmark := do("Added bookmark “here”", "/c/"+id, "bookmark", "ref", id+"@"+message, "label", "here", "back", "/c/"+id)
 	do("Renamed to “Loaf”", "/c/"+id, "rename", "session_id", id, "title", "Loaf", "back", "/c/"+id)
 

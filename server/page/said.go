@@ -189,7 +189,7 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 	case "edit":
 		return "Added a message in other words to " + in
 	case "prune-context":
-		return "Created branch " + in + " without some messages"
+		return "Created a branch without some messages"
 	case "prune":
 		return "Moved old automatic checkpoints to the trash"
 	case "restore":

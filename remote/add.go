@@ -59,14 +59,26 @@ func Add(ctx context.Context, w *workspace.Workspace, name string, a AddOptions,
 			return nil, err
 		}
 	}
+	if a.Share {
+		if err := checkShareKey(w, key.Key); err != nil {
+			return nil, err
+		}
+	}
 	if !a.OneWriter {
 		if err := bucket.Probe(ctx, meter); err != nil {
 			return nil, err
 		}
 	}
-	remote, created, err := stream.Create(ctx, meter, key.Key)
+	start := stream.Create
+	if a.Share {
+		start = stream.CreateShare
+	}
+	remote, created, err := start(ctx, meter, key.Key)
 	if err != nil {
 		return nil, err
+	}
+	if a.Share && !remote.Share {
+		return nil, &fault.Error{Code: fault.Refused, Message: "there is a remote at the URL that is no share", Hint: "nothing was written"}
 	}
 	c, err := newConfig(w, a, remote, o)
 	if err != nil {
@@ -121,7 +133,7 @@ func newConfig(w *workspace.Workspace, a AddOptions, r *stream.Remote, o Options
 	if err != nil {
 		return config{}, err
 	}
-	c := config{Format: configFormat, URL: a.URL, ID: r.ID, Token: token, Key: key, Label: a.Machine, Files: a.Files, OneWriter: a.OneWriter, Synced: a.Synced}
+	c := config{Format: configFormat, URL: a.URL, ID: r.ID, Token: token, Key: key, Label: a.Machine, Person: a.Person, Share: r.Share, Files: a.Files && !r.Share, OneWriter: a.OneWriter, Synced: a.Synced}
 	if c.Label == "" {
 		c.Label = hostLabel()
 	}

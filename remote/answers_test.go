@@ -67,7 +67,7 @@ func (c *computer) answers() string {
 	var walk func(list []workspace.TreeEntry)
 	walk = func(list []workspace.TreeEntry) {
 		for i := range list {
-			list[i].Head = false
+			list[i].Head, list[i].Owner = false, ""
 			if !titled[list[i].ID] {
 				list[i].Title = "" // the first words in the file, whose order may differ
 			}
@@ -102,7 +102,10 @@ func (c *computer) answers() string {
 	r := c.remote()
 	defer r.Close()
 	for _, o := range must(r.Operations(ctx)) {
-		fmt.Fprintln(&b, o.Machine, string(o.Line))
+		fmt.Fprintln(&b, o.Machine, o.Person, string(o.Line))
+	}
+	for _, s := range must(r.Sessions(ctx)) {
+		fmt.Fprintln(&b, s.ID, s.Owner, s.Project)
 	}
 	return b.String()
 }

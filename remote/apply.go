@@ -18,6 +18,10 @@ const maxApplied = 128 << 20
 // apply applies the state to the workspace.
 func (j *job) apply(f *mirror.Facts, scope plan.Scope) error {
 	a := &applying{job: j, facts: f, scope: scope, there: j.Here.There(f), left: map[string]bool{}}
+	if j.config.Share {
+		a.scope = sharedScope(scope)
+		scope = a.scope
+	}
 	a.begin()
 	suspects := j.Here.Suspects(f, scope)
 	for _, id := range j.Here.Wanted(f, j.view(), scope) {
@@ -26,6 +30,7 @@ func (j *job) apply(f *mirror.Facts, scope plan.Scope) error {
 		}
 	}
 	j.Here.TakeRest(&a.changes, f, j.view(), scope)
+	a.restrict()
 	if err := a.attachments(); err != nil {
 		return err
 	}
@@ -64,6 +69,9 @@ func (a *applying) begin() {
 
 // session adds what the workspace lacks of a session.
 func (a *applying) session(id string) error {
+	if err := a.mayTake(id); err != nil {
+		return a.leave(id, err)
+	}
 	in := a.view().Session(id)
 	there := a.there(id)
 	whole, _ := a.Here.Pending(id)
@@ -164,7 +172,7 @@ func (j *job) report(p Progress) {
 
 func empty(c *mirror.Changes) bool {
 	return len(c.New)+len(c.Messages)+len(c.Undone)+len(c.Removed)+len(c.Titles)+len(c.Shells)+len(c.AddBookmarks)+len(c.DropBookmarks)+
-		len(c.Agents)+len(c.DropAgents)+len(c.Explorations)+len(c.Learnings)+len(c.Attachments) == 0
+		len(c.Agents)+len(c.DropAgents)+len(c.Explorations)+len(c.Learnings)+len(c.Attachments)+len(c.Origins) == 0
 }
 
 // attachments reads the attachments of the changes.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
@@ -29,7 +30,7 @@ func read[T any](r *Remote, f func(s *stored, v *plan.View) (T, error)) (result 
 // makes no request.
 func (r *Remote) Sessions(ctx context.Context) ([]RemoteSession, error) {
 	return read(r, func(s *stored, view *plan.View) ([]RemoteSession, error) {
-		f, err := r.w.Mirror().Facts(ctx, mirror.Known{Versions: s.Here.Versions})
+		f, err := r.w.Mirror().Facts(ctx, mirror.Known{Versions: s.Here.Versions, Projects: s.Here.Projects})
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +43,7 @@ func (r *Remote) Sessions(ctx context.Context) ([]RemoteSession, error) {
 			if !s.Alive || view.IsPurged(s.ID) {
 				continue
 			}
-			one := RemoteSession{ID: s.ID, Title: s.Title, Here: here[s.ID]}
+			one := RemoteSession{ID: s.ID, Title: s.Title, Owner: s.Owner, Project: s.Project, Here: here[s.ID]}
 			for _, run := range s.Runs {
 				one.Count += run.Body.Count + len(run.Body.Items)
 			}
@@ -60,13 +61,14 @@ func (r *Remote) Operations(ctx context.Context) ([]Operation, error) {
 		if err != nil {
 			return nil, err
 		}
-		names := map[string]string{}
+		machines := map[record.Machine]join.Machine{}
 		for _, m := range view.Machines {
-			names[string(m.ID)] = m.Name
+			machines[m.ID] = m
 		}
 		list := []Operation{}
 		for _, o := range view.Log() {
-			list = append(list, Operation{Machine: names[string(o.Machine)], Own: o.Machine == own, Line: o.Line})
+			m := machines[o.Machine]
+			list = append(list, Operation{Machine: m.Name, Person: m.Person, Own: o.Machine == own, Line: o.Line})
 		}
 		return list, ctx.Err()
 	})

@@ -50,7 +50,7 @@ func (w *world) again(t testing.TB, store bucket.Store) *world {
 		}
 	}
 	n := &world{t: t, random: w.random, net: faults.NewNetwork(memory, 1, faults.Rates{}), key: w.key, seeds: w.seeds,
-		texts: w.texts, gone: w.gone, titles: w.titles, labels: w.labels, baseEvery: 1 << 30}
+		texts: w.texts, gone: w.gone, titles: w.titles, labels: w.labels, owners: w.owners, kin: w.kin, places: w.places, dir: w.dir, baseEvery: 1 << 30}
 	for _, c := range w.list {
 		dir := filepath.Join(t.TempDir(), c.name)
 		if err := os.CopyFS(dir, os.DirFS(c.w.Dir())); err != nil {

@@ -11,6 +11,9 @@ import (
 // setFiles decides whether states of files are exchanged: as the caller says, else as the setting of the
 // remote does.
 func (j *job) setFiles(choice *bool) {
+	if j.config.Share {
+		return // a state has all files of a folder
+	}
 	j.files = j.config.Files
 	if choice != nil {
 		j.files = *choice

@@ -40,7 +40,11 @@ type config struct {
 	ID     string `json:"id"`
 	Key    string `json:"key"`
 	Label  string `json:"machine_name"`
+	Person string `json:"person,omitempty"`
 	Token  []byte `json:"token"` // the ID, sealed: only the key of the remote opens it
+
+	Share bool     `json:"share,omitempty"`
+	Lines []string `json:"lines,omitempty"` // of a share: the first sessions of what this workspace has of it
 
 	Files     bool   `json:"files,omitempty"` // states of files are exchanged too
 	OneWriter bool   `json:"one_writer,omitempty"`
@@ -120,7 +124,7 @@ func writeJSON(root *os.Root, name string, v any) error {
 }
 
 func (c config) info(name string, m record.Machine) Info {
-	return Info{Name: name, URL: c.URL, ID: c.ID, Key: c.Key, Machine: m, Label: c.Label, Files: c.Files, OneWriter: c.OneWriter, Synced: c.Synced}
+	return Info{Name: name, URL: c.URL, ID: c.ID, Key: c.Key, Machine: m, Label: c.Label, Person: c.Person, Share: c.Share, Files: c.Files, OneWriter: c.OneWriter, Synced: c.Synced}
 }
 
 // List returns the remotes of a workspace, by name. It makes no request.

@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/tidwall/gjson"
 )
 
 // settle has all computers exchange until nothing is new, and compares and judges what they have.
@@ -67,6 +68,7 @@ func (w *world) judge() {
 			w.fail("%s is called %q, and users called it %q", s.ID, s.Title, titles)
 		}
 	}
+	w.judgeOrigins(c, f)
 	for key, id := range w.labels {
 		message, label, _ := strings.Cut(key, " ")
 		there := slices.ContainsFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == id })
@@ -76,6 +78,34 @@ func (w *world) judge() {
 		})
 		if there && !has && !w.moved(label) {
 			w.fail("the bookmark %q of %s is lost", label, message)
+		}
+	}
+}
+
+// judgeOrigins compares who made what, and the projects, with what users did.
+func (w *world) judgeOrigins(c *computer, f *mirror.Facts) {
+	r := c.remote()
+	defer r.Close()
+	for _, s := range must(r.Sessions(w.t.Context())) {
+		if by, known := w.owners[s.ID]; known && w.kin[s.Owner] != w.kin[by] {
+			w.fail("%s was made by %q, and is of %q", s.ID, by, s.Owner)
+		}
+		if folder, known := w.places[s.ID]; s.Project != nil && (!known || s.Project.String() != "project-"+folder+"/sub") {
+			w.fail("%s is in the folder %q, and has the project %s", s.ID, folder, s.Project)
+		}
+	}
+	for _, a := range f.Agents {
+		id := gjson.GetBytes(a.Settings, "id").Str
+		if by, made := w.owners[id]; made && (a.Origin == nil && w.kin[by] != w.kin[c.name] || a.Origin != nil && w.kin[a.Origin.Owner] != w.kin[by]) {
+			w.fail("%s was made by %q, and came from %+v", a.Name, by, a.Origin)
+		}
+	}
+	for _, s := range f.Sessions {
+		by, known := w.owners[s.ID]
+		switch {
+		case !known:
+		case s.Origin == nil && w.kin[by] != w.kin[c.name], s.Origin != nil && w.kin[s.Origin.Owner] != w.kin[by]:
+			w.fail("%s was made by %q, and came from %+v", s.ID, by, s.Origin)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (r *Remote) pull(ctx context.Context, verb string, o PullOptions, push bool
 		return nil, err
 	}
 	defer j.end()
-	if j.setFiles(o.Files); slices.Contains(o.Only, "files") {
+	if j.setFiles(o.Files); slices.Contains(o.Only, "files") && !j.config.Share {
 		j.files = true
 	}
 	err = j.pull(scope, o)

@@ -18,7 +18,10 @@ import (
 // facts returns the facts of the workspace: only what changed since the last comparison, if that is
 // known.
 func (j *job) facts() (*mirror.Facts, error) {
-	known := mirror.Known{Since: j.Here.Since, Versions: j.Here.Versions, Changed: j.Here.Since > 0, Also: j.Here.Again}
+	if j.config.Share {
+		return j.sharedFacts()
+	}
+	known := mirror.Known{Since: j.Here.Since, Versions: j.Here.Versions, Changed: j.Here.Since > 0, Also: j.Here.Again, Projects: j.Here.Projects}
 	f, err := j.w.Mirror().Facts(j.ctx, known)
 	if err == nil && !j.Here.Fits(f) {
 		known.Changed = false
@@ -113,7 +116,7 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 			unread = append(unread, s.ID)
 			continue
 		}
-		t := j.Here.Tell(f, s, messages, j.view().Session(s.ID), notes)
+		t := j.Here.Tell(f, s, messages, j.view().Session(s.ID), j.own(), notes)
 		for _, op := range t.Ops {
 			op, large := fits(op)
 			for _, l := range large {

@@ -21,6 +21,7 @@ import (
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/project"
 )
 
 // Options are how remotes are reached. The zero value is the default.
@@ -37,6 +38,10 @@ type Options struct {
 
 	// Now returns the current time. If nil, time.Now is used. It decides nothing.
 	Now func() time.Time
+
+	// Person is who uses this machine, for remotes that were added without one. It is published.
+	// "" publishes nothing.
+	Person string
 
 	// System returns what identifies the machine on which the program runs, for remotes with
 	// Synced. If nil, the identifier of the operating system is used.
@@ -55,6 +60,12 @@ type AddOptions struct {
 	URL     string
 	Key     string // the file of the key of the remote, which is made if it is absent; required
 	Machine string // how people call this machine; "" means its host name
+	Person  string // who uses it; "" means Options.Person, also when that changes
+
+	// Share makes the remote one that only has what Remote.Share names, if it is new; otherwise it must
+	// be such a one. Its key must open no other remote of the workspace. Whether an existing remote is a
+	// share is in the remote.
+	Share bool
 
 	Files     bool // states of files are exchanged too, unless an exchange says otherwise
 	OneWriter bool // only this machine writes, so the store need not create objects only once
@@ -71,7 +82,9 @@ type Info struct {
 	Key       string         `json:"key"` // path of the file of the key
 	Machine   record.Machine `json:"machine"`
 	Label     string         `json:"machine_name"`
-	Files     bool           `json:"files,omitempty"` // states of files are exchanged too
+	Files     bool           `json:"files,omitempty"`  // states of files are exchanged too
+	Person    string         `json:"person,omitempty"` // as the remote was added with
+	Share     bool           `json:"share,omitempty"`  // it has only what is shared
 	OneWriter bool           `json:"one_writer,omitempty"`
 	Synced    bool           `json:"synced,omitempty"`
 }
@@ -121,7 +134,8 @@ type Traffic struct {
 type Machine struct {
 	ID      record.Machine `json:"id"`
 	Name    string         `json:"name"`
-	Seen    string         `json:"seen"` // when it wrote its last record, by its own clock; "" if unknown
+	Person  string         `json:"person,omitempty"` // who uses it
+	Seen    string         `json:"seen"`             // when it wrote its last record, by its own clock; "" if unknown
 	Retired bool           `json:"retired,omitempty"`
 	Own     bool           `json:"own,omitempty"`
 }
@@ -155,15 +169,18 @@ type Report struct {
 
 // A RemoteSession is a session of a remote.
 type RemoteSession struct {
-	ID    string `json:"session_id"`
-	Title string `json:"title"`
-	Here  bool   `json:"here"`  // the workspace has it
-	Count int    `json:"count"` // of messages that were added to it; undone ones count
+	ID      string           `json:"session_id"`
+	Title   string           `json:"title"`
+	Owner   string           `json:"owner"`   // who made it, "" if unknown
+	Project *project.Project `json:"project"` // of its folder, null if unknown
+	Here    bool             `json:"here"`    // the workspace has it
+	Count   int              `json:"count"`   // of messages that were added to it; undone ones count
 }
 
 // An Operation is an operation of a machine, for the log.
 type Operation struct {
 	Machine string          `json:"machine"` // its name
+	Person  string          `json:"person"`  // who uses the machine, "" if unknown
 	Own     bool            `json:"own"`
 	Line    json.RawMessage `json:"operation"` // as the log of that machine shows it, in JSON
 }

@@ -31,6 +31,7 @@ type world struct {
 	random *rand.Rand
 	net    *faults.Network
 	key    string
+	dir    string // of the folders of projects
 	list   []*computer
 	seeds  byte
 
@@ -40,6 +41,9 @@ type world struct {
 	gone   map[string]bool   // texts that users undid, or removed with their session
 	titles map[string][]string
 	labels map[string]string // of bookmarks, their messages
+	owners map[string]string // of sessions and agents, who made them
+	kin    map[string]string // of computers, that of whose disk theirs is a copy
+	places map[string]string // of sessions, the folders of their projects
 	log    []string
 
 	files  *bool             // see PushOptions
@@ -48,8 +52,9 @@ type world struct {
 
 func newWorld(t testing.TB, seed uint64, n int, rates faults.Rates) *world {
 	w := &world{
-		t: t, random: rand.New(rand.NewPCG(seed, 7)), net: faults.NewNetwork(&bucket.Memory{}, seed, rates), key: filepath.Join(t.TempDir(), "key"),
+		t: t, random: rand.New(rand.NewPCG(seed, 7)), net: faults.NewNetwork(&bucket.Memory{}, seed, rates), key: filepath.Join(t.TempDir(), "key"), dir: t.TempDir(),
 		texts: map[string]string{}, gone: map[string]bool{}, titles: map[string][]string{}, labels: map[string]string{},
+		owners: map[string]string{}, kin: map[string]string{}, places: map[string]string{},
 		baseEvery: 1 << 30,
 	}
 	for i := range n {
@@ -66,6 +71,10 @@ func (w *world) join(name, dir string) *computer {
 		w.t.Fatal(err)
 	}
 	c := &computer{t: w.t, w: ws, name: name}
+	c.opts.Person = name
+	if w.kin[name] == "" {
+		w.kin[name] = name
+	}
 	w.restart(c)
 	for range 100 {
 		_, err = remote.Add(w.t.Context(), ws, "home", remote.AddOptions{URL: "memory:", Key: w.key, Machine: name, OneWriter: true}, c.opts)
@@ -141,10 +150,15 @@ func (w *world) act(c *computer) {
 		w.snap(c, f.Sessions[w.random.IntN(len(f.Sessions))])
 		return
 	}
-	what := w.random.IntN(24)
+	what := w.random.IntN(26)
+	if what > 23 {
+		w.place(c, f)
+		return
+	}
 	if len(f.Sessions) == 0 || what == 0 {
 		s := must(c.w.New(ctx, w.title()))
 		w.titles[s.ID] = append(w.titles[s.ID], s.Title)
+		w.owners[s.ID] = c.name
 		w.note(c, "new %s", s.ID)
 		return
 	}
@@ -198,8 +212,11 @@ func (w *world) act(c *computer) {
 		}
 	case what == 17:
 		name := fmt.Sprint("agent-", w.random.IntN(3))
-		_, err := c.w.Agent(name).Create(ctx, agents.Options{Model: "echo"})
+		a, err := c.w.Agent(name).Create(ctx, agents.Options{Model: fmt.Sprint("command:echo ", w.random.IntN(100))})
 		w.note(c, "create %s: %v", name, err)
+		if err == nil {
+			w.owners[a.ID] = c.name
+		}
 	case what < 20 && len(f.Agents) > 0:
 		w.agentActs(c, f.Agents[w.random.IntN(len(f.Agents))])
 	case what == 20 && m.ID != "":
@@ -208,6 +225,30 @@ func (w *world) act(c *computer) {
 	case what > 20:
 		w.undo(c)
 	}
+}
+
+// place has a conversation that began in a folder, or a name for such a folder.
+func (w *world) place(c *computer, f *mirror.Facts) {
+	ctx := w.t.Context()
+	folder := fmt.Sprint("f", w.random.IntN(3))
+	dir := filepath.Join(w.dir, w.kin[c.name], folder)
+	if w.random.IntN(2) == 0 {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			w.fail("%v", err)
+		}
+		_, err := c.w.MapProject(ctx, "project-"+folder, dir)
+		w.note(c, "map %s: %v", folder, err)
+		return
+	}
+	id := fmt.Sprintf("session_20260525_153200_%08x", w.random.Uint32())
+	shell := fmt.Appendf(nil, `{"id":%q,"created_at":"2026-05-25T15:32:00.000000+00:00","metadata":{"directory":%q,"continued_from":[]},"messages":[],`+
+		`"llm_request_lifecycles":[],"tool_call_records":[],"tool_result_records":[]}`, id, filepath.Join(dir, "sub"))
+	done, err := c.w.Mirror().Apply(ctx, mirror.Changes{New: []mirror.NewSession{{Session: mirror.Session{ID: id, Shell: shell, Title: "Placed"}}}})
+	if err != nil || len(done.Left) > 0 {
+		w.fail("%+v: %v", done, err)
+	}
+	w.note(c, "place %s in %s", id, dir)
+	w.titles[id], w.owners[id], w.places[id] = []string{"Placed"}, c.name, folder
 }
 
 func (w *world) title() string { return fmt.Sprint("title ", w.random.IntN(1000)) }
@@ -302,7 +343,7 @@ func (w *world) agentActs(c *computer, a mirror.Agent) {
 	case 0:
 		_, err = g.Rewind(ctx, a.Head.Session+"@first", cut)
 	case 1:
-		model := fmt.Sprint("model-", w.random.IntN(100))
+		model := fmt.Sprint([]string{"model-", "command:echo "}[w.random.IntN(2)], w.random.IntN(100))
 		_, err = g.Set(ctx, agents.Change{Model: &model})
 	case 2:
 		w.append(c, mirror.Session{ID: a.Head.Session}, "")
@@ -319,6 +360,7 @@ func (w *world) copyOf(c *computer) {
 		w.fail("%v", err)
 	}
 	name := fmt.Sprint("m", len(w.list))
+	w.kin[name] = w.kin[c.name]
 	w.log = append(w.log, name+" is a copy of "+c.name)
 	w.join(name, dir)
 }

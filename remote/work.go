@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -203,7 +204,7 @@ func (j *job) done() *Result {
 func (j *job) machines() []Machine {
 	list := []Machine{}
 	for _, m := range j.view().Machines {
-		one := Machine{ID: m.ID, Name: m.Name, Retired: m.Retired, Own: m.ID == j.writer.Machine()}
+		one := Machine{ID: m.ID, Name: m.Name, Person: m.Person, Retired: m.Retired, Own: m.ID == j.writer.Machine()}
 		if e := j.state.Entity("machine/" + string(m.ID)); e != nil {
 			if at, ok := e.Registers["at"]; ok && at.Stamp.Machine == m.ID {
 				_ = json.Unmarshal(at.Value, &one.Seen) // else it is unknown
@@ -215,7 +216,7 @@ func (j *job) machines() []Machine {
 }
 
 func (j *job) own() plan.Own {
-	return plan.Own{Machine: j.writer.Machine(), Name: j.config.Label, Time: j.opts.now().UTC().Format("2006-01-02T15:04:05.000000+00:00")}
+	return plan.Own{Machine: j.writer.Machine(), Name: j.config.Label, Person: cmp.Or(j.config.Person, j.opts.Person), Time: j.opts.now().UTC().Format("2006-01-02T15:04:05.000000+00:00")}
 }
 
 func (o Options) now() time.Time {

@@ -29,6 +29,7 @@ type Entry struct {
 	Lineage       []string     `json:"lineage"`        // from the root to the session itself
 	Head          bool         `json:"head,omitempty"` // the head is in it; set in lists and trees only
 	Packed        bool         `json:"packed,omitempty"`
+	Owner         string       `json:"owner,omitempty"` // who made it elsewhere; "" if it was made here, or if that is unknown
 	session.Setting
 }
 
@@ -79,6 +80,9 @@ func entryOf(v *store.View, id string) Entry {
 			entry.MessageCount = len(file.Messages)
 		}
 		return entry
+	}
+	if o, ok := v.Origin(id); ok {
+		entry.Owner = o.Owner
 	}
 	e := v.Index.Entry(id)
 	branched := e.BranchedFrom

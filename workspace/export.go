@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -22,6 +21,7 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/importer"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/project"
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 )
@@ -57,9 +57,11 @@ type Export struct {
 	Data     []byte            `json:"-"`
 	checkpoint.Adjustment
 
-	line string // the first file of the exported line
-	t    *transcript.Transcript
-	o    transcript.Options
+	project *project.Project // of the conversation's folder, nil if unknown
+	away    string           // the conversation's folder, if it is not known here
+	line    string           // the first file of the exported line
+	t       *transcript.Transcript
+	o       transcript.Options
 }
 
 // Export encodes the path to ref in the format of another program, under a new
@@ -187,13 +189,46 @@ func transcriptOf(v *store.View, p *store.Place, o ExportOptions, e *Export) (*t
 	if t.Title = entryOf(v, p.Parts[p.Named].ID).Title; o.Format.Name == t.Format && t.Title == untitled(v, p.Line) {
 		t.Title = "" // as it was imported
 	}
-	if t.Dir = cmp.Or(o.Dir, t.Dir); o.here != "" && !isDir(t.Dir) {
-		t.Dir = o.here
-	}
+	e.place(v, t, first.ID, o)
 	if t.Created.IsZero() {
 		t.Created, _ = session.ParseTime(first.CreatedAt)
 	}
 	return t, nil
+}
+
+// place sets the folder of a transcript: the given one, else the conversation's, which another machine
+// may know by another path, else that of the caller.
+func (e *Export) place(v *store.View, t *transcript.Transcript, id string, o ExportOptions) {
+	e.project = v.ProjectOf(id)
+	_, foreign := v.From(id)
+	switch {
+	case o.Dir != "":
+		t.Dir = o.Dir
+	case foreign && e.project != nil:
+		if folder := v.FolderOf(*e.project); folder != "" {
+			t.Dir = folder
+		} else if folder, ok := placeNear(*e.project, t.Dir, o.here); ok {
+			t.Dir = folder
+		} else if o.here != "" {
+			t.Dir, e.away = o.here, e.project.String()
+		}
+	case o.here != "" && !isDir(t.Dir):
+		t.Dir, e.away = o.here, t.Dir
+	}
+}
+
+// placeNear returns the folder of a project if one of some folders is in its repository.
+func placeNear(p project.Project, folders ...string) (folder string, ok bool) {
+	for _, near := range folders {
+		at, top, ok := project.Of(near, os.Getenv)
+		if ok && at == p {
+			return near, true
+		}
+		if ok && at.ID == p.ID && isDir(p.In(top)) {
+			return p.In(top), true
+		}
+	}
+	return "", false
 }
 
 // logged returns the records in the files of a conversation that belong to no
@@ -349,8 +384,13 @@ func (e *Export) saved(path string, err error) error {
 // A Resumption describes how another program continues a conversation.
 type Resumption struct {
 	*Export
-	Dir    string   `json:"directory"` // the folder to run it in
-	Before []string `json:"before"`    // a command to run first, empty if there is none
+	Dir string `json:"directory"` // the folder to run it in
+	// Project is that of the conversation's folder, null if it is unknown.
+	Project *project.Project `json:"project"`
+	// Away is the conversation's folder or project if that is not known on this machine: then Dir is the
+	// current folder. Otherwise it is "".
+	Away   string   `json:"away"`
+	Before []string `json:"before"` // a command to run first, empty if there is none
 	Run    []string `json:"command"`
 	// Temporary reports whether the file at Path can be removed after Before has
 	// run.
@@ -359,8 +399,8 @@ type Resumption struct {
 
 // Resume exports the path to ref to the location where another program looks
 // for conversations, and returns the command that continues it. The command
-// runs in o.Dir, else in the conversation's folder if it exists, else in the
-// current folder.
+// runs in o.Dir, else in the conversation's folder if it is known on this machine,
+// else in the current folder.
 func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine, o ExportOptions) (*Resumption, error) {
 	if !o.Format.Resumes() {
 		return nil, &fault.Error{Code: fault.Usage, Message: "bough does not know how " + o.Format.Name + " continues a conversation"}
@@ -380,7 +420,7 @@ func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine
 	if err := e.Save(ctx, path); err != nil {
 		return nil, err
 	}
-	r := &Resumption{Export: e, Dir: e.t.Dir, Before: []string{}, Temporary: once}
+	r := &Resumption{Export: e, Dir: e.t.Dir, Project: e.project, Away: e.away, Before: []string{}, Temporary: once}
 	before, run := o.Format.Resume(path, e.t, e.o)
 	r.Before, r.Run = append(r.Before, before...), run
 	return r, nil

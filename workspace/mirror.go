@@ -29,6 +29,11 @@ func (m Mirror) Messages(ctx context.Context, session string) ([]mirror.Message,
 	return mirrorer.Messages(ctx, m.w.store, session)
 }
 
+// Line returns the id of the first session of a conversation, which is named by an id or a title.
+func (m Mirror) Line(ctx context.Context, name string) (string, error) {
+	return mirrorer.Line(ctx, m.w.store, name)
+}
+
 // Attachment returns the content of the attachment with a SHA-256.
 func (m Mirror) Attachment(ctx context.Context, sha256 string) ([]byte, error) {
 	return mirrorer.Attachment(ctx, m.w.store, sha256)

@@ -64,7 +64,7 @@ func BenchmarkMirror(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		known := mirror.Known{Versions: func() map[string]string { return map[string]string{s.ID: s.Version} }}
+		known := mirror.Known{Projects: from.facts(mirror.Known{}).Projects, Versions: func() map[string]string { return map[string]string{s.ID: s.Version} }}
 		for b.Loop() {
 			if _, err := w.Mirror().Facts(b.Context(), known); err != nil {
 				b.Fatal(err)

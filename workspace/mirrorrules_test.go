@@ -419,7 +419,7 @@ func TestMirrorKnown(t *testing.T) {
 		versions[s.ID] = s.Version
 	}
 	last := here.append(workspace.Append{Session: bread, Text: "d"}).Message
-	f := here.facts(mirror.Known{Versions: func() map[string]string { return versions }})
+	f := here.facts(mirror.Known{Projects: here.facts(mirror.Known{}).Projects, Versions: func() map[string]string { return versions }})
 	for _, s := range f.Sessions {
 		switch s.ID {
 		case soup:

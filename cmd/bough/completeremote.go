@@ -18,6 +18,12 @@ func (p *program) completeRemote(ctx context.Context, v verb, before string) ([]
 	takesName := slices.ContainsFunc(v.flags, func(f cli.Flag) bool { return takesValue(f) && slices.Contains(f.Names(), "remote") })
 	names := strings.HasPrefix(v.args, "[NAME]") && (v.name == "push" || v.name == "sync" || v.parent == "remote") || v.full() == "remote rm"
 	names = names || before == "--remote" && takesName
+	if v.full() == "remote map" && (before == "--rm" || before == v.name) {
+		return p.completeProjects(ctx), true
+	}
+	if v.full() == "remote share" && !strings.HasPrefix(before, "-") {
+		return p.references(ctx, v, ""), true
+	}
 	sessions := v.name == "pull" && before != "--only" || v.full() == "remote purge"
 	if !names && !sessions {
 		return nil, false
@@ -30,6 +36,22 @@ func (p *program) completeRemote(ctx context.Context, v verb, before string) ([]
 		return remoteNames(w), true
 	}
 	return p.remoteSessions(ctx, w, v.name == "pull"), true
+}
+
+// completeProjects returns the known projects.
+func (p *program) completeProjects(ctx context.Context) (found []candidate) {
+	w, err := p.open(ctx, checkpoint.Retention{})
+	if err != nil {
+		return nil
+	}
+	list, err := w.Projects(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, one := range list {
+		found = append(found, candidate{one.ID, one.Folder})
+	}
+	return found
 }
 
 // remoteNames returns the names of the remotes, nil if they cannot be read.

@@ -170,15 +170,27 @@ func (p *program) listRemote(list []remote.RemoteSession, info remote.Info) {
 		entries[i].ID = s.ID
 	}
 	short := shortIDs(entries)
+	owners := map[string]bool{}
+	widest := len("OWNER")
+	for _, s := range list {
+		owners[s.Owner] = true
+		widest = max(widest, width(line(s.Owner)))
+	}
+	owner := func(name string) string {
+		if len(owners) < 2 {
+			return "" // all are of one person
+		}
+		return pad(name, widest) + "  "
+	}
 	absent := 0
 	for _, s := range list {
 		if s.Here {
 			continue
 		}
 		if absent++; absent == 1 {
-			fmt.Fprintln(p.stdout, p.paint.dim("SESSION   MESSAGES  TITLE"))
+			fmt.Fprintln(p.stdout, p.paint.dim("SESSION   MESSAGES  "+owner("OWNER")+"TITLE"))
 		}
-		row := fmt.Sprintf("%s  %*d  ", pad(short(s.ID), 8), len("MESSAGES"), s.Count)
+		row := fmt.Sprintf("%s  %*d  ", pad(short(s.ID), 8), len("MESSAGES"), s.Count) + owner(line(s.Owner))
 		fmt.Fprintln(p.stdout, row+p.paint.bold(p.paint.fit(line(s.Title), p.paint.width-width(row))))
 	}
 	fmt.Fprintf(p.stderr, "%s has %s; %d of them not here\n", line(info.Name), count(len(list), "session"), absent)

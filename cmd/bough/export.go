@@ -188,8 +188,9 @@ func (p *program) resumeVerb() verb {
 		long: `Exports the path to REF to the folder where TOOL keeps its conversations, and prints the command
 that continues it there. --exec runs the command.
 
-The conversation continues in its own folder, if that exists, else in the current one; --dir names
-another. 'bough import --from TOOL' later adds the new messages to the same conversation.
+The conversation continues in its own folder, if that is known on this machine, else in the current
+one; --dir names another. For a conversation of another machine, that is the folder of the same
+project, see 'bough help remote map'. 'bough import --from TOOL' later adds the new messages to the same conversation.
 
 opencode keeps no session files: it imports one from .bough in the workspace. The printed command,
 or --exec, removes that file afterwards.
@@ -235,6 +236,9 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 		return p.printJSON(r)
 	}
 	p.printLosses(r.Export, o.Redact != nil)
+	if r.Away != "" {
+		p.awayNote(r)
+	}
 	if c.Bool("exec") {
 		return p.execute(c, r)
 	}
@@ -251,6 +255,16 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 	}
 	fmt.Fprintln(p.stdout, cd+commandLine(r.Run))
 	return nil
+}
+
+// awayNote says that the folder of a conversation is not known on this machine.
+func (p *program) awayNote(r *workspace.Resumption) {
+	if r.Project == nil {
+		fmt.Fprintf(p.stderr, "Its folder %s is not on this machine; it continues in %s, and --dir names another one\n", clean(r.Away), clean(r.Dir))
+		return
+	}
+	fmt.Fprintf(p.stderr, "The folder of %s is not known on this machine; it continues in %s\n  'bough remote map %s FOLDER' sets it.\n",
+		line(r.Away), clean(r.Dir), printable.ShellWord(r.Project.ID))
 }
 
 // resumeDir checks the folder in which a conversation is continued; "" means the default.

@@ -33,6 +33,7 @@ import (
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/bough-dev/bough/workspace/origin"
+	"github.com/bough-dev/bough/workspace/project"
 	"github.com/bough-dev/bough/workspace/rewrite"
 	"github.com/tidwall/gjson"
 )
@@ -329,14 +330,15 @@ func (s *jsonStory) values() {
 		"bough watch --files": stateTaken{"state_taken", at, files.State{ID: "i", Machine: "m", Time: at, Session: "s", Message: "m", Git: &files.Git{}, Left: []files.Left{}}},
 		"bough push": remote.Result{
 			Remote: "r", Sent: remote.Traffic{States: 1}, Got: remote.Traffic{States: 1}, Conflicts: []plan.Conflict{{Kind: plan.Appended, Session: "s", Kept: []string{"m"}}}, Sessions: []string{"s"}, Renewed: true,
-			Machines: []remote.Machine{{ID: "m", Retired: true}}, Left: []mirror.Left{{What: "s", Why: "w"}},
+			Machines: []remote.Machine{{ID: "m", Person: "p", Retired: true}}, Left: []mirror.Left{{What: "s", Why: "w"}},
 			Problems: []*stream.Problem{{Kind: stream.Forged, Machine: "m", Seq: 1, Object: "o", Detail: "d"}},
 		},
+		"bough ls --remote": remoteListing{Remote: "r", Sessions: []remote.RemoteSession{{ID: "s", Project: &project.Project{ID: "i", Path: "p"}}}},
 		"bough remote check": remote.Report{
 			Machines: []remote.Machine{}, Problems: []*stream.Problem{}, Held: []stream.Held{{Machine: "m", Seq: 1, Needs: record.Vector{"m": 1}}},
 			Copies: []string{"c"}, Packs: []string{"p"},
 		},
-		"bough remote add":     remote.Added{Info: remote.Info{Name: "n", ID: "i", Machine: "m", Files: true, OneWriter: true, Synced: true}},
+		"bough remote add":     remote.Added{Info: remote.Info{Name: "n", ID: "i", Machine: "m", Person: "p", Share: true, Files: true, OneWriter: true, Synced: true}},
 		"bough open":           openedPage{Workspace: "w", URL: "u", ByIP: "i", Expires: at},
 		"bough daemon status":  daemonStatus{PID: new(1), Since: &at, Log: new("l"), Service: new("s")},
 		"bough daemon install": serviceDone{Commands: [][]string{{"c"}}, Problems: []string{"p"}},
@@ -692,6 +694,10 @@ func (s *jsonStory) remotes() {
 	other.do("sync")
 	s.do("ls", "--remote", "|", "ls", "--remote")
 	s.do("pull", "Elsewhere")
+	s.do("ls", "|", "ls", "--title", "Elsewhere")
+	s.do("remote", "map", "PROJECT", "|", "remote", "map", "site", s.t.TempDir())
+	s.do("remote", "map")
+	s.do("remote", "share", "Elsewhere", "file://"+filepath.ToSlash(s.t.TempDir()), "--name", "team", "--with", filepath.Join(s.t.TempDir(), "key"))
 	s.do("log", "--remote", "|", "log", "--remote", "--limit", "2")
 	s.do("remote", "check")
 	s.do("remote", "purge", "Elsewhere", "--yes")

@@ -42,16 +42,25 @@ func (p *program) logRemote(c *cli.Context, w *workspace.Workspace) error {
 		fmt.Fprintln(p.stderr, "No operations yet. 'bough sync' exchanges them.")
 	}
 	names := titles(c.Context, w)
-	widest := 0
+	widest, people := 0, map[string]bool{}
 	for _, o := range list {
-		widest = max(widest, width(line(o.Machine)))
+		people[o.Person] = true
+	}
+	who := func(o remote.Operation) string {
+		if len(people) < 2 || o.Person == "" {
+			return line(o.Machine)
+		}
+		return line(o.Person + " (" + o.Machine + ")")
+	}
+	for _, o := range list {
+		widest = max(widest, width(who(o)))
 	}
 	for _, one := range list {
 		var o history.Operation
 		if json.Unmarshal(one.Line, &o) != nil {
 			continue // of a newer version
 		}
-		text := fmt.Sprintf("%s  %-14s  %-12s  ", pad(line(one.Machine), widest), age(o.Time), clean(o.Verb))
+		text := fmt.Sprintf("%s  %-14s  %-12s  ", pad(who(one), widest), age(o.Time), clean(o.Verb))
 		fmt.Fprintln(p.stdout, text+p.paint.fit(line(about(o, names)), p.paint.width-width(text)))
 	}
 	return nil

@@ -28,7 +28,7 @@ and 'bough sync' does both. All is encrypted with the key of the remote before i
 If there is one remote, or one named origin, the verbs use it unless another one is named.`,
 		example: `bough remote add home s3://my-bucket/bough
 bough sync`,
-		subs: []verb{p.remoteAddVerb(), p.remoteLsVerb(), p.remoteRmVerb(), p.remoteCheckVerb(), p.remoteKeyVerb(), p.remoteRetireVerb(), p.remotePurgeVerb()},
+		subs: []verb{p.remoteAddVerb(), p.remoteLsVerb(), p.remoteRmVerb(), p.remoteCheckVerb(), p.remoteKeyVerb(), p.remoteMapVerb(), p.remoteShareVerb(), p.remoteRetireVerb(), p.remotePurgeVerb()},
 	}
 }
 
@@ -46,8 +46,11 @@ func remoteNamed(w *workspace.Workspace, name string) (remote.Info, error) {
 		return remote.Info{}, err
 	}
 	names := make([]string, len(list))
+	var whole []remote.Info // that are no shares
 	for i, r := range list {
-		names[i] = r.Name
+		if names[i] = r.Name; !r.Share {
+			whole = append(whole, r)
+		}
 	}
 	const listed = "'bough remote ls' lists them"
 	switch {
@@ -55,6 +58,8 @@ func remoteNamed(w *workspace.Workspace, name string) (remote.Info, error) {
 		return remote.Info{}, &fault.Error{Code: fault.NotFound, Message: "there is no remote", Hint: "'bough remote add NAME URL' adds one"}
 	case name == "" && len(list) == 1:
 		return list[0], nil
+	case name == "" && len(whole) == 1:
+		return whole[0], nil
 	case name == "":
 		if i := slices.Index(names, defaultRemote); i >= 0 {
 			return list[i], nil
@@ -83,6 +88,7 @@ func (p *program) remoteOptions(oneWriter bool) remote.Options {
 		OpenStore: func(ctx context.Context, url string) (bucket.Store, error) {
 			return s3.Open(ctx, url, s3.Options{OneWriter: oneWriter})
 		},
+		Person:   person(),
 		Progress: func(r remote.Progress) { p.meter.update(progressTexts[r.Doing], r.Done, r.Total) },
 		Note:     p.noteShared(),
 	}
@@ -95,7 +101,7 @@ func (p *program) remoteAddVerb() verb {
 	return verb{
 		parent: "remote",
 		name:   "add",
-		args:   "NAME URL [--key FILE] [--machine NAME] [--files] [--one-writer] [--synced]",
+		args:   "NAME URL [--key FILE] [--machine NAME] [--as PERSON] [--files] [--one-writer] [--synced]",
 		short:  "add a remote to this workspace",
 		long: `URL is one of
 
@@ -115,15 +121,19 @@ Without --files, no states of files leave this machine or come to it. With it, e
 and watch exchanges also the states that belong to the conversations, with the content of the files:
 see 'bough files'. 'bough push --files' does so once. Each machine decides for itself.
 
+Several people can use one remote: what you make has your name there, see 'bough ls --remote'.
+
 Nothing of the workspace is sent before the first 'bough push'.`,
 		example: `bough remote add home s3://my-bucket/bough
 bough remote add home s3://my-bucket/bough --key ~/home.key
 bough remote add nas file:///mnt/nas/bough --files
+bough remote add team s3://our-bucket/bough --key ~/team.key --as Ada
 bough remote add drop file:///home/me/Dropbox/bough --synced`,
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "key", DefaultText: "remotes/NAME.key in your configuration folder", Usage: "read the key from `FILE`, or make it there if the remote is new"},
 			&cli.StringFlag{Name: "machine", DefaultText: "the host name", Usage: "call this machine `NAME`"},
 			&cli.BoolFlag{Name: "files", DisableDefaultText: true, Usage: "exchange states of files too"},
+			&cli.StringFlag{Name: "as", DefaultText: "the setting user.name, else that of git, else your login", Usage: "you are `PERSON` for the others"},
 			&cli.BoolFlag{Name: "one-writer", DisableDefaultText: true, Usage: "only this machine will write; for a store that cannot refuse to overwrite an object"},
 			&cli.BoolFlag{Name: "synced", DisableDefaultText: true, Usage: "the folder is one that a program copies between machines"},
 		},
@@ -136,10 +146,10 @@ bough remote add drop file:///home/me/Dropbox/bough --synced`,
 
 func (p *program) remoteAdd(c *cli.Context, w *workspace.Workspace) error {
 	name, o := c.Args().Get(0), remote.AddOptions{
-		URL: c.Args().Get(1), Key: c.String("key"), Machine: c.String("machine"),
+		URL: c.Args().Get(1), Key: c.String("key"), Machine: c.String("machine"), Person: c.String("as"),
 		Files: c.Bool("files"), OneWriter: c.Bool("one-writer"), Synced: c.Bool("synced"),
 	}
-	for _, flag := range []string{"key", "machine"} {
+	for _, flag := range []string{"key", "machine", "as"} {
 		if c.IsSet(flag) && c.String(flag) == "" {
 			return usageError("--%s is empty", flag)
 		}
@@ -235,6 +245,9 @@ func (p *program) remoteLsVerb() verb {
 			}
 			for _, r := range list {
 				about := "this machine is " + line(r.Label)
+				if r.Share {
+					about += ", a share of some conversations"
+				}
 				if r.Files {
 					about += ", with files"
 				}

@@ -73,14 +73,18 @@ func (p *program) remoteReport(r *remote.Report) {
 
 // machines prints the machines of a remote.
 func (p *program) machines(list []remote.Machine) {
-	widest := 0
+	widest, people := 0, map[string]bool{}
 	for _, m := range list {
 		widest = max(widest, width(line(m.Name)))
+		people[m.Person] = true
 	}
 	for _, m := range list {
 		about := ""
 		if t, ok := session.ParseTime(m.Seen); ok {
 			about = "last record " + age(t)
+		}
+		if m.Person != "" && len(people) > 1 {
+			about = strings.TrimPrefix(about+", of "+line(m.Person), ", ")
 		}
 		if m.Own {
 			about = strings.TrimPrefix(about+", this machine", ", ")

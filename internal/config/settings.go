@@ -39,6 +39,7 @@ func Settings() []Setting {
 	return []Setting{
 		{"pager", Text, ``, true, "the pager for long output, overridden by $BOUGH_PAGER; if empty, $PAGER, else less; \"cat\" for none"},
 		{"trust", Texts, `[]`, true, "workspace folders of other users that bough may open when it finds one above the current folder"},
+		{"user.name", Text, ``, true, "your name, for others in a remote; if empty, that of git, else your login"},
 		{"wait", Duration, `"30s"`, false, "how long to wait for another process that writes"},
 		{"import.skip", Texts, `[]`, false, "patterns of files and folders whose conversations are not imported"},
 		{"hook.files", Flag, `false`, false, "whether the hooks of assistants take states of the project folder"},

@@ -292,6 +292,14 @@ func readPatterns(name string) (ignore.Source, error) {
 	return readSource(name)
 }
 
+// Config returns the entries that apply in the repository.
+func (r *Repository) Config() gitconfig.Config { return r.config }
+
+// User returns the entries of the configuration of the system and the user, outside of a repository.
+func User(env Environment) (gitconfig.Config, []error) {
+	return gitconfig.Read(gitconfig.Place{Home: home(env)}, userFiles(env)...)
+}
+
 // userFiles returns the configuration files of the system and the user, of which later ones
 // override earlier ones. Where git has that of the system depends on how it was built; on
 // Unix this is /etc/gitconfig.

@@ -28,7 +28,7 @@ func (s *State) machines() []Machine {
 			if r, ok := e.Registers["name"]; ok {
 				one.Label, one.at = text(r.Value), r.Stamp
 			}
-			one.Head = e.head()
+			one.Person, one.Head = e.person("person"), e.head()
 		}
 		if one.Label == "" {
 			one.Label = string(m[:min(8, len(m))])
@@ -114,6 +114,7 @@ func (s *State) agents(machines []Machine) []Agent {
 			Key:      key,
 			Label:    text(name.Value),
 			Machine:  name.Stamp.Machine,
+			Owner:    e.person("owner"),
 			Settings: e.Registers["settings"].Value,
 			Trees:    e.Sets["trees"],
 			Head:     e.head(),

@@ -6,10 +6,12 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/project"
 )
 
 // A View is what a state means to a workspace, beside sessions and the log. It is the same on all
@@ -25,14 +27,16 @@ type View struct {
 
 // A Session is a session of a remote.
 type Session struct {
-	ID     string
-	Alive  bool // false if it was removed, and nobody added to it who had not seen that
-	Shell  json.RawMessage
-	Title  string
-	Newest string              // id of the message that was added last
-	Runs   []Element           // its messages, see [Present]
-	Undone map[string]bool     // ids of messages whose append was undone
-	Marks  map[string]Register // what a user set of a message, by id
+	ID      string
+	Alive   bool // false if it was removed, and nobody added to it who had not seen that
+	Shell   json.RawMessage
+	Title   string
+	Newest  string              // id of the message that was added last
+	Owner   string              // who made it, "" if unknown
+	Project *project.Project    // of its folder, nil if unknown
+	Runs    []Element           // its messages, see [Present]
+	Undone  map[string]bool     // ids of messages whose append was undone
+	Marks   map[string]Register // what a user set of a message, by id
 }
 
 // A Bookmark is a bookmark of a remote.
@@ -49,6 +53,7 @@ type Agent struct {
 	Name     string // different from that of all other agents
 	Label    string // as it was named
 	Machine  record.Machine
+	Owner    string // who made it, "" if unknown
 	Settings json.RawMessage
 	Trees    []Element
 	Head     *mirror.Head
@@ -65,6 +70,7 @@ type Machine struct {
 	ID      record.Machine
 	Name    string // different from that of all other machines
 	Label   string // as it was named
+	Person  string // who uses it, "" if unknown
 	Records uint64
 	Seen    record.Vector // what it has merged of others, as far as it has published anything since
 	Head    *mirror.Head
@@ -143,11 +149,13 @@ func (s *State) Session(id string) (one Session, ok bool) {
 
 func sessionOf(id string, e *Entity) Session {
 	one := Session{
-		ID:     id,
-		Alive:  e.Alive,
-		Shell:  e.Registers["shell"].Value,
-		Title:  e.text("title"),
-		Newest: e.text("newest"),
+		ID:      id,
+		Alive:   e.Alive,
+		Shell:   e.Registers["shell"].Value,
+		Title:   e.text("title"),
+		Newest:  e.text("newest"),
+		Owner:   e.person("owner"),
+		Project: e.project(),
 	}
 	for _, el := range e.Sets["messages"] {
 		if el.Body != nil {
@@ -187,6 +195,27 @@ func (s *State) Log() []Operation {
 
 // text returns the value of a register that is a string, else "".
 func (e *Entity) text(field string) string { return text(e.Registers[field].Value) }
+
+// person returns the value of a register that is the name of a person, else "".
+func (e *Entity) person(field string) string {
+	name := e.text(field)
+	if len(name) > maxPerson || strings.ContainsFunc(name, unicode.IsControl) {
+		return ""
+	}
+	return name
+}
+
+// maxPerson is the maximum length of the name of a person, in bytes.
+const maxPerson = 200
+
+// project returns the value of the register project, nil if there is none that a machine can use.
+func (e *Entity) project() *project.Project {
+	var p *project.Project
+	if value := e.Registers["project"].Value; value == nil || json.Unmarshal(value, &p) != nil || p == nil || !p.Valid() {
+		return nil
+	}
+	return p
+}
 
 func text(value json.RawMessage) (s string) {
 	if json.Unmarshal(value, &s) != nil {

@@ -92,7 +92,7 @@ func withHead(tree json.RawMessage, message string) json.RawMessage {
 }
 
 // tellAgents decides what is recorded of agents.
-func (h *Here) tellAgents(f *mirror.Facts, view *View) (ops []Op) {
+func (h *Here) tellAgents(f *mirror.Facts, view *View, own Own) (ops []Op) {
 	there := map[string]bool{}
 	for _, a := range f.Agents {
 		key := keyOf(a)
@@ -101,6 +101,11 @@ func (h *Here) tellAgents(f *mirror.Facts, view *View) (ops []Op) {
 		}
 		there[key] = true
 		ops = append(ops, h.tellAgent(key, a, view)...)
+		joined := ""
+		if in := view.agent(key); in != nil {
+			joined = in.Owner
+		}
+		ops = append(ops, tellOwner(agentPrefix+key, joined, a.Origin, own)...)
 	}
 	if !slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return o.Agents }) {
 		return ops

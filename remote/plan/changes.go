@@ -105,6 +105,7 @@ func (v *View) Take(c *mirror.Changes, id string, items []record.Item, local []m
 	switch {
 	case !there:
 		c.New = append(c.New, mirror.NewSession{Session: mirror.Session{ID: id, Shell: in.Shell, Title: in.Title}, Messages: lacks})
+		c.Origins = append(c.Origins, originOfSession(in))
 		return
 	case len(lacks) > 0:
 		c.Messages = append(c.Messages, mirror.NewMessages{Session: id, Messages: lacks})
@@ -125,6 +126,7 @@ func (h *Here) TakeRest(c *mirror.Changes, f *mirror.Facts, view *View, scope Sc
 	if scope.Has("sessions") {
 		h.takeTitles(c, f, view, scope)
 	}
+	h.takeOrigins(c, f, view, scope)
 	if scope.Session != "" {
 		return
 	}

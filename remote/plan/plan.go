@@ -24,12 +24,13 @@ import (
 // Here is what a workspace had when it was last compared with a remote. What it had of sessions is in
 // rows.
 type Here struct {
-	Since        events.Seq          `json:"since"`           // the last operation of its log
-	Count        int64               `json:"count,omitempty"` // of its sessions that are plain files
-	Again        []string            `json:"again,omitempty"` // ids of sessions that could not be read
-	Gone         []string            `json:"gone,omitempty"`  // ids of sessions that it had, and that were not taken in since
-	Held         []string            `json:"held,omitempty"`  // see View.Held
-	Owned        []string            `json:"owned,omitempty"` // see View.Owned
+	Since        events.Seq          `json:"since"`              // the last operation of its log
+	Count        int64               `json:"count,omitempty"`    // of its sessions that are plain files
+	Again        []string            `json:"again,omitempty"`    // ids of sessions that could not be read
+	Gone         []string            `json:"gone,omitempty"`     // ids of sessions that it had, and that were not taken in since
+	Held         []string            `json:"held,omitempty"`     // see View.Held
+	Owned        []string            `json:"owned,omitempty"`    // see View.Owned
+	Projects     string              `json:"projects,omitempty"` // see mirror.Facts
 	Bookmarks    []bookmark.Bookmark `json:"bookmarks"`
 	Agents       map[string]agentHad `json:"agents"`          // by key
 	Explorations map[string]string   `json:"explorations"`    // sums, by id
@@ -45,7 +46,8 @@ type Session struct {
 	Version string `json:"version"` // "" if it changed since
 	Title   string `json:"title,omitempty"`
 	Shell   string `json:"shell,omitempty"` // its sum; "" if it is that of the joined state
-	Auto    bool   `json:"auto,omitempty"`  // an automatic checkpoint, of which nothing is recorded
+	Project string `json:"project,omitempty"`
+	Auto    bool   `json:"auto,omitempty"` // an automatic checkpoint, of which nothing is recorded
 }
 
 // An agentHad is what a workspace had of an agent.

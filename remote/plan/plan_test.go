@@ -49,7 +49,7 @@ func (d *desk) tell(s *join.State) (ops []plan.Op) {
 		if !d.here.Unread(f) {
 			continue
 		}
-		t := d.here.Tell(&d.facts, f, d.list[f.ID], view.Session(f.ID), d.notesOf)
+		t := d.here.Tell(&d.facts, f, d.list[f.ID], view.Session(f.ID), plan.Own{Machine: d.id, Name: string(d.id[:1])}, d.notesOf)
 		ops = append(ops, t.Ops...)
 		for _, n := range t.Notes {
 			d.notesOf(f.ID)[n.ID] = n

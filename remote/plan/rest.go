@@ -13,6 +13,7 @@ import (
 type Own struct {
 	Machine record.Machine
 	Name    string
+	Person  string // "" if unknown
 	Time    string // of the record
 }
 
@@ -20,7 +21,7 @@ type Own struct {
 // the content.
 func (h *Here) TellRest(f *mirror.Facts, view *View, own Own) (ops []Op) {
 	ops = append(ops, h.tellBookmarks(f, view)...)
-	ops = append(ops, h.tellAgents(f, view)...)
+	ops = append(ops, h.tellAgents(f, view, own)...)
 	for _, x := range f.Explorations {
 		if sum := sumOf(x.Data); h.Explorations[x.ID] != sum && string(view.exploration(x.ID)) != string(x.Data) {
 			ops = append(ops, set(explorationPrefix+x.ID, "file", x.Data))
@@ -64,13 +65,16 @@ func (v *View) exploration(id string) json.RawMessage {
 // tellMachine decides what is recorded of the machine itself: name, head, and what its users did.
 func (h *Here) tellMachine(f *mirror.Facts, view *View, own Own) (ops []Op) {
 	entity := machinePrefix + string(own.Machine)
-	var name string
+	var name, person string
 	var head *mirror.Head
 	if i := slices.IndexFunc(view.Machines, func(m join.Machine) bool { return m.ID == own.Machine }); i >= 0 {
-		name, head = view.Machines[i].Label, view.Machines[i].Head
+		name, person, head = view.Machines[i].Label, view.Machines[i].Person, view.Machines[i].Head
 	}
 	if name != own.Name && own.Name != "" {
 		ops = append(ops, set(entity, "name", valueOf(own.Name)))
+	}
+	if person != own.Person && own.Person != "" {
+		ops = append(ops, set(entity, "person", valueOf(own.Person)))
 	}
 	if !sameHead(f.Head, head) {
 		ops = append(ops, set(entity, "head", valueOf(f.Head)))
@@ -88,7 +92,7 @@ func (o Own) At() Op { return set(machinePrefix+string(o.Machine), "at", valueOf
 
 // Compared notes in h what of the facts is recorded, beside the sessions that were compared.
 func (h *Here) Compared(f *mirror.Facts) {
-	h.Since, h.Count = max(h.Since, f.Last), f.Count
+	h.Since, h.Count, h.Projects = max(h.Since, f.Last), f.Count, f.Projects
 	gone := slices.Clone(f.Gone)
 	if f.Whole {
 		there := h.There(f)

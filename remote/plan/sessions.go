@@ -42,10 +42,10 @@ type Told struct {
 
 // Tell decides what is recorded of a session of the facts whose messages were read. In is that of the
 // joined state, nil if that does not have it. Notes returns what was published of a session.
-func (h *Here) Tell(f *mirror.Facts, s mirror.Session, messages []mirror.Message, in *join.Session, notes func(session string) Notes) Told {
+func (h *Here) Tell(f *mirror.Facts, s mirror.Session, messages []mirror.Message, in *join.Session, own Own, notes func(session string) Notes) Told {
 	entity := sessionPrefix + s.ID
 	was, known := h.known(s.ID)
-	t := Told{Is: Session{Version: s.Version, Title: was.Title, Shell: was.Shell}}
+	t := Told{Is: Session{Version: s.Version, Title: was.Title, Shell: was.Shell, Project: was.Project}}
 	if s.Shell != nil {
 		t.Is.Title, t.Is.Shell = s.Title, sumOf(s.Shell)
 		if in == nil || in.Shell == nil || was.Shell != "" && was.Shell != t.Is.Shell && string(in.Shell) != string(s.Shell) {
@@ -57,6 +57,13 @@ func (h *Here) Tell(f *mirror.Facts, s mirror.Session, messages []mirror.Message
 		}
 		if s.Title != joined && (!known || s.Title != was.Title) {
 			t.Ops = append(t.Ops, set(entity, "title", valueOf(s.Title)))
+		}
+		t.Ops = append(t.Ops, tellOwner(entity, ownerIn(in), s.Origin, own)...)
+		if s.Project != nil {
+			t.Is.Project = s.Project.String()
+			if joined := projectIn(in); t.Is.Project != joined && (!known || t.Is.Project != was.Project) {
+				t.Ops = append(t.Ops, set(entity, "project", valueOf(s.Project)))
+			}
 		}
 	}
 	published := notes(s.ID)

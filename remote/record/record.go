@@ -10,12 +10,14 @@
 //
 //	session/ID       register shell: the session file without its messages and title
 //	                 register title: a string
-//	                 register newest: the id of the message that was added last
+//	register newest: the id of the message that was added last
+//	                 register owner: who made it, a string
+//	                 register project: that of its folder, an object with id and path
 //	                 set messages: runs of messages, see Body and Item
 //	                 set undone: ids of messages whose append was undone
 //	                 register message/ID: metadata that a user set, of the message
 //	bookmarks        set all: bookmarks
-//	agent/KEY        register name, register settings, register head; set trees. KEY is drawn
+//	agent/KEY        register name, register settings, register head, register owner; set trees. KEY is drawn
 //	                 by the machine that created the agent
 //	exploration/ID   register file
 //	learnings        set all
@@ -23,9 +25,8 @@
 //	state/ID         sets record, with one value for all time, and links: see package travel
 //	folder/ID        register about; set objects: runs whose items are packs of the objects of states
 //	forgotten        set all: SHA-256 of contents that were deleted permanently
-//	machine/ID       registers name, head and at; set log: operations of its workspace. Only the
-//	                 machine writes it, and another one removes it to retire the machine
-//	project/NAME     register: see docs/remote.md
+//	machine/ID       registers name, person, head and at; set log: operations of its workspace. Only
+//	                 the machine writes it, and another one removes it to retire the machine
 //
 // A register's value is the one with the greatest Stamp. An element of a set is there until an
 // operation that has seen it drops it, by its stamp. An entity is alive while a set or an add on it

@@ -37,6 +37,7 @@ type Remote struct {
 	Store bucket.Store
 	Key   *seal.Key
 	ID    string // drawn when the remote was created
+	Share bool   // it has only some conversations of its machines; the token says so
 }
 
 const rootObject = "bough.json"
@@ -48,7 +49,12 @@ type root struct {
 	Token  []byte `json:"token"` // sealed, see tokenOf
 }
 
-func tokenOf(id string) string { return "bough remote " + id }
+func tokenOf(id string, share bool) string {
+	if share {
+		return "bough share " + id
+	}
+	return "bough remote " + id
+}
 
 // Open opens the remote in a store. It writes nothing. The error is that code NotFound of package
 // fault if there is no remote, and Refused with seal.ErrKey if it has another key.
@@ -72,20 +78,30 @@ func Open(ctx context.Context, store bucket.Store, key *seal.Key) (*Remote, erro
 	if errors.Is(err, seal.ErrKey) {
 		return nil, &fault.Error{Code: fault.Refused, Message: "the key is not that of this remote", Hint: "nothing was written", Err: err}
 	}
-	if err != nil || string(token) != tokenOf(r.ID) {
+	share := string(token) == tokenOf(r.ID, true)
+	if err != nil || string(token) != tokenOf(r.ID, share) {
 		return nil, &fault.Error{Code: fault.Damaged, Message: rootObject + " of the remote is damaged: its token is not that of its id", Err: err}
 	}
-	return &Remote{Store: store, Key: key, ID: r.ID}, nil
+	return &Remote{Store: store, Key: key, ID: r.ID, Share: share}, nil
 }
 
 // Create opens the remote in a store, or creates one if there is none. Errors are those of Open.
 func Create(ctx context.Context, store bucket.Store, key *seal.Key) (r *Remote, created bool, err error) {
+	return create(ctx, store, key, false)
+}
+
+// CreateShare is Create for a remote with Share.
+func CreateShare(ctx context.Context, store bucket.Store, key *seal.Key) (r *Remote, created bool, err error) {
+	return create(ctx, store, key, true)
+}
+
+func create(ctx context.Context, store bucket.Store, key *seal.Key, share bool) (r *Remote, created bool, err error) {
 	r, err = Open(ctx, store, key)
 	if !errors.Is(err, fault.NotFound) {
 		return r, false, err
 	}
 	id := uuid.NewString()
-	token, err := key.Seal([]byte(tokenOf(id)))
+	token, err := key.Seal([]byte(tokenOf(id, share)))
 	if err != nil {
 		return nil, false, err
 	}

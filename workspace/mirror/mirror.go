@@ -2,7 +2,8 @@
 // it: the values that package remote carries between machines. The package opens no file.
 //
 // What is mirrored: sessions of every kind with their messages, titles, bookmarks, agents without
-// their turns and queues, explorations, learnings, attachments, and which operations were made. The
+// their turns and queues, explorations, learnings, attachments, who made them, the projects of their
+// folders, and which operations were made. The
 // head of the workspace is among the facts, and no change moves it. Caches, tokens and the trash
 // are neither facts nor changes.
 package mirror
@@ -14,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/events"
+	"github.com/bough-dev/bough/workspace/project"
 )
 
 // Known is what a caller of Facts knows already.
@@ -26,6 +28,12 @@ type Known struct {
 	// returns all sessions.
 	Changed bool
 	Also    []string // ids of sessions
+
+	Projects string // Facts.Projects; if that is another one, all sessions are described
+
+	// Lines are ids of sessions: if it is not nil, only these and those that continue them are in the
+	// facts, and the ids of all others in Facts.Others. Changed is then ignored.
+	Lines []string
 }
 
 // Facts are what a workspace has.
@@ -37,6 +45,7 @@ type Facts struct {
 	Count    int64    // of all sessions that are plain files
 	Gone     []string // ids of sessions that Known asks for and that do not exist, if Whole is not set
 	Unread   []string // ids of sessions that are there and cannot be read; they are not in Sessions
+	Others   []string // ids of sessions that Known.Lines excludes
 
 	Bookmarks    []bookmark.Bookmark // oldest first
 	Agents       []Agent
@@ -44,6 +53,8 @@ type Facts struct {
 	Learnings    []json.RawMessage
 	Attachments  []string // SHA-256, hexadecimal digits
 	Head         *Head    // nil if it is not set
+	Origins      []Origin // of what came from elsewhere, each once
+	Projects     string   // differs if the user named other folders
 
 	// Since are the operations of users after Known.Since, in order, as far as the log has them.
 	// Operations that took in changes are not among them, and neither are undos of these.
@@ -65,6 +76,17 @@ type Session struct {
 	Shell  json.RawMessage
 	Title  string // "" if it has none of its own
 	Newest string // id of the newest leaf of its line; "" if there is none, or if the session continues another
+
+	Origin  *Origin          // nil if it was made in the workspace, or if Shell is nil
+	Project *project.Project // of its folder, as far as it is known; nil if Shell is
+}
+
+// An Origin says where a session or an agent comes from, if it was not made in the workspace.
+type Origin struct {
+	Session string           `json:"session_id,omitempty"`
+	Agent   string           `json:"agent_id,omitempty"` // its id, which is in its settings
+	Owner   string           `json:"owner,omitempty"`    // who made it, "" if unknown
+	Project *project.Project `json:"project,omitempty"`  // of the folder of a session
 }
 
 // A Message is a message of a session.
@@ -81,7 +103,7 @@ type Agent struct {
 	Settings json.RawMessage // model, system prompt and the like
 	Trees    []json.RawMessage
 	Head     *Head
-	Owner    string // the machine of an agent of another machine that has the same name; else ""
+	Origin   *Origin // nil if it was made in the workspace
 }
 
 // A Head is a position.
@@ -135,6 +157,7 @@ type Changes struct {
 	Explorations  []File
 	Learnings     []json.RawMessage
 	Attachments   []Content
+	Origins       []Origin // in place of those that the workspace has; they are not logged
 }
 
 // A NewSession is a session that the workspace does not have.

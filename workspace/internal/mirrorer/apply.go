@@ -19,7 +19,7 @@ func Apply(ctx context.Context, w *store.Store, c mirror.Changes) (*mirror.Appli
 	if err := a.commit(ctx, w, a.steps()); err != nil {
 		return nil, err
 	}
-	if len(c.Explorations)+len(c.Learnings) > 0 {
+	if len(c.Explorations)+len(c.Learnings)+len(c.Origins) > 0 {
 		if err := w.Make(); err != nil {
 			return nil, err
 		}
@@ -28,6 +28,9 @@ func Apply(ctx context.Context, w *store.Store, c mirror.Changes) (*mirror.Appli
 		return nil, err
 	}
 	if err := a.takeLearnings(ctx, w); err != nil {
+		return nil, err
+	}
+	if err := takeOrigins(ctx, w, c.Origins); err != nil {
 		return nil, err
 	}
 	return a.done, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/mirror"
@@ -21,9 +22,14 @@ import (
 
 // Facts returns what the workspace has. It takes no lock. A session that cannot be read is
 // omitted with a note.
-func Facts(ctx context.Context, w *store.Store, known mirror.Known) (*mirror.Facts, error) {
+func Facts(ctx context.Context, w *store.Store, all mirror.Known) (*mirror.Facts, error) {
 	return store.Read(ctx, w, func(v *store.View) (*mirror.Facts, error) {
-		f := &mirror.Facts{Whole: true}
+		known := all
+		f := &mirror.Facts{Whole: true, Origins: v.Origins(), Projects: sumText(rawjson.Compact(v.Projects()))}
+		if known.Projects != f.Projects { // sessions may have other projects
+			known.Changed, known.Versions = false, nil
+		}
+		known.Changed = known.Changed && known.Lines == nil
 		var list []*index.Entry
 		if known.Changed {
 			ids, ok, err := changedSince(v, known.Since)
@@ -42,6 +48,10 @@ func Facts(ctx context.Context, w *store.Store, known mirror.Known) (*mirror.Fac
 			list = originsFirst(v.Index, v.Index.Entries())
 			for _, e := range v.Index.Unusable() {
 				f.Unread = append(f.Unread, e.ID)
+			}
+			if known.Lines != nil {
+				list, f.Others = onlyLines(v, list, known.Lines)
+				f.Others = append(f.Others, f.Unread...)
 			}
 		}
 		var versions map[string]string
@@ -71,6 +81,36 @@ func Facts(ctx context.Context, w *store.Store, known mirror.Known) (*mirror.Fac
 		}
 		f.Since, f.Last, err = operationsSince(v, known.Since)
 		return f, err
+	})
+}
+
+// onlyLines returns the entries of the sessions of lines, and the ids of the others.
+func onlyLines(v *store.View, entries []*index.Entry, lines []string) (list []*index.Entry, others []string) {
+	in := make(map[string]bool, len(lines))
+	for _, id := range lines {
+		in[id] = true
+	}
+	for _, e := range entries {
+		if in[v.FirstFile(e.ID)] {
+			list = append(list, e)
+		} else {
+			others = append(others, e.ID)
+		}
+	}
+	return list, others
+}
+
+// Line returns the first session of the line of the session that a user calls by a name.
+func Line(ctx context.Context, w *store.Store, name string) (string, error) {
+	return store.Read(ctx, w, func(v *store.View) (string, error) {
+		id, err := v.Resolve(name)
+		if err != nil {
+			return "", err
+		}
+		if e := v.Index.Entry(id); e == nil || e.Kind() == session.Checkpoint && e.Auto {
+			return "", &fault.Error{Code: fault.Refused, Message: id + " is an automatic checkpoint or one of Penguin, which does not travel"}
+		}
+		return v.FirstFile(id), nil
 	})
 }
 
@@ -181,7 +221,10 @@ func describe(v *store.View, s *mirror.Session) error {
 	if err != nil {
 		return err
 	}
-	s.Title, s.Shell = o.Meta.Title, shellOf(file)
+	s.Title, s.Shell, s.Project = o.Meta.Title, shellOf(file), v.ProjectOf(s.ID)
+	if origin, ok := v.Origin(s.ID); ok {
+		s.Origin = &origin
+	}
 	if s.Kind == session.Continuation {
 		return nil
 	}
@@ -199,7 +242,11 @@ func agentsOf(v *store.View) (list []mirror.Agent, err error) {
 			v.Store.Opts.Note(err.Error())
 			return nil
 		}
-		list = append(list, agentOf(a))
+		is := agentOf(a)
+		if origin, ok := v.AgentOrigin(a.ID); ok {
+			is.Origin = &origin
+		}
+		list = append(list, is)
 		return nil
 	})
 	return list, err

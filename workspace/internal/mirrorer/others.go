@@ -69,6 +69,14 @@ func (a *applying) takeLearnings(ctx context.Context, w *store.Store) error {
 	})
 }
 
+// takeOrigins records where sessions and agents come from. That is not logged.
+func takeOrigins(ctx context.Context, w *store.Store, list []mirror.Origin) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return w.WithLock(ctx, operation.Pull, func(root *os.Root) error { return store.AddOrigins(root, list) })
+}
+
 // Publish records that other workspaces may have messages, before they can: an open one of them is
 // no longer replaced by a longer import.
 func Publish(ctx context.Context, w *store.Store, messages []mirror.Ref) error {

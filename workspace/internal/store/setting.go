@@ -9,7 +9,8 @@ import (
 )
 
 // setting returns the setting of a session: that of its line's first file, or
-// for a snapshot without one that of its origin, if that exists.
+// for a snapshot without one that of its origin, if that exists. The folder is the
+// one on this machine, as far as that is known.
 func (v *View) setting(id string) session.Setting {
 	for seen := map[string]bool{}; !seen[id]; {
 		seen[id] = true
@@ -18,7 +19,7 @@ func (v *View) setting(id string) session.Setting {
 			break
 		}
 		if e.Setting != (session.Setting{}) || !e.Snapshot {
-			return e.Setting
+			return v.here(e.ID, e.Setting)
 		}
 		id = v.Index.Origin(e.ID)
 	}

@@ -30,7 +30,9 @@ type View struct {
 	asLogged  map[string]bool             // whether each session that the index lacks is as logged; nil if not computed
 	noted     string                      // the last note about the index
 	published map[Published]bool          // nil before the file was read
-	Forgetful bool                        // add nothing to the cache
+	origins   *origins                    // nil before the file was read
+	places    places
+	Forgetful bool // add nothing to the cache
 }
 
 // A Tx is a transaction on a workspace: its commit writes the staged changes.

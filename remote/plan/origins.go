@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"reflect"
+
+	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// An originKey names the session or the agent of an origin.
+type originKey struct{ session, agent string }
+
+func keyOfOrigin(o mirror.Origin) originKey { return originKey{o.Session, o.Agent} }
+
+func originsIn(f *mirror.Facts) map[originKey]mirror.Origin {
+	list := make(map[originKey]mirror.Origin, len(f.Origins))
+	for _, o := range f.Origins {
+		list[keyOfOrigin(o)] = o
+	}
+	return list
+}
+
+// tellOwner decides what is recorded of who made an entity, which is done once: the one from whom it
+// came, else the person of this machine.
+func tellOwner(entity, joined string, origin *mirror.Origin, own Own) []Op {
+	person := own.Person
+	if origin != nil {
+		person = origin.Owner
+	}
+	if joined != "" || person == "" {
+		return nil
+	}
+	return []Op{set(entity, "owner", valueOf(person))}
+}
+
+func ownerIn(in *join.Session) string {
+	if in == nil {
+		return ""
+	}
+	return in.Owner
+}
+
+func projectIn(in *join.Session) string {
+	if in == nil || in.Project == nil {
+		return ""
+	}
+	return in.Project.String()
+}
+
+// takeOrigins adds to changes where agents come from that are new in the workspace, and what is known
+// better of sessions and agents that came from elsewhere before. New sessions are done by [View.Take].
+func (h *Here) takeOrigins(c *mirror.Changes, f *mirror.Facts, view *View, scope Scope) {
+	known := originsIn(f)
+	for _, id := range h.Suspects(f, scope) {
+		if s := view.Session(id); s != nil {
+			is := originOfSession(s)
+			if was, ok := known[keyOfOrigin(is)]; ok && !reflect.DeepEqual(was, is) {
+				c.Origins = append(c.Origins, is)
+			}
+		}
+	}
+	if scope.Session != "" || !scope.Has("agents") {
+		return
+	}
+	here := map[string]bool{}
+	for _, a := range f.Agents {
+		here[keyOf(a)] = true
+	}
+	for _, a := range view.Agents {
+		is := mirror.Origin{Agent: a.Key, Owner: a.Owner}
+		if was, ok := known[keyOfOrigin(is)]; !here[a.Key] && !ok || ok && was != is {
+			c.Origins = append(c.Origins, is)
+		}
+	}
+}
+
+func originOfSession(in *join.Session) mirror.Origin {
+	return mirror.Origin{Session: in.ID, Owner: in.Owner, Project: in.Project}
+}

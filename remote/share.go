@@ -1,0 +1,144 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/seal"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// Share adds conversations to those that a share has: each line, with its continuations and branches in
+// place, by the id of its first session. The next Push sends them. The remote must be a share, see
+// [AddOptions].
+func (r *Remote) Share(ctx context.Context, lines []string) error {
+	unlock, err := lock(ctx, r.root, "remote share")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	c, err := readConfig(r.root, r.name)
+	if err != nil {
+		return err
+	}
+	if !c.Share {
+		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the remote %q has all of the workspace", r.name)}
+	}
+	return addLines(r, &c, lines...)
+}
+
+// addLines adds lines to those of a share, before anything of them is sent or applied.
+func addLines(r *Remote, c *config, lines ...string) error {
+	added := slices.DeleteFunc(slices.Clone(lines), func(id string) bool { return slices.Contains(c.Lines, id) })
+	if len(added) == 0 {
+		return nil
+	}
+	c.Lines = append(slices.Clone(c.Lines), added...)
+	return writeConfig(r.root, *c)
+}
+
+// checkShareKey returns an error if the key of a new share opens another remote of the workspace: who
+// gets it could read that too.
+func checkShareKey(w *workspace.Workspace, key *seal.Key) error {
+	list, err := List(w)
+	if err != nil {
+		return err
+	}
+	for _, info := range list {
+		root, err := openFolder(w, info.Name)
+		if err != nil {
+			return err
+		}
+		c, err := readConfig(root, info.Name)
+		root.Close()
+		if err != nil {
+			return err
+		}
+		if c.checkKey(key) == nil {
+			return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the key is that of the remote %q, which others could read with it", info.Name),
+				Hint: "a share needs a key of its own; a file that does not exist is made"}
+		}
+	}
+	return nil
+}
+
+// sharedFacts returns the facts of the lines of a share alone, with the attachments that their messages
+// name.
+func (j *job) sharedFacts() (*mirror.Facts, error) {
+	f, err := j.w.Mirror().Facts(j.ctx, mirror.Known{
+		Since: j.Here.Since, Versions: j.Here.Versions, Projects: j.Here.Projects, Lines: append([]string{}, j.config.Lines...),
+	})
+	if err != nil {
+		return nil, err
+	}
+	j.Here.Alone(f)
+	stored, named := f.Attachments, map[string]bool{}
+	for _, s := range f.Sessions {
+		if s.Shell == nil || len(stored) == 0 {
+			continue // nothing is new in it
+		}
+		messages, err := j.w.Mirror().Messages(j.ctx, s.ID)
+		if err != nil {
+			if j.ctx.Err() != nil {
+				return nil, err
+			}
+			continue // it is not sent, and a note says why
+		}
+		for _, m := range messages {
+			for _, sum := range sums().FindAll(m.Raw, -1) {
+				named[string(sum)] = true
+			}
+		}
+	}
+	f.Attachments = slices.DeleteFunc(slices.Clone(stored), func(sum string) bool { return !named[sum] })
+	return f, nil
+}
+
+// sums returns what matches the SHA-256 of attachments.
+func sums() *regexp.Regexp { return regexp.MustCompile("[0-9a-f]{64}") }
+
+// sharedScope returns what is taken in from a share, of a scope.
+func sharedScope(s plan.Scope) plan.Scope {
+	kinds := map[string]bool{}
+	for _, kind := range []string{"sessions", "bookmarks", "attachments"} {
+		kinds[kind] = s.Has(kind)
+	}
+	return plan.Scope{Session: s.Session, Kinds: kinds}
+}
+
+// mayTake returns an error for a session of a share that this workspace has and does not share, or that
+// continues one: others must not change it by naming it. A new line belongs to the share from now on.
+func (a *applying) mayTake(id string) error {
+	if !a.config.Share {
+		return nil
+	}
+	first := id
+	for seen := map[string]bool{}; !seen[first]; {
+		seen[first] = true
+		if slices.Contains(a.facts.Others, first) {
+			return &fault.Error{Code: fault.Damaged, Message: "it is in this workspace, which does not share it"}
+		}
+		in := a.view().Session(first)
+		if in == nil || !join.Continues(in.Shell) {
+			break
+		}
+		first = join.OriginOf(in.Shell)
+	}
+	if a.dry {
+		return nil
+	}
+	return addLines(a.Remote, &a.config, first)
+}
+
+// restrict leaves out of changes what others of a share cannot change: shells, and which sessions exist.
+func (a *applying) restrict() {
+	if a.config.Share {
+		a.changes.Shells, a.changes.Removed = nil, nil
+	}
+}

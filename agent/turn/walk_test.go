@@ -385,7 +385,7 @@ func FuzzTurn(f *testing.F) {
 // TestTurnWalk runs random walks that are long enough to reach every ending.
 func TestTurnWalk(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range testsize.Of[uint64](3, 10, 30) {
+	for seed := range testsize.Of[uint64](6, 10, 30) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		data := make([]byte, 600)
 		for i := range data {

@@ -3,6 +3,7 @@ package remote
 import (
 	"fmt"
 
+	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/stream"
@@ -12,7 +13,7 @@ import (
 
 const (
 	maxInline = 64 << 10 // bytes of items of a kind in records that are appended together; more are in packs
-	maxItem   = 24 << 20 // bytes of an item; larger ones do not travel
+	maxItem   = 24 << 20 // bytes of an item that fits into a pack in any case, see fits
 )
 
 // A batch collects operations and stores their items. Those of files have packs of their own, which a
@@ -113,8 +114,8 @@ func fits(op plan.Op) (plan.Op, []string) {
 	var large []string
 	var items []record.Item
 	for _, it := range op.Items {
-		if n := len(it.Raw) + len(it.Content); n > maxItem {
-			large = append(large, fmt.Sprintf("%s has %d bytes, and %d are possible", it.ID, n, maxItem))
+		if n := len(it.Raw) + len(it.Content); n > maxItem && !stream.Fits(it) {
+			large = append(large, fmt.Sprintf("%s has %d bytes, and compressed it is too large for an object of %d", it.ID, n, bucket.MaxObject))
 		} else {
 			items = append(items, it)
 		}

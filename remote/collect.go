@@ -3,14 +3,16 @@ package remote
 import (
 	"slices"
 
-	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/stream"
 )
 
-// garbage is a pack that no record after one needs.
+// garbage is a pack that no record after one needs, or what only records up to one have.
 type garbage struct {
-	Pack string `json:"pack"`
-	Seq  uint64 `json:"seq"` // of the own record
+	Pack     string   `json:"pack"`               // "" for what only records have
+	Seq      uint64   `json:"seq"`                // of the own record
+	Sessions []string `json:"sessions,omitempty"` // that were purged, of which there may be something in it
 }
 
 // baseEvery is after how many own records there is a new base.
@@ -35,15 +37,14 @@ func (j *job) collect() error {
 	if j.dry || len(j.writer.Unsent()) > 0 || at < j.Based+every || j.Unknown || len(j.state.Kept()) > 0 || len(j.state.Missing()) > 0 {
 		return nil
 	}
-	base := j.state.Base(own)
-	if base.Seq != at {
+	if j.state.Vector()[own] != at {
 		return nil // there are records of the own stream that were not read yet
 	}
-	content := base.Encode()
-	if len(content) > bucket.MaxObject {
-		j.opts.note("the records of this machine cannot be replaced by a base: it would be too large")
-		return nil
+	if err := j.packInline(); err != nil {
+		return err
 	}
+	base := j.state.Base(own)
+	content := base.Encode()
 	if _, err := j.writer.PutBase(j.ctx, base.Seen, content); err != nil {
 		return err
 	}
@@ -52,6 +53,7 @@ func (j *job) collect() error {
 	for _, g := range j.Garbage {
 		if g.Seq <= through && g.Pack != "" {
 			packs = append(packs, g.Pack)
+			j.packs.Forget(g.Pack)
 		}
 	}
 	if _, err := j.writer.Collect(j.ctx, stream.Plan{Through: through, Packs: packs}); err != nil {
@@ -59,5 +61,36 @@ func (j *job) collect() error {
 	}
 	j.Garbage = slices.DeleteFunc(j.Garbage, func(g garbage) bool { return g.Seq <= through })
 	j.Based, j.changed = at, true
+	return nil
+}
+
+// packInline moves the items that are in own records to packs, so that a base is small, and who reads it
+// gets them when they are needed.
+func (j *job) packInline() error {
+	own := j.writer.Machine()
+	packer := j.writer.Packer()
+	bodies := map[join.Place]*record.Body{}
+	for at, body := range j.state.Inline(own) {
+		parts, err := packer.Add(body.Items)
+		if err != nil {
+			return err
+		}
+		if len(parts) == 1 { // else they are in two packs, and stay
+			bodies[at] = parts[0]
+		}
+	}
+	if len(bodies) == 0 {
+		return nil
+	}
+	if err := packer.Close(); err != nil {
+		return err
+	}
+	if err := j.writer.UploadPacks(j.ctx); err != nil {
+		return err
+	}
+	for at, body := range bodies {
+		j.state.Move(at, body)
+	}
+	j.known, j.changed = nil, true
 	return nil
 }

@@ -72,6 +72,9 @@ func (w *world) judge() {
 	for key, id := range w.labels {
 		message, label, _ := strings.Cut(key, " ")
 		there := slices.ContainsFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == id })
+		if there { // a user may have removed the message, with its session, before anybody had it
+			there = slices.ContainsFunc(must(c.w.Mirror().Messages(w.t.Context(), id)), func(m mirror.Message) bool { return m.ID == message })
+		}
 		has := slices.ContainsFunc(f.Bookmarks, func(b markOf) bool {
 			is, _, _ := strings.Cut(b.Label, "@")
 			return b.Message == message && is == label

@@ -59,6 +59,19 @@ func (n *notes) add(session string, list []plan.Note) error {
 	return err
 }
 
+// forget removes the notes of a session.
+func (n *notes) forget(session string) error {
+	delete(n.cache, session)
+	if !sessionid.Valid(session) {
+		return nil
+	}
+	err := durable.Remove(n.root, notesDir+"/"+session)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 func encodeNote(note plan.Note) []byte {
 	data, err := json.Marshal(note)
 	if err != nil {

@@ -44,7 +44,7 @@ func (r *Remote) pull(ctx context.Context, verb string, o PullOptions, push bool
 	if push && err == nil {
 		j.tidy()
 	}
-	if err := errors.Join(err, j.save()); err != nil {
+	if err := errors.Join(err, j.save(), j.erase()); err != nil {
 		return nil, err
 	}
 	return j.done(), nil
@@ -155,6 +155,7 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 			if op.Do == record.Drop && (op.Field == "messages" || op.Field == "objects") {
 				j.Owed += ackAfter // its machine deletes them when all have seen that
 			}
+			j.toErase = j.toErase || op.Do == record.Drop && (op.Field == "messages" || op.Field == "log") // a purge
 			if id, ok := plan.SessionOf(op.Entity); ok {
 				j.Here.SetPending(id, op.Do != record.Remove && op.Field != "messages" && op.Field != "title" && op.Field != "newest")
 			}

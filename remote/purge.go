@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/bough-dev/bough/remote/join"
@@ -32,8 +33,11 @@ func (r *Remote) Purge(ctx context.Context, session string) (*Purge, error) {
 		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the remote has no session %q", session)}
 	}
 	if !j.view().IsPurged(session) {
+		if !j.state.Wrote("session/"+session, j.writer.Machine()) {
+			j.noteForgotten(session) // what this machine writes of it from now on is no content
+		}
 		b := &batch{writer: j.writer}
-		if err := b.add(plan.Purge(session)...); err != nil {
+		if err := b.add(j.view().Purge(session)...); err != nil {
 			return nil, err
 		}
 		if err := j.append(b, j.Cursors, nil); err != nil {
@@ -52,16 +56,34 @@ func (r *Remote) Purge(ctx context.Context, session string) (*Purge, error) {
 	if err == nil {
 		err = j.collect()
 	}
-	if err := errors.Join(err, j.save()); err != nil {
+	if err := errors.Join(err, j.save(), j.erase()); err != nil {
 		return nil, err
 	}
 	return &Purge{Session: session, Holders: j.holders(session)}, nil
 }
 
+// noteForgotten notes that this machine has nothing of a purged session in the store.
+func (j *job) noteForgotten(session string) {
+	if j.Purged == nil {
+		j.Purged = map[string]bool{}
+	}
+	j.Purged[session] = true
+}
+
+// erase removes what this workspace stored of the remote and is to forget.
+func (j *job) erase() error {
+	if !j.toErase {
+		return nil
+	}
+	j.toErase = false
+	return j.rows.Erase()
+}
+
 // holders returns the names of the machines that have messages of a session in the store.
 func (j *job) holders(session string) []string {
 	machines := append(j.view().Holders(session), travel.Project(j.state).Holders(session)...)
-	if own := j.writer.Machine(); len(j.Garbage) > 0 && !slices.Contains(machines, own) {
+	inGarbage := slices.ContainsFunc(j.Garbage, func(g garbage) bool { return slices.Contains(g.Sessions, session) })
+	if own := j.writer.Machine(); inGarbage && !slices.Contains(machines, own) {
 		machines = append(machines, own)
 	}
 	names := []string{}
@@ -80,11 +102,15 @@ func (j *job) dropPurged(b *batch) error {
 		return nil
 	}
 	packs, purged := map[string]bool{}, map[string]bool{}
+	wrote := map[string]bool{}
 	for _, id := range j.view().Purged() {
 		if j.Purged[id] {
 			continue
 		}
 		purged[id] = true
+		if j.state.Wrote("session/"+id, j.writer.Machine()) {
+			wrote[id] = true
+		}
 		runs := j.ownRuns(id)
 		for _, run := range runs {
 			packs[run.Body.Pack] = true
@@ -111,6 +137,9 @@ func (j *job) dropPurged(b *batch) error {
 	if err := j.replaceObjects(b, objects, live, packs); err != nil {
 		return err
 	}
+	if err := b.add(j.view().DropLog(j.writer.Machine(), purged)...); err != nil {
+		return err
+	}
 	for s := range j.view().Sessions() {
 		if purged[s.ID] {
 			continue
@@ -122,17 +151,26 @@ func (j *job) dropPurged(b *batch) error {
 		}
 	}
 	next := j.writer.Published()[j.writer.Machine()].Seq + uint64(len(j.writer.Unsent())) + 1
+	if len(packs) > 0 {
+		wrote = purged // the packs may have something of any of them
+	}
+	held := slices.Sorted(maps.Keys(wrote))
 	for pack := range packs {
-		j.Garbage = append(j.Garbage, garbage{pack, next})
+		j.Garbage = append(j.Garbage, garbage{pack, next, held})
 	}
-	if len(packs) == 0 {
-		j.Garbage = append(j.Garbage, garbage{"", next}) // only records have it
-	}
-	if j.Purged == nil {
-		j.Purged = map[string]bool{}
+	if len(packs) == 0 && len(held) > 0 {
+		j.Garbage = append(j.Garbage, garbage{"", next, held}) // only records have it
 	}
 	for id := range purged {
-		j.Purged[id] = true
+		j.noteForgotten(id)
+		j.Strip = append(j.Strip, id)
+		if s, ok := j.Here.Session(id); ok {
+			s.Title = ""
+			j.Here.SetSession(id, s)
+		}
+		if err := j.notes.forget(id); err != nil {
+			return err
+		}
 	}
 	j.changed = true
 	return nil

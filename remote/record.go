@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/stream"
+	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
@@ -70,6 +71,7 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 		j.changed = true
 	}
 	j.Here.Compared(f)
+	j.Here.Bookmarks = slices.DeleteFunc(j.Here.Bookmarks, func(b bookmark.Bookmark) bool { return j.view().IsPurged(b.Session) })
 	for id, s := range compared {
 		j.Here.SetSession(id, s)
 	}
@@ -101,7 +103,7 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 			continue
 		}
 		if j.view().IsPurged(s.ID) {
-			compared[s.ID] = plan.Session{Version: s.Version, Title: s.Title}
+			compared[s.ID] = plan.Session{Version: s.Version}
 			continue
 		}
 		messages, err := j.w.Mirror().Messages(j.ctx, s.ID)
@@ -158,14 +160,21 @@ func (j *job) publishOpen(id string, messages []mirror.Message, told []plan.Note
 // tellRest adds all but the sessions to a batch.
 func (j *job) tellRest(b *batch, f *mirror.Facts) error {
 	own := j.own()
-	ops := j.Here.TellRest(f, j.view(), own)
+	ops := j.Here.TellRest(f, j.view(), own, j.hasMessage)
 	for _, op := range ops {
 		if sum, ok := strings.CutPrefix(op.Entity, "attachment/"); ok {
 			data, err := j.w.Mirror().Attachment(j.ctx, sum)
-			if err != nil || len(data) > maxItem {
-				continue // damaged or gone, which doctor reports, or too large
+			if err != nil {
+				continue // damaged or gone, which doctor reports
 			}
 			op.Items = []record.Item{{Content: data}}
+			whole, large := fits(op)
+			for _, l := range large {
+				j.opts.note("the attachment " + sum + " is not sent: " + l)
+			}
+			if op = whole; large != nil {
+				continue
+			}
 		}
 		if err := b.add(op); err != nil {
 			return err
@@ -175,6 +184,19 @@ func (j *job) tellRest(b *batch, f *mirror.Facts) error {
 		return b.add(own.At())
 	}
 	return nil
+}
+
+// hasMessage reports whether a message was published, or the workspace has it. If that is not known, it
+// returns true.
+func (j *job) hasMessage(session, message string) bool {
+	if j.notes.of(session).Has(message) {
+		return true
+	}
+	messages, err := j.w.Mirror().Messages(j.ctx, session)
+	if errors.Is(err, fault.NotFound) {
+		return false
+	}
+	return err != nil || slices.ContainsFunc(messages, func(m mirror.Message) bool { return m.ID == message })
 }
 
 // ackAfter is after how many records of others a machine that changes nothing says what it has seen, so
@@ -305,7 +327,7 @@ func (r *Remote) Push(ctx context.Context, o PushOptions) (*Result, error) {
 	if err == nil {
 		j.tidy()
 	}
-	if err := errors.Join(err, j.save()); err != nil {
+	if err := errors.Join(err, j.save(), j.erase()); err != nil {
 		return nil, err
 	}
 	return j.done(), nil

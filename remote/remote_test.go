@@ -104,7 +104,7 @@ func TestGoals(t *testing.T) {
 	}
 	check("the first push", a.push(), 1, 1, 0)
 	check("nothing new pushed", a.push(), 0, 0, 0)
-	check("the first pull", b.pull(), 4, 0, 1)
+	check("the first pull", b.pull(), 3, 0, 1)
 	check("the name of a machine", b.push(), 1, 1, 0)
 	a.pull()
 	b.pull()

@@ -1,12 +1,14 @@
 package remote_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/workspace"
 )
@@ -51,7 +53,7 @@ func (c *computer) bytesBelow(name string) (n int64) {
 // small and in a large workspace; and no exchange of it reads the others.
 func TestScale(t *testing.T) {
 	var grew [2]int64
-	for i, n := range []int{600, testsize.Of(700, 800, 5000)} { // from 500 on, the index remembers the folder
+	for i, n := range []int{510, testsize.Of(550, 600, 3000)} { // from 500 on, the index remembers the folder
 		list := computers(t, &bucket.Memory{}, "laptop", "desktop")
 		a, b := list[0], list[1]
 		a.many(n)
@@ -97,5 +99,51 @@ func TestScale(t *testing.T) {
 	}
 	if grew[0] < 100 || grew[1] > grew[0]*5/4 {
 		t.Errorf("three messages add %d bytes in a small workspace and %d in a large one", grew[0], grew[1])
+	}
+}
+
+var sessions = flag.Int("sessions", 1000, "")
+
+// BenchmarkMessage measures the exchange of a message of one of -sessions.
+func BenchmarkMessage(b *testing.B) {
+	list := computers(b, &bucket.Memory{}, "laptop", "desktop")
+	one, other := list[0], list[1]
+	one.many(*sessions)
+	say := func() {
+		must(one.w.Append(b.Context(), workspace.Append{Session: manyID(*sessions / 2), Text: "Hello"}))
+	}
+	say()
+	for range 3 {
+		one.push()
+		other.pull()
+		other.push()
+		one.pull()
+	}
+	for _, step := range []struct {
+		name string
+		c    *computer
+		does func() *remote.Result
+	}{{"push", one, one.push}, {"pull", other, other.pull}} {
+		b.Run(step.name, func(b *testing.B) {
+			var wrote int64
+			for range b.N {
+				b.StopTimer()
+				say()
+				if step.c == other {
+					one.push()
+				}
+				before := step.c.bytesBelow("joined")
+				b.StartTimer()
+				step.does()
+				b.StopTimer()
+				wrote += max(0, step.c.bytesBelow("joined")-before)
+			}
+			b.ReportMetric(float64(wrote)/float64(b.N), "stored-B/op")
+		})
+		b.Run("nothing to "+step.name, func(b *testing.B) {
+			for range b.N {
+				step.does()
+			}
+		})
 	}
 }

@@ -25,6 +25,7 @@ type synced struct {
 	Based   uint64          `json:"based,omitempty"`  // the last own record in a base
 	Purged  map[string]bool `json:"purged,omitempty"` // sessions of which this machine has nothing in the store any more, but for garbage
 	Garbage []garbage       `json:"garbage,omitempty"`
+	Strip   []string        `json:"strip,omitempty"`   // purged sessions of which the rows are to forget the content
 	Owed    int             `json:"owed,omitempty"`    // records of others since the last own one, see ackAfter
 	Unknown bool            `json:"unknown,omitempty"` // there are operations, members or formats that this version does not know
 }
@@ -166,6 +167,12 @@ func (j *job) save() error {
 		if state, err = j.published(); err != nil {
 			return err
 		}
+	}
+	if len(j.writer.Unsent()) == 0 && len(j.Strip) > 0 { // what refers to them is replaced
+		for _, id := range j.Strip {
+			state.Strip(id)
+		}
+		j.Strip, j.toErase = nil, true
 	}
 	state.Save(j.rows.Put)
 	j.Here.Save(j.rows.Put)

@@ -186,7 +186,10 @@ func TestConflicts(t *testing.T) {
 			t.Errorf("the conflicts %v lack %s", kinds, kind)
 		}
 	}
-	must(a.sync())
+	// The machine that removed it reports that too.
+	if got = must(a.sync()); !slices.ContainsFunc(got.Conflicts, func(c plan.Conflict) bool { return c.Kind == plan.Removed && c.Session == gone.ID }) {
+		t.Errorf("where it was removed, the conflicts are %+v", got.Conflicts)
+	}
 	if x, y := a.answers(), b.answers(); x != y {
 		t.Error(difference(x, y))
 	}
@@ -317,6 +320,12 @@ func TestPurge(t *testing.T) {
 	for _, c := range []*computer{b, a, b, a} {
 		must(c.sync())
 	}
+	must(a.w.Bookmark(ctx, secret.ID+"@last", "secret place", workspace.BookmarkOptions{}))
+	must(a.w.Rename(ctx, secret.ID, "Secret title"))
+	must(b.w.Rename(ctx, other.ID, "Another title"))
+	for _, c := range []*computer{a, b, a} {
+		must(c.sync())
+	}
 	before := names(t, store)
 	got := must(a.remote().Purge(ctx, secret.ID))
 	if !slices.Contains(got.Holders, "desktop") {
@@ -329,6 +338,9 @@ func TestPurge(t *testing.T) {
 	if got = must(a.remote().Purge(ctx, secret.ID)); len(got.Holders) != 0 {
 		t.Errorf("the holders are %v", got.Holders)
 	}
+	for _, c := range list {
+		c.lacks(store, "Secret", "secret place", "said by the desktop")
+	}
 	for _, name := range names(t, store) {
 		if strings.HasPrefix(name, "p/") && slices.Contains(before, name) {
 			t.Errorf("the pack %s is still there", name)
@@ -336,6 +348,9 @@ func TestPurge(t *testing.T) {
 	}
 	if x, y := a.answers(), b.answers(); x != y {
 		t.Error(difference(x, y))
+	}
+	if f := must(a.w.Mirror().Facts(ctx, noKnown)); len(f.Bookmarks) != 1 {
+		t.Errorf("the workspace has the bookmarks %v", f.Bookmarks)
 	}
 	c := a.friend("phone")
 	must(c.sync())
@@ -386,6 +401,35 @@ func TestOthers(t *testing.T) {
 	for _, c := range list {
 		if got := must(c.sync()); got.Sent.Records > 0 {
 			t.Errorf("%s sends %+v", c.name, got.Sent)
+		}
+	}
+}
+
+// lacks fails if an object of the remote, or the folder of the remote in the workspace, has one of
+// the texts.
+func (c *computer) lacks(store bucket.Store, texts ...string) {
+	c.t.Helper()
+	dir := filepath.Join(c.w.Dir(), ".bough/remotes/home")
+	key := must(seal.ReadKeyFile(must(c.remote().Info()).Key)).Key
+	look := func(where string, data []byte) {
+		for _, text := range texts {
+			if strings.Contains(string(data), text) {
+				c.t.Errorf("%s: %s has %q", c.name, where, text)
+			}
+		}
+	}
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			look(name, must(os.ReadFile(name)))
+		}
+		return err
+	})
+	if err != nil {
+		c.t.Error(err)
+	}
+	for _, o := range must(store.List(c.t.Context(), bucket.ListOptions{})) {
+		if strings.HasPrefix(o.Name, "m/") {
+			look(o.Name, must(key.Open(must(store.Get(c.t.Context(), o.Name)), 1<<30)))
 		}
 	}
 }

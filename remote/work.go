@@ -78,6 +78,7 @@ type job struct {
 	state   *join.State // with what is not uploaded yet
 	changed bool        // synced or the state differ from what is stored
 	known   *plan.View  // of state, nil if that changed
+	toErase bool        // the files of the rows still have what was purged
 	result  *Result
 
 	files   bool                       // states of files are exchanged

@@ -19,6 +19,14 @@ var ErrExists = errors.New("the object exists already")
 // MaxObject is the maximum size of an object in bytes.
 const MaxObject = 32 << 20
 
+// MaxList is the maximum number of objects that a store looks at for a list. A remote has far fewer,
+// so a store with more has been filled by somebody else.
+const MaxList = 1 << 20
+
+// ErrTooMany is the error of List for more than MaxList objects.
+var ErrTooMany error = &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the store lists more than %d objects", MaxList),
+	Hint: "somebody else may have filled it"}
+
 // A Store is a place for objects. CheckName says which names they have. No name begins with another
 // name and a slash. All methods may be called concurrently.
 //

@@ -30,6 +30,8 @@ type Folder struct {
 	mu    sync.Mutex
 	known map[string]bool // directories whose names, up to the folder, are on the disk
 	tidy  sync.Once
+
+	maxList int // see MaxList
 }
 
 var _ Store = (*Folder)(nil)
@@ -58,7 +60,7 @@ func OpenFolder(dir string) (*Folder, error) {
 		root.Close()
 		return nil, err
 	}
-	return &Folder{root: root, perm: info.Mode().Perm(), known: map[string]bool{}}, nil
+	return &Folder{root: root, perm: info.Mode().Perm(), known: map[string]bool{}, maxList: MaxList}, nil
 }
 
 // Close closes the folder.

@@ -17,7 +17,11 @@ func (f *Folder) List(ctx context.Context, o ListOptions) ([]Object, error) {
 	}
 	var list []Object
 	var visit visitor
+	seen := 0
 	visit = func(name string, info fs.FileInfo) error {
+		if seen++; seen > f.maxList {
+			return ErrTooMany
+		}
 		switch {
 		case !validName(name):
 		case info.Mode().IsRegular():

@@ -1,11 +1,15 @@
 package bucket
 
 import (
+	"errors"
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // FuzzName: a valid name is a path in any folder, the same on systems that ignore case, no copy of
@@ -40,4 +44,26 @@ func FuzzName(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestTooMany: a folder with more entries than a list may look at is refused.
+func TestTooMany(t *testing.T) {
+	f, err := OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for i := range 5 {
+		if err := f.Put(t.Context(), fmt.Sprint("p/", i), []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.maxList = 10 // with the folders
+	if list, err := f.List(t.Context(), ListOptions{}); err != nil || len(list) != 5 {
+		t.Errorf("List = %v, %v", list, err)
+	}
+	f.maxList = 4
+	if _, err := f.List(t.Context(), ListOptions{}); !errors.Is(err, fault.Refused) {
+		t.Errorf("too many objects: %v", err)
+	}
 }

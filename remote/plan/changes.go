@@ -132,7 +132,7 @@ func (h *Here) TakeRest(c *mirror.Changes, f *mirror.Facts, view *View, scope Sc
 	}
 	if scope.Has("bookmarks") {
 		there := h.There(f)
-		c.AddBookmarks, c.DropBookmarks = takeBookmarks(f, view, func(id string) bool {
+		c.AddBookmarks, c.DropBookmarks = h.takeBookmarks(f, view, func(id string) bool {
 			return there(id) || slices.ContainsFunc(c.New, func(n mirror.NewSession) bool { return n.ID == id })
 		})
 	}

@@ -25,11 +25,11 @@ func indexOf(list []bookmark.Bookmark, b bookmark.Bookmark) int {
 	return slices.IndexFunc(list, func(o bookmark.Bookmark) bool { return samePlace(o, b) })
 }
 
-// tellBookmarks decides what is recorded of bookmarks.
-func (h *Here) tellBookmarks(f *mirror.Facts, view *View) (ops []Op) {
+// tellBookmarks decides what is recorded of bookmarks: of those on messages that others have, or will.
+func (h *Here) tellBookmarks(f *mirror.Facts, view *View, has func(session, message string) bool) (ops []Op) {
 	joined := view.bookmarksHere()
 	for _, b := range f.Bookmarks {
-		if slices.Contains(h.Bookmarks, b) || slices.Contains(joined, b) {
+		if slices.Contains(h.Bookmarks, b) || slices.Contains(joined, b) || view.IsPurged(b.Session) || !has(b.Session, b.Message) {
 			continue
 		}
 		is := b
@@ -53,10 +53,11 @@ func (h *Here) tellBookmarks(f *mirror.Facts, view *View) (ops []Op) {
 }
 
 // takeBookmarks decides which bookmarks change in a workspace with facts, of the sessions in there.
-func takeBookmarks(f *mirror.Facts, view *View, there func(session string) bool) (add, drop []bookmark.Bookmark) {
+func (h *Here) takeBookmarks(f *mirror.Facts, view *View, there func(session string) bool) (add, drop []bookmark.Bookmark) {
 	joined := view.bookmarksHere()
 	for _, b := range f.Bookmarks {
-		if indexOf(joined, b) < 0 {
+		_, compared := h.known(b.Session) // else nobody was told of the bookmark
+		if indexOf(joined, b) < 0 && !view.IsPurged(b.Session) && (compared || slices.Contains(h.Bookmarks, b) && view.Session(b.Session) != nil) {
 			drop = append(drop, b)
 		}
 	}

@@ -225,13 +225,6 @@ func sumOf(data []byte) string {
 // SessionOf returns the id of the session that is an entity, and reports whether it is one.
 func SessionOf(entity string) (id string, ok bool) { return strings.CutPrefix(entity, sessionPrefix) }
 
-// Purge returns the operations that take a session out of the store, as far as it is in a register:
-// its messages are dropped by the machines that added them.
-func Purge(id string) []Op {
-	entity := sessionPrefix + id
-	return []Op{set(entity, purged, json.RawMessage("true")), set(entity, "shell", json.RawMessage("{}")), set(entity, "title", json.RawMessage(`""`))}
-}
-
 // Replace returns the operations that replace runs of a session by items; without items they are
 // dropped.
 func Replace(id string, runs []record.Stamp, items []record.Item) (ops []Op) {

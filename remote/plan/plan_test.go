@@ -60,7 +60,7 @@ func (d *desk) tell(s *join.State) (ops []plan.Op) {
 		}
 	}
 	ops = append(ops, d.here.TellSince(&d.facts, view, d.notesOf)...)
-	ops = append(ops, d.here.TellRest(&d.facts, view, plan.Own{Machine: d.id, Name: string(d.id[:1])})...)
+	ops = append(ops, d.here.TellRest(&d.facts, view, plan.Own{Machine: d.id, Name: string(d.id[:1])}, func(string, string) bool { return true })...)
 	d.here.Compared(&d.facts)
 	d.facts.Since = nil
 	return ops

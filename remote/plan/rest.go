@@ -17,10 +17,10 @@ type Own struct {
 	Time    string // of the record
 }
 
-// TellRest decides what is recorded beside sessions. Attachments have no items yet: the caller adds
-// the content.
-func (h *Here) TellRest(f *mirror.Facts, view *View, own Own) (ops []Op) {
-	ops = append(ops, h.tellBookmarks(f, view)...)
+// TellRest decides what is recorded beside sessions. Has reports whether a message is in the remote or
+// in the workspace. Attachments have no items yet: the caller adds the content.
+func (h *Here) TellRest(f *mirror.Facts, view *View, own Own, has func(session, message string) bool) (ops []Op) {
+	ops = append(ops, h.tellBookmarks(f, view, has)...)
 	ops = append(ops, h.tellAgents(f, view, own)...)
 	for _, x := range f.Explorations {
 		if sum := sumOf(x.Data); h.Explorations[x.ID] != sum && string(view.exploration(x.ID)) != string(x.Data) {

@@ -45,6 +45,7 @@ type Store struct {
 
 	// For tests:
 	pageSize int // of lists; 0 for that of the service
+	maxList  int // objects; 0 for bucket.MaxList
 	attempts int // of a request, at most; 0 for the constant
 
 	mu     sync.Mutex
@@ -263,9 +264,12 @@ func (s *Store) list(ctx context.Context, c *minio.Core, o bucket.ListOptions) (
 	if o.After != "" && !o.Shallow { // services differ in what a common prefix has to be greater than
 		request.StartAfter = s.at.key(o.After)
 	}
-	last := ""
+	last, seen := "", 0
 	for info := range c.ListObjectsIter(ctx, s.at.bucket, request) {
 		name, ok := strings.CutPrefix(info.Key, s.at.prefix)
+		if seen++; seen > cmp.Or(s.maxList, bucket.MaxList) {
+			return nil, bucket.ErrTooMany
+		}
 		switch {
 		case info.Err != nil:
 			return nil, info.Err

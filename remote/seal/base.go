@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bough-dev/bough/remote/record"
 )
@@ -19,7 +20,14 @@ type Base struct {
 	Last    string         `json:"last"`    // SHA-256 of its stored bytes, in hexadecimal digits
 	Key     []byte         `json:"key"`     // the public key of the machine
 	Content []byte         `json:"-"`       // what they say
+
+	// Parts are the SHA-256 of the stored bytes of packs, each with a part of Content, which is then
+	// empty: for content that is too large for one object.
+	Parts []string `json:"parts,omitempty"`
 }
+
+// MaxParts is how many parts the content of a base may have.
+const MaxParts = 256
 
 // EncodeBase returns a base as a line without Content, Content, and a line with the signature of all
 // that. Machine and Key must be those of s. Whatever DecodeBase would refuse is an error.
@@ -49,7 +57,7 @@ func DecodeBase(data, public []byte) (*Base, error) {
 		return nil, err
 	}
 	first, content, ok := bytes.Cut(signed, []byte("\n"))
-	if !ok || len(content) == 0 {
+	if !ok {
 		return nil, errors.New("it has no content")
 	}
 	b := new(Base)
@@ -62,12 +70,17 @@ func DecodeBase(data, public []byte) (*Base, error) {
 	if MachineOf(public) != b.Machine || !bytes.Equal(public, b.Key) || !signedBy(public, forBase, signed, sig) {
 		return nil, ErrSignature
 	}
+	if len(content) == 0 {
+		return nil, errors.New("it has no content")
+	}
 	b.Content = content[:len(content)-1]
 	switch {
 	case b.Format > record.Format:
 		return nil, ErrNewer
 	case b.Format < 1 || b.Seq == 0 || b.Seq > MaxNumber || b.Lamport == 0 || b.Lamport > MaxNumber || !IsHash(b.Last):
 		return nil, errors.New("its first line is not possible")
+	case len(b.Parts) > MaxParts || len(b.Parts) > 0 && len(b.Content) > 0 || slices.ContainsFunc(b.Parts, func(p string) bool { return !IsHash(p) }):
+		return nil, errors.New("its parts are not possible")
 	}
 	return b, checkSeen(b.Seen, b.Machine)
 }

@@ -25,23 +25,87 @@ func (w *Writer) PutBase(ctx context.Context, seen record.Vector, content []byte
 	}
 	seen = maps.Clone(seen)
 	delete(seen, w.Machine())
-	plain, err := seal.EncodeBase(&seal.Base{Format: record.Format, Machine: w.Machine(), Seq: at.Seq, Lamport: at.Lamport,
-		Seen: seen, Last: at.Last, Key: w.signer.Public(), Content: content}, w.signer)
+	base := &seal.Base{Format: record.Format, Machine: w.Machine(), Seq: at.Seq, Lamport: at.Lamport,
+		Seen: seen, Last: at.Last, Key: w.signer.Public(), Content: content}
+	stored, err := w.sealBase(base)
 	if err != nil {
 		return 0, err
 	}
-	stored, err := w.remote.Key.Seal(plain)
-	if err != nil {
-		return 0, err
-	}
-	if len(stored) > bucket.MaxObject {
-		return 0, fmt.Errorf("the base has %d bytes, and %d are possible", len(stored), bucket.MaxObject)
+	if len(stored) > w.maxBase {
+		if base.Parts, err = w.putParts(ctx, at.Seq, content); err != nil {
+			return 0, err
+		}
+		base.Content = nil
+		if stored, err = w.sealBase(base); err != nil {
+			return 0, err
+		}
 	}
 	err = w.remote.put(ctx, baseName(w.Machine(), at.Seq), stored)
 	if errors.Is(err, errOther) { // an earlier attempt, which encrypted the same content to other bytes
 		_, err = w.base(ctx, at.Seq)
 	}
 	return at.Seq, err
+}
+
+func (w *Writer) sealBase(b *seal.Base) ([]byte, error) {
+	plain, err := seal.EncodeBase(b, w.signer)
+	if err != nil {
+		return nil, err
+	}
+	return w.remote.Key.Seal(plain)
+}
+
+// putParts stores the content of a base in packs, and returns their names.
+func (w *Writer) putParts(ctx context.Context, seq uint64, content []byte) (names []string, err error) {
+	if len(content) > seal.MaxBase {
+		return nil, fmt.Errorf("the base has %d bytes, and %d are possible", len(content), seal.MaxBase)
+	}
+	for len(content) > 0 {
+		n := len(content)
+		stored, err := w.remote.Key.Seal(content)
+		for err == nil && len(stored) > w.maxBase {
+			n /= 2
+			stored, err = w.remote.Key.Seal(content[:n])
+		}
+		if err != nil {
+			return nil, err
+		}
+		content = content[n:]
+		name := hashOf(stored)
+		state := w.state
+		state.Parts = append(slices.Clone(state.Parts), part{seq, name})
+		if err := w.save(state); err != nil { // before it is in the store, so that it is deleted some time
+			return nil, err
+		}
+		if err := w.remote.put(ctx, packs+name, stored); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// A part is a pack with a part of the content of a base.
+type part struct {
+	Seq  uint64 `json:"seq"` // of the base
+	Name string `json:"name"`
+}
+
+// collectParts deletes the parts of bases before one.
+func (w *Writer) collectParts(ctx context.Context, newest uint64) error {
+	state := w.state
+	state.Parts = nil
+	for _, p := range w.state.Parts {
+		if p.Seq >= newest {
+			state.Parts = append(state.Parts, p)
+		} else if err := w.remote.Store.Delete(ctx, packs+p.Name); err != nil {
+			return err
+		}
+	}
+	if len(state.Parts) == len(w.state.Parts) {
+		return nil
+	}
+	return w.save(state)
 }
 
 // base returns a base of the stream that is in the store, if it continues with the records of this
@@ -94,7 +158,7 @@ func (w *Writer) Collect(ctx context.Context, plan Plan) (done Collected, err er
 			return done, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%q is not the name of a pack", name)}
 		}
 	}
-	names, err := w.garbage(ctx, plan.Through)
+	names, newest, err := w.garbage(ctx, plan.Through)
 	if err != nil {
 		return done, err
 	}
@@ -108,6 +172,9 @@ func (w *Writer) Collect(ctx context.Context, plan Plan) (done Collected, err er
 		}
 		*count++
 	}
+	if err := w.collectParts(ctx, newest); err != nil {
+		return done, err
+	}
 	for _, name := range plan.Packs {
 		if err := w.remote.Store.Delete(ctx, packs+name); err != nil {
 			return done, err
@@ -117,17 +184,16 @@ func (w *Writer) Collect(ctx context.Context, plan Plan) (done Collected, err er
 	return done, nil
 }
 
-// garbage returns the objects of the stream that a plan deletes, records first.
-func (w *Writer) garbage(ctx context.Context, through uint64) ([]objectName, error) {
+// garbage returns the objects of the stream that a plan deletes, records first, and the number of the
+// newest base, 0 if nothing is to be deleted.
+func (w *Writer) garbage(ctx context.Context, through uint64) (list []objectName, newest uint64, err error) {
 	if through == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	listed, err := w.remote.Store.List(ctx, bucket.ListOptions{Prefix: streamOf(w.Machine())})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var list []objectName
-	var newest uint64 // base
 	for _, o := range listed {
 		n := parseName(o.Name)
 		switch {
@@ -136,22 +202,22 @@ func (w *Writer) garbage(ctx context.Context, through uint64) ([]objectName, err
 		case n.base:
 			newest = max(newest, n.seq)
 		case n.seq > w.end().Seq:
-			return nil, &CopiedError{w.Machine(), n.seq}
+			return nil, 0, &CopiedError{w.Machine(), n.seq}
 		}
 		list = append(list, n)
 	}
 	if err := w.unchanged(ctx); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if newest < through {
-		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the newest base of the machine is of record %d, and records up to %d were to be deleted", newest, through)}
+		return nil, 0, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the newest base of the machine is of record %d, and records up to %d were to be deleted", newest, through)}
 	}
 	if _, err := w.base(ctx, newest); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	list = slices.DeleteFunc(list, func(n objectName) bool { return n.base && n.seq == newest || !n.base && n.seq > through })
 	slices.SortFunc(list, compareGarbage)
-	return list, nil
+	return list, newest, nil
 }
 
 // compareGarbage orders records before bases, so that the bases are there as long as records are.

@@ -220,3 +220,81 @@ func TestCollectRefuses(t *testing.T) {
 	a.say("3")
 	refused("unsent records", a, stream.Plan{Through: 2}, code(fault.Refused))
 }
+
+// TestParts: a base that is too large for an object is in several; others read it, what is changed in
+// it is found, and its parts are deleted with it.
+func TestParts(t *testing.T) {
+	store := new(bucket.Memory)
+	r := newRemote(t, store)
+	a := newMachine(t, r)
+	a.SetMaxBase(1000)
+	var values []string
+	for i := range 200 {
+		values = append(values, fmt.Sprintf("%d %x", i, i*i*i*7919))
+	}
+	for _, v := range values {
+		a.publish(v)
+	}
+	seq := a.putBase(values...)
+	parts := func() (list []string) {
+		for _, o := range must(store.List(ctx, bucket.ListOptions{Prefix: "p/"})) {
+			if o.Size > 1000 {
+				t.Errorf("%s has %d bytes", o.Name, o.Size)
+			}
+			list = append(list, o.Name)
+		}
+		return list
+	}
+	first := parts()
+	if len(first) < 2 {
+		t.Fatalf("the base has the parts %v", first)
+	}
+	a.collect(stream.Plan{Through: seq})
+	newcomer := newMachine(t, r)
+	newcomer.fetch(stream.Whole)
+	newcomer.has(values...)
+
+	stored := must(store.Get(ctx, first[1]))
+	for what, data := range map[string][]byte{"absent": nil, "another one": must(store.Get(ctx, first[0]))} {
+		if err := store.Delete(ctx, first[1]); err != nil {
+			t.Fatal(err)
+		}
+		if data != nil {
+			if err := store.Put(ctx, first[1], data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := r.Fetch(ctx, stream.Request{Scope: stream.Whole, Patience: 1})
+		if err != nil || len(got.Problems) == 0 || len(got.Bases) > 0 {
+			t.Errorf("a part is %s: %+v, %v", what, got, err)
+		}
+	}
+	if err := store.Delete(ctx, first[1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Put(ctx, first[1], stored); err != nil {
+		t.Fatal(err)
+	}
+
+	a.publish("last")
+	seq = a.putBase(append(values, "last")...)
+	a.collect(stream.Plan{Through: seq})
+	for _, name := range parts() {
+		for _, old := range first {
+			if name == old {
+				t.Errorf("%s is still there", name)
+			}
+		}
+	}
+	late := newMachine(t, r)
+	late.fetch(stream.Whole)
+	late.has(append(values, "last")...)
+}
+
+// must returns the result of a call that must work.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

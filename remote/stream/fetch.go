@@ -24,6 +24,7 @@ type Request struct {
 	Have  Cursors // what the caller has applied
 	Own   Own     // of the machine's writer; the zero Own if there is none
 	Scope Scope
+	Once  bool // do not look at the own stream only because there is nothing new
 
 	MaxBytes int64 // stop at about so many bytes of records, decompressed; 0 means 64 MiB
 	Patience int   // how many fetches in a row may miss a record before it is a problem; 0 means 3
@@ -58,7 +59,8 @@ const (
 // are read on. The error is that of the context, or of the store if it answers nothing.
 //
 // If nothing is new, Fetch makes one request for each machine, and one to list. The own stream is
-// looked at only if no other stream has anything new, or if another machine has seen more of it.
+// looked at only if no other stream has anything new, or if another machine has seen more of it. A
+// whole listing shows whether it has anything new.
 func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
 	if q.MaxBytes == 0 {
 		q.MaxBytes = defaultBytes
@@ -71,7 +73,11 @@ func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
 	f := &fetch{Remote: r, ctx: ctx, Request: q, requests: make(chan struct{}, concurrent), runs: map[record.Machine]*run{}}
 	f.budget.Store(q.MaxBytes)
 	f.others()
-	if f.idle() || q.Scope == Whole {
+	if q.Scope == Whole && f.listError == nil {
+		if m := f.Own.machine; m != "" && f.namesOf(m).last() != f.Have[m].Seq {
+			f.readNext(m)
+		}
+	} else if f.idle() && !q.Once {
 		f.own()
 	}
 	list, next, held := order(q.Have, f.runs)

@@ -33,6 +33,13 @@ type Packer struct {
 // Packer returns a new Packer.
 func (w *Writer) Packer() *Packer { return &Packer{w: w, maxPack: maxPack, maxFrame: maxFrame} }
 
+// Fits reports whether an item can be in a pack, of its own if it is large. It compresses the item.
+func Fits(it record.Item) bool {
+	line, err := it.MarshalJSON()
+	const overhead = 64 << 10 // of the encryption: a header, and 16 bytes of each 64 KiB
+	return err == nil && len(line) < maxItem && len(seal.Compress(append(line, '\n')))+overhead <= bucket.MaxObject
+}
+
 // Add adds a run of items, and returns its parts: one, or more if a pack is full. The names of their
 // packs are set by a later call or by Close. An item that is too large for an object is an error,
 // and no item after it was added.

@@ -169,6 +169,16 @@ func (p *Packs) cached(name string) ([]byte, bool) {
 	return stored, true
 }
 
+// Forget removes a pack from the cache.
+func (p *Packs) Forget(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.name == name {
+		p.name, p.frames, p.last = "", nil, frame{}
+	}
+	_ = p.cache.Remove(name) // it may not be there
+}
+
 // keep adds a pack to the cache, and removes those that were not used for longest if it is too
 // large. Without a cache everything works, so errors are ignored.
 func (p *Packs) keep(name string, stored []byte) {

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -46,6 +49,20 @@ func (w *Writer) Upload(ctx context.Context) error {
 			return err
 		}
 		if err := w.uploaded(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UploadPacks sends the packs to which no record refers, because a base will.
+func (w *Writer) UploadPacks(ctx context.Context) error {
+	for _, name := range slices.Sorted(maps.Keys(w.packed)) {
+		if err := w.uploadPack(ctx, name); err != nil {
+			return err
+		}
+		delete(w.packed, name)
+		if err := w.remove([]string{packFile(name)}); err != nil {
 			return err
 		}
 	}
@@ -119,19 +136,11 @@ func (w *Writer) Renew() ([]*record.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, published := w.Machine(), w.state.Published
 	state := machineState{Format: record.Format, Remote: w.remote.ID, Secret: signer.Secret(), Former: w.Published()}
 	next := &Writer{root: w.root, signer: signer}
 	issuer := issuer{remote: w.remote, signer: signer}
-	for _, v := range w.unsent {
-		seen := record.Vector{}
-		for m, n := range v.Seen {
-			seen[m] = n
-		}
-		if published.Seq > 0 {
-			seen[old] = published.Seq
-		}
-		if err := issuer.issue(seen, v.Lamport, restamp(v.Ops, old, published.Seq, signer.Machine())); err != nil {
+	for _, r := range join.Reissue(recordsOf(w.unsent), signer.Machine()) {
+		if err := issuer.issue(r.Seen, r.Lamport, r.Ops); err != nil {
 			return nil, err
 		}
 	}
@@ -148,26 +157,4 @@ func (w *Writer) Renew() ([]*record.Record, error) {
 	}
 	w.signer, w.unsent = signer, issuer.records
 	return recordsOf(w.unsent), w.tidy()
-}
-
-// restamp returns operations of a machine's records after one as those of another machine, whose
-// first record is the one after it: what they say of the machine and of each other, they say of the
-// other one and of its records.
-func restamp(ops []record.Op, old record.Machine, after uint64, m record.Machine) []record.Op {
-	list := make([]record.Op, len(ops))
-	for i, op := range ops {
-		if op.Entity == "machine/"+string(old) {
-			op.Entity = "machine/" + string(m)
-		}
-		stamps := op.Stamps
-		op.Stamps = nil
-		for _, s := range stamps {
-			if s.Machine == old && s.Seq > after {
-				s.Machine, s.Seq = m, s.Seq-after
-			}
-			op.Stamps = append(op.Stamps, s)
-		}
-		list[i] = op
-	}
-	return list
 }

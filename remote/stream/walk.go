@@ -140,7 +140,13 @@ func (f *fetch) failed() error {
 // the more it has found.
 func (f *fetch) next(r *run) {
 	defer f.missed(r)
+	last := f.namesOf(r.machine).last() // more can be there
 	for n := 1; ; n = max(1, min(len(r.records), maxAhead)) {
+		if end := r.end().Seq; last > end {
+			n = int(min(last-end, maxAhead))
+		} else if last > 0 {
+			n = 1 // it is at the end, as far as the listing says
+		}
 		if r.more = f.budget.Load() <= 0; r.more || r.problem != nil {
 			return
 		}
@@ -201,12 +207,40 @@ func (f *fetch) readBase(r *run, seq uint64) bool {
 	if problem == nil {
 		base, problem = f.verifyBase(r.machine, seq, r.end(), data)
 	}
+	if problem == nil && len(base.Parts) > 0 {
+		var there bool
+		if there, problem = f.readParts(base); problem == nil && !there {
+			return false
+		}
+	}
 	if r.problem = problem; problem != nil {
 		return true
 	}
 	r.base, r.records = base, nil
 	r.begin = Cursor{Seq: base.Seq, Last: base.Last, Lamport: base.Lamport, Key: base.Key}
 	return true
+}
+
+// readParts reads the content of a base that is in parts, and returns false if one is not there.
+func (f *fetch) readParts(b *seal.Base) (there bool, problem *Problem) {
+	for _, name := range b.Parts {
+		data, problem := f.get(b.Machine, b.Seq, packs+name)
+		if problem != nil || data == nil {
+			return false, problem
+		}
+		bad := &Problem{Kind: Malformed, Machine: b.Machine, Seq: b.Seq, Object: packs + name}
+		if hashOf(data) != name {
+			bad.Kind, bad.Detail = Swapped, "its bytes are not those that its name says"
+			return false, bad
+		}
+		content, kind, err := f.open(data, int64(seal.MaxBase-len(b.Content)))
+		if err != nil {
+			bad.Kind, bad.Detail, bad.err = kind, err.Error(), err
+			return false, bad
+		}
+		b.Content = append(b.Content, content...)
+	}
+	return true, nil
 }
 
 // missed notes in a run, after it was read, what a listing shows that was not there.

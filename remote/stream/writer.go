@@ -30,6 +30,8 @@ type Writer struct {
 	unsent []*verified
 	packed map[string]bool // packs that were added, and that no record refers to yet
 	most   int             // bytes of a record, see maxAppended
+
+	maxBase int // bytes of an object of a base
 }
 
 // machineState is the content of machineFile.
@@ -40,6 +42,7 @@ type machineState struct {
 
 	Published Cursor  `json:"published"` // the end of the stream in the store
 	Former    Cursors `json:"former"`    // ends of the streams of the machines that this one was
+	Parts     []part  `json:"parts,omitempty"`
 }
 
 const (
@@ -117,7 +120,7 @@ func recordsOf(list []*verified) []*record.Record {
 // OpenWriter opens the writer of a folder, which must be for this remote alone. In an empty folder
 // it makes a new machine.
 func (r *Remote) OpenWriter(root *os.Root) (*Writer, error) {
-	w := &Writer{remote: r, root: root, packed: map[string]bool{}, most: maxAppended}
+	w := &Writer{remote: r, root: root, packed: map[string]bool{}, most: maxAppended, maxBase: maxPack}
 	data, err := durable.ReadFile(root, machineFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return w, w.create()

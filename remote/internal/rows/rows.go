@@ -59,6 +59,8 @@ const (
 	filesName = "files.json"
 	format    = 1
 	maxLog    = 256 << 10
+
+	everything = math.MaxInt64 / 4 // bytes; more than there are
 )
 
 // Open opens the rows in a folder, which may be empty. The error has the code [fault.Damaged] if
@@ -257,7 +259,7 @@ func (r *Rows) Erase() error {
 	if r.err != nil {
 		return r.err
 	}
-	return r.compact(math.MaxInt64 / 4)
+	return r.compact(everything)
 }
 
 // Commit stores all changes, or none if it fails.

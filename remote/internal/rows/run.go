@@ -213,6 +213,9 @@ func merge(lists []iter.Seq2[string, []byte]) iter.Seq2[string, []byte] {
 // compact stores all that is in no run, which is about total bytes, as a run, with the runs that are
 // not much larger.
 func (r *Rows) compact(total int64) error {
+	if r.manyDeleted() { // a scan reads deleted rows until they are in no run
+		total = everything
+	}
 	n := 0
 	for n < len(r.runs) && r.runs[n].size <= 2*total {
 		total += r.runs[n].size
@@ -255,6 +258,17 @@ func (r *Rows) compact(total int64) error {
 	r.files, r.runs = next, append([]*run{made}, r.runs[n:]...)
 	r.log, r.logSize, r.torn, r.changed, r.sorted = map[string][]byte{}, 0, false, map[string][]byte{}, nil
 	return r.tidy()
+}
+
+// manyDeleted reports whether many of the rows that are in no run are deleted ones.
+func (r *Rows) manyDeleted() bool {
+	deleted, all := 0, 0
+	for _, value := range r.unsaved("") {
+		if all++; value == nil {
+			deleted++
+		}
+	}
+	return deleted > all/4
 }
 
 // tidy removes the files that are no longer needed. One that another process has open may stay until

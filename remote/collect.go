@@ -1,9 +1,11 @@
 package remote
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/stream"
 )
@@ -68,9 +70,13 @@ func (j *job) collect() error {
 // gets them when they are needed.
 func (j *job) packInline() error {
 	own := j.writer.Machine()
-	packer := j.writer.Packer()
+	messages, others := j.writer.Packer(), j.writer.Packer() // who takes in no files need not read theirs
 	bodies := map[join.Place]*record.Body{}
 	for at, body := range j.state.Inline(own) {
+		packer := others
+		if _, ok := plan.SessionOf(at.Entity); ok {
+			packer = messages
+		}
 		parts, err := packer.Add(body.Items)
 		if err != nil {
 			return err
@@ -82,7 +88,7 @@ func (j *job) packInline() error {
 	if len(bodies) == 0 {
 		return nil
 	}
-	if err := packer.Close(); err != nil {
+	if err := errors.Join(messages.Close(), others.Close()); err != nil {
 		return err
 	}
 	if err := j.writer.UploadPacks(j.ctx); err != nil {

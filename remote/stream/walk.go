@@ -188,7 +188,8 @@ func (f *fetch) catchUp(r *run) {
 		known := f.namesOf(r.machine)
 		if base := greatest(known.bases); base > r.end().Seq && (r.end().Seq == 0 || !slices.Contains(known.records, r.end().Seq+1)) {
 			if !f.readBase(r, base) {
-				continue // a newer one has replaced it
+				r.gone = &Problem{Kind: Withheld, Machine: r.machine, Seq: base, Object: baseName(r.machine, base), Detail: "it is listed, and it or a part of it is not there"}
+				continue // a newer one may have replaced it
 			}
 		}
 		if f.next(r); r.problem != nil || r.more || r.end().Seq >= known.last() {

@@ -23,9 +23,13 @@ const MaxObject = 32 << 20
 // so a store with more has been filled by somebody else.
 const MaxList = 1 << 20
 
-// ErrTooMany is the error of List for more than MaxList objects.
-var ErrTooMany error = &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the store lists more than %d objects", MaxList),
-	Hint: "somebody else may have filled it"}
+// A TooManyError is the error of List for more than MaxList objects.
+type TooManyError struct{}
+
+func (TooManyError) Error() string { return fmt.Sprintf("the store lists more than %d objects", MaxList) }
+
+// Is reports whether target is [fault.Refused].
+func (TooManyError) Is(target error) bool { return target == fault.Refused }
 
 // A Store is a place for objects. CheckName says which names they have. No name begins with another
 // name and a slash. All methods may be called concurrently.

@@ -20,7 +20,7 @@ func (f *Folder) List(ctx context.Context, o ListOptions) ([]Object, error) {
 	seen := 0
 	visit = func(name string, info fs.FileInfo) error {
 		if seen++; seen > f.maxList {
-			return ErrTooMany
+			return TooManyError{}
 		}
 		switch {
 		case !validName(name):

@@ -31,7 +31,7 @@ func (l link) key(id string) string {
 func linksOf(e *Entity) iter.Seq[link] {
 	return func(yield func(link) bool) {
 		shell := e.Registers["shell"].Value
-		if Continues(shell) && !yield(link{continues, OriginOf(shell)}) {
+		if isContinuation(shell) && !yield(link{continues, OriginOf(shell)}) {
 			return
 		}
 		if at := gjson.GetBytes(shell, "metadata.branch_point").Str; at != "" && !strings.ContainsAny(at, separator+"\t\n") && !yield(link{snapshots, at}) {
@@ -62,9 +62,10 @@ func OriginOf(shell []byte) string {
 	return from
 }
 
-// Continues reports whether a shell is that of a continuation: a session with an origin that is not
-// a snapshot.
-func Continues(shell []byte) bool {
+// Continues reports whether a session is a continuation: it has an origin and is not a snapshot.
+func (s *Session) Continues() bool { return isContinuation(s.Shell) }
+
+func isContinuation(shell []byte) bool {
 	return gjson.GetBytes(shell, "metadata.continued_from.0").Str != "" && OriginOf(shell) != "" &&
 		gjson.GetBytes(shell, "metadata.branched_from").Str == "" && gjson.GetBytes(shell, "metadata.branch_point").Str == ""
 }

@@ -35,7 +35,7 @@ func (h *Here) Wanted(f *mirror.Facts, view *View, scope Scope) (ids []string) {
 			return
 		}
 		done[id] = true
-		if origin := join.OriginOf(s.Shell); origin != "" && (scope.Session == "" || join.Continues(s.Shell)) {
+		if origin := join.OriginOf(s.Shell); origin != "" && (scope.Session == "" || s.Continues()) {
 			visit(origin)
 		}
 		if _, pending := h.pending.get(id); pending || !there(id) {

@@ -81,7 +81,7 @@ func (v *View) isNeeded(s *join.Session, seen map[string]bool) bool {
 func (v *View) line(s *join.Session) []*join.Session {
 	list := []*join.Session{s}
 	seen := map[string]bool{s.ID: true}
-	for join.Continues(s.Shell) {
+	for s.Continues() {
 		if s = v.session(join.OriginOf(s.Shell)); s == nil || seen[s.ID] {
 			break
 		}

@@ -24,7 +24,7 @@ func (s *Store) explain(ctx context.Context, op, name string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if _, ok := errors.AsType[*fault.Error](err); ok {
+	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, bucket.TooManyError{}) {
 		return err
 	}
 	answer, ok := errors.AsType[minio.ErrorResponse](err)

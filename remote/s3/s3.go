@@ -268,7 +268,7 @@ func (s *Store) list(ctx context.Context, c *minio.Core, o bucket.ListOptions) (
 	for info := range c.ListObjectsIter(ctx, s.at.bucket, request) {
 		name, ok := strings.CutPrefix(info.Key, s.at.prefix)
 		if seen++; seen > cmp.Or(s.maxList, bucket.MaxList) {
-			return nil, bucket.ErrTooMany
+			return nil, bucket.TooManyError{}
 		}
 		switch {
 		case info.Err != nil:

@@ -26,7 +26,9 @@ const MaxList = 1 << 20
 // A TooManyError is the error of List for more than MaxList objects.
 type TooManyError struct{}
 
-func (TooManyError) Error() string { return fmt.Sprintf("the store lists more than %d objects", MaxList) }
+func (TooManyError) Error() string {
+	return fmt.Sprintf("the store lists more than %d objects", MaxList)
+}
 
 // Is reports whether target is [fault.Refused].
 func (TooManyError) Is(target error) bool { return target == fault.Refused }

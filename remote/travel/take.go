@@ -72,7 +72,7 @@ func continues(view *plan.View, id, other string) bool {
 		}
 		seen[id] = true
 		s := view.Session(id)
-		if s == nil || !join.Continues(s.Shell) {
+		if s == nil || !s.Continues() {
 			return false
 		}
 		id = join.OriginOf(s.Shell)

@@ -125,7 +125,7 @@ func (a *applying) mayTake(id string) error {
 			return &fault.Error{Code: fault.Damaged, Message: "it is in this workspace, which does not share it"}
 		}
 		in := a.view().Session(first)
-		if in == nil || !join.Continues(in.Shell) {
+		if in == nil || !in.Continues() {
 			break
 		}
 		first = join.OriginOf(in.Shell)

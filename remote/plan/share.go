@@ -49,7 +49,7 @@ func alone(shell json.RawMessage) json.RawMessage {
 			root[i].Value = []byte("[]")
 		case "metadata":
 			keys := []string{"flattened_snapshot", "branch_point", "bough"}
-			continued := join.Continues(shell)
+			continued := (&join.Session{Shell: shell}).Continues()
 			if continued {
 				keys = append(keys, "continued_from")
 			}

@@ -58,7 +58,7 @@ func (r *Remote) Check(ctx context.Context) (*Report, error) {
 			report.Copies = append(report.Copies, c.File)
 		}
 	}
-	report.Machines = j.machines()
+	report.Machines = machinesOf(j.view(), j.state, j.writer.Machine())
 	report.Requests = j.meter.Usage().Sub(j.before).Requests()
 	report.OK = len(report.Problems)+len(report.Held)+len(report.Packs) == 0
 	return report, nil

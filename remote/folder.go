@@ -80,10 +80,6 @@ func openFolder(w *workspace.Workspace, name string) (*os.Root, error) {
 	return root, err
 }
 
-func noRemote(name string) error {
-	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("there is no remote %q", name)}
-}
-
 func readConfig(root *os.Root, name string) (c config, err error) {
 	data, err := durable.ReadFile(root, configFile)
 	if errors.Is(err, fs.ErrNotExist) {

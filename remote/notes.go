@@ -7,19 +7,28 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/crc32c"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // notes are the files that say what was published: one of each session, with a line for each message
-// and a checksum in it. A lost line has the message published again, which is harmless.
+// and a checksum in it. A lost line has the message published again, with the bytes that it has here;
+// [job.renote] restores those that a killed process did not write.
 type notes struct {
 	root  *os.Root
 	cache map[string]plan.Notes
-	err   error // the first one
+	torn  map[string]bool // files whose last line has no end
+	err   error           // the first one
+}
+
+func newNotes(root *os.Root) *notes {
+	return &notes{root: root, cache: map[string]plan.Notes{}, torn: map[string]bool{}}
 }
 
 func (n *notes) of(session string) plan.Notes {
@@ -37,6 +46,7 @@ func (n *notes) of(session string) plan.Notes {
 				list[note.ID] = note
 			}
 		}
+		n.torn[session] = len(data) > 0 && data[len(data)-1] != '\n'
 	}
 	n.cache[session] = list
 	return list
@@ -55,6 +65,10 @@ func (n *notes) add(session string, list []plan.Note) error {
 	if len(lines) == 0 || !sessionid.Valid(session) {
 		return nil
 	}
+	if n.torn[session] {
+		lines = append([]byte{'\n'}, lines...)
+		n.torn[session] = false
+	}
 	_, err := durable.AppendCache(n.root, notesDir+"/"+session, lines)
 	return err
 }
@@ -62,6 +76,7 @@ func (n *notes) add(session string, list []plan.Note) error {
 // forget removes the notes of a session.
 func (n *notes) forget(session string) error {
 	delete(n.cache, session)
+	delete(n.torn, session)
 	if !sessionid.Valid(session) {
 		return nil
 	}
@@ -70,6 +85,50 @@ func (n *notes) forget(session string) error {
 		return nil
 	}
 	return err
+}
+
+// renote notes what is published of sessions whose notes may be missing, because a process ended between
+// a change and its notes: messages that were being applied, and those of records that are not uploaded.
+func (j *job) renote() error {
+	if j.dry {
+		return nil
+	}
+	whole := map[string]bool{}          // of a session all messages, or only own ones
+	for _, id := range j.Here.Whole() { // the next pull compares all their messages, noted or not
+		whole[id] = true
+	}
+	for _, r := range j.writer.Unsent() {
+		for _, op := range r.Ops {
+			if id, ok := plan.SessionOf(op.Entity); ok && op.Field == "messages" {
+				whole[id] = whole[id]
+			}
+		}
+	}
+	for id, all := range whole {
+		in := j.view().Session(id)
+		if in == nil {
+			continue
+		}
+		runs := in.Runs
+		if !all {
+			other := func(run join.Element) bool { return run.Stamp.Machine != j.writer.Machine() }
+			runs = slices.DeleteFunc(slices.Clone(runs), other)
+		}
+		left := j.result.Left
+		_, list, err := j.items(id, runs, false)
+		if j.ctx.Err() != nil {
+			return j.ctx.Err()
+		}
+		bad := len(j.result.Left) > len(left)
+		j.result.Left = left    // the pull says it
+		if err == nil && !bad { // else what is here may be published again
+			err = j.notes.add(id, list)
+		}
+		if err != nil && !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Damaged) && !errors.Is(err, errPath) {
+			return err
+		}
+	}
+	return nil
 }
 
 func encodeNote(note plan.Note) []byte {

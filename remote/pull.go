@@ -3,14 +3,12 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/stream"
-	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // Pull reads what other machines sent and applies it to the workspace, as one operation unless it is
@@ -47,15 +45,16 @@ func (r *Remote) pull(ctx context.Context, verb string, o PullOptions, push bool
 	if err := errors.Join(err, j.save(), j.erase()); err != nil {
 		return nil, err
 	}
-	return j.done(), nil
+	result := j.done()
+	return result, j.remember(verb, result)
 }
 
 func scopeOf(o PullOptions) (plan.Scope, error) {
 	scope := plan.Scope{Session: o.Session}
+	if err := checkKinds(o.Only); err != nil {
+		return scope, err
+	}
 	for _, kind := range o.Only {
-		if !slices.Contains(Kinds, kind) {
-			return scope, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("unknown kind %q", kind)}
-		}
 		if scope.Kinds == nil {
 			scope.Kinds = map[string]bool{}
 		}

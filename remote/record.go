@@ -38,6 +38,9 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	if !j.dry {
 		b.writer = j.writer
 	}
+	if err := j.renote(); err != nil {
+		return err
+	}
 	compared, told, unread, err := j.tellSessions(b, f)
 	if err != nil {
 		return err
@@ -330,7 +333,8 @@ func (r *Remote) Push(ctx context.Context, o PushOptions) (*Result, error) {
 	if err := errors.Join(err, j.save(), j.erase()); err != nil {
 		return nil, err
 	}
-	return j.done(), nil
+	result := j.done()
+	return result, j.remember("push", result)
 }
 
 // isNoted reports whether there are notes of all messages of a run.

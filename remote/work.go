@@ -3,7 +3,6 @@ package remote
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"strings"
@@ -149,7 +148,7 @@ func (r *Remote) begin(ctx context.Context, verb string, dry bool) (_ *job, err 
 	if err := durable.MakeDir(r.root, notesDir); err != nil {
 		return nil, err
 	}
-	j.notes = &notes{root: r.root, cache: map[string]plan.Notes{}}
+	j.notes = newNotes(r.root)
 	j.result = &Result{Remote: r.name, Conflicts: []plan.Conflict{}, Machines: []Machine{}, Sessions: []string{}, DryRun: dry}
 	if err := j.load(); err != nil {
 		return nil, err
@@ -197,23 +196,8 @@ func (j *job) done() *Result {
 		j.result.Sent.Bytes = usage.Sent
 	}
 	j.result.Got.Bytes = usage.Received
-	j.result.Machines = j.machines()
+	j.result.Machines = machinesOf(j.view(), j.state, j.writer.Machine())
 	return j.result
-}
-
-// machines returns the machines of the remote.
-func (j *job) machines() []Machine {
-	list := []Machine{}
-	for _, m := range j.view().Machines {
-		one := Machine{ID: m.ID, Name: m.Name, Person: m.Person, Retired: m.Retired, Own: m.ID == j.writer.Machine()}
-		if e := j.state.Entity("machine/" + string(m.ID)); e != nil {
-			if at, ok := e.Registers["at"]; ok && at.Stamp.Machine == m.ID {
-				_ = json.Unmarshal(at.Value, &one.Seen) // else it is unknown
-			}
-		}
-		list = append(list, one)
-	}
-	return list
 }
 
 func (j *job) own() plan.Own {

@@ -44,6 +44,7 @@ import (
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/internal/buffer"
 	"github.com/bough-dev/bough/internal/feed"
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/server/internal/eventstream"
 	"github.com/bough-dev/bough/server/internal/native"
 	webpage "github.com/bough-dev/bough/server/page"
@@ -88,6 +89,10 @@ type Options struct {
 	// Machine describes where other programs keep their conversations, which clients may
 	// import. If nil, import takes only the text of a transcript.
 	Machine *transcript.Machine
+
+	// Remotes returns how a remote of the workspace is reached. If nil, what needs a remote is
+	// refused.
+	Remotes func(remote.Info) remote.Options
 
 	// Count returns the number of tokens of a text for a language model. It is
 	// called for every text of a conversation each time that the conversation is
@@ -264,7 +269,7 @@ func New(w *workspace.Workspace, o Options) *Server {
 	if o.Page != nil {
 		stream := endpoint{stream: true, answer: func(c *call) (*answer, error) { return nil, events.Serve(c.w, c.r) }}
 		s.page = webpage.New(w, webpage.Options{
-			Keys: o.Page, Events: &route{stream, s}, Models: o.Models, Commands: o.Commands, Command: o.Command, Machine: o.Machine, Now: o.Now, Log: o.Log,
+			Keys: o.Page, Events: &route{stream, s}, Models: o.Models, Commands: o.Commands, Command: o.Command, Machine: o.Machine, Remotes: o.Remotes, Now: o.Now, Log: o.Log,
 		})
 	}
 	return s
@@ -274,7 +279,7 @@ func New(w *workspace.Workspace, o Options) *Server {
 func (s *Server) nativeEndpoints(events *eventstream.Source) (list []endpoint) {
 	l := s.opts.Limits
 	for _, e := range native.Endpoints(&native.Options{
-		Env:     api.Env{Workspace: s.workspace, Models: s.opts.Models, Machine: s.opts.Machine},
+		Env:     api.Env{Workspace: s.workspace, Models: s.opts.Models, Machine: s.opts.Machine, Remotes: s.opts.Remotes},
 		Events:  events,
 		Body:    s.bodyLimits(),
 		Request: l.Request,

@@ -154,7 +154,7 @@ func (s *twin) sameInput(name, in, stdin string, args ...string) {
 	var printed, talk bytes.Buffer
 	run(append([]string{"-w", s.command, "--json"}, args...), strings.NewReader(stdin), &printed, &talk)
 	here := machine()
-	result, err := v.Call(s.t.Context(), api.Env{Workspace: s.w, Models: servedModel, Machine: &here}, json.RawMessage(in))
+	result, err := v.Call(s.t.Context(), api.Env{Workspace: s.w, Models: servedModel, Machine: &here, Remotes: (&program{}).servedRemote}, json.RawMessage(in))
 	if err != nil {
 		s.t.Fatalf("%s %s: %v; the command prints %s%s", name, in, err, &printed, &talk)
 	}
@@ -194,7 +194,7 @@ func (s *twin) name(word, member string, args ...string) {
 var (
 	anyTime = regexp.MustCompile(`\d{4}-\d\d-\d\d[T_ ]\d\d[:-]?\d\d[:-]?\d\d(\.\d+)?(\+00:00|Z)?|\d+ [A-Z][a-z]+ 20\d\d(, \d\d:\d\d UTC)?`)
 	anyID   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|session_\d{8}_\d{6}_[0-9a-f]{8}`)
-	anyPart = regexp.MustCompile(`\b[0-9a-f]{8}\b|\d{8}T?\d{6}[\w.-]*|"(seconds|stored|bytes)": [0-9.e-]+`)
+	anyPart = regexp.MustCompile(`\b[0-9a-f]{8}\b|\b[0-9a-f]{32}\b|\d{8}T?\d{6}[\w.-]*|"(seconds|stored|bytes)": [0-9.e-]+`)
 )
 
 // neutral returns a document with its members sorted, and without what differs between
@@ -298,6 +298,11 @@ func TestVerbs(t *testing.T) {
 	s.explorations()
 	s.workspace()
 	s.files()
+	r := &twin{t: t, command: filepath.Join(t.TempDir(), "ws"), api: filepath.Join(t.TempDir(), "ws"), ran: s.ran, ids: s.ids}
+	if r.w, err = workspace.Open(t.Context(), r.api, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.remotes()
 	for _, v := range api.Verbs() {
 		if !s.ran[v.Name] {
 			t.Errorf("%s is not compared", v.Name)
@@ -364,6 +369,33 @@ func (s *twin) conversations() {
 	s.same("trash", ``, "trash")
 	s.same("log", `{"limit":3}`, "log", "--limit", "3")
 	s.same("log", `{"in":"Bread"}`, "log", "--in", "Bread")
+}
+
+// remotes: each workspace has a remote of its own, and one session, since those of a remote are listed by
+// their ids.
+func (s *twin) remotes() {
+	s.both("new", "--title", "Bread")
+	for _, dir := range []string{s.command, s.api} {
+		folder := dir + "-remote"
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			s.t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if code := run([]string{"-w", dir, "remote", "add", "home", "file://" + filepath.ToSlash(folder), "--key", dir + "-key", "--machine", "laptop"}, strings.NewReader(""), &out, &out); code != 0 {
+			s.t.Fatalf("remote add exits with %d: %s", code, &out)
+		}
+	}
+	s.same("remote/ls", `{}`, "remote", "ls")
+	s.same("push", `{"dry_run":true}`, "push", "--dry-run")
+	s.same("push", `{"remote":"home"}`, "push", "home")
+	s.both("append", "Bread", "After the push.")
+	s.same("sync", `{"dry_run":true}`, "sync", "--dry-run")
+	s.same("sync", `{"remote":"home"}`, "sync", "home")
+	s.same("ls/remote", `{}`, "ls", "--remote")
+	s.same("pull", `{"only":["sessions","bookmarks"],"dry_run":true}`, "pull", "--only", "sessions", "--only", "bookmarks", "--dry-run")
+	s.same("pull", `{"session_id":"Bread"}`, "pull", "Bread")
+	s.same("pull", `{"remote":"home"}`, "pull", "--remote", "home")
+	s.same("remote/check", `{"remote":"home"}`, "remote", "check", "home")
 }
 
 func (s *twin) agents() {

@@ -7,7 +7,7 @@ func omittedVerbs() map[string]string {
 		terminal = "it is for a person at a terminal"
 		opens    = "it takes a path of the machine"
 		setUp    = "it sets up the machine"
-		sends    = "it sends conversations to where a person chose; a client must not"
+		credits  = "it takes paths, keys or credentials of the machine, or cannot be undone"
 	)
 	return map[string]string{
 		"choose":     terminal,
@@ -16,10 +16,7 @@ func omittedVerbs() map[string]string {
 		"files":      "it takes a path of the machine; files/ls, files/diff and files/show take those of states",
 		"help":       terminal,
 		"inspect":    opens,
-		"remote":     "it takes paths and credentials of the machine",
-		"push":       sends,
-		"pull":       "it takes in what the remote of a person has; 'bough watch --remote' does it beside a server",
-		"sync":       sends,
+		"remote":     credits,
 		"resume":     "it writes into the folder of another program",
 		"watch":      "HTTP has /v1/events, and MCP has subscriptions",
 		"serve":      setUp,
@@ -35,18 +32,17 @@ func omittedVerbs() map[string]string {
 // for, by verb and flag, with the reason.
 func omittedFlags() map[string]map[string]string {
 	const (
-		text   = "it changes the text for people only"
-		draws  = "it draws for people; the page of the server has the picture"
-		opens  = "it takes a path of the machine"
-		tools  = "it is for turns with tools, which are programs"
-		agent  = "it is the agent's; agent/chat takes another"
-		events = "the stream of events has them"
-		waits  = "the client ends the request when it has waited long enough"
-		runs   = "it runs programs"
-		keeps  = "the settings of the workspace say it"
-		person = "a person changes settings for all workspaces"
-
-		remotes = "remotes are not served"
+		text     = "it changes the text for people only"
+		draws    = "it draws for people; the page of the server has the picture"
+		opens    = "it takes a path of the machine"
+		tools    = "it is for turns with tools, which are programs"
+		agent    = "it is the agent's; agent/chat takes another"
+		events   = "the stream of events has them"
+		waits    = "the client ends the request when it has waited long enough"
+		runs     = "it runs programs"
+		keeps    = "the settings of the workspace say it"
+		person   = "a person changes settings for all workspaces"
+		machines = "it is what all machines of a remote did"
 	)
 	// turns adds the flags of turns that no verb has an argument for.
 	turns := func(flags map[string]string) map[string]string {
@@ -73,8 +69,7 @@ func omittedFlags() map[string]map[string]string {
 		"replay":           turns(map[string]string{"stream": events}),
 		"show":             {"no-tools": text, "no-thinking": text, "oneline": text, "full": text},
 		"search":           {"list": "per_session limits the matches of a conversation"},
-		"log":              {"all": text, "remote": remotes},
-		"ls":               {"remote": remotes},
+		"log":              {"all": text, "remote": machines},
 		"config":           {"user": person},
 		"export":           {"output": opens, "force": opens, "open": opens},
 		"append":           {"files": opens},

@@ -5,50 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bough-dev/bough/internal/lookup"
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/remote"
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/urfave/cli/v2"
 )
-
-// remoteSession returns the session of a remote that a word refers to.
-func remoteSession(list []remote.RemoteSession, word, name string) (remote.RemoteSession, error) {
-	kind := lookup.Kind[remote.RemoteSession]{
-		What: "session in the remote " + name,
-		Names: func(s remote.RemoteSession) []lookup.Name {
-			return []lookup.Name{{ID: s.ID, Title: s.Title, Short: lookup.Short(s.ID)}}
-		},
-		Candidate: func(s remote.RemoteSession) fault.Candidate {
-			return fault.Candidate{Session: session.ID(s.ID), Title: s.Title, MessageCount: s.Count}
-		},
-	}
-	return kind.Find(word, list)
-}
-
-// findRemoteSession returns the session of a remote that a word refers to. If it is not in what was
-// read last, new objects are read.
-func findRemoteSession(ctx context.Context, r *remote.Remote, word string) (one remote.RemoteSession, err error) {
-	info, err := r.Info()
-	if err != nil {
-		return one, err
-	}
-	list, err := r.Sessions(ctx)
-	if err != nil {
-		return one, err
-	}
-	if one, err = remoteSession(list, word, info.Name); !isNotFound(err) {
-		return one, err
-	}
-	if _, err := r.Fetch(ctx); err != nil {
-		return one, err
-	}
-	if list, err = r.Sessions(ctx); err != nil {
-		return one, err
-	}
-	return remoteSession(list, word, info.Name)
-}
 
 // isNotFound reports whether an error says that something does not exist.
 func isNotFound(err error) bool { return err != nil && workspace.Explain(err).Code == fault.NotFound }
@@ -77,11 +39,7 @@ func (p *program) fetchFrom(ctx context.Context, w *workspace.Workspace, info re
 		return false
 	}
 	defer r.Close()
-	all, err := r.Sessions(ctx)
-	if err != nil {
-		return false
-	}
-	one, err := remoteSession(all, word, info.Name)
+	one, err := r.KnownSession(ctx, word)
 	if err != nil || one.Here {
 		return false
 	}
@@ -126,12 +84,6 @@ func (p *program) headElsewhere(ctx context.Context, w *workspace.Workspace, nam
 	return "", "", false
 }
 
-// A remoteListing is the document of 'bough ls --remote'.
-type remoteListing struct {
-	Remote   string                 `json:"remote"`
-	Sessions []remote.RemoteSession `json:"sessions"`
-}
-
 // lsRemote lists the sessions of a remote that the workspace does not have.
 func (p *program) lsRemote(c *cli.Context, w *workspace.Workspace) error {
 	for _, flag := range []string{"title", "since", "date", "kind", "sort", "limit", "tool", "dir", "branch", "model"} {
@@ -146,21 +98,18 @@ func (p *program) lsRemote(c *cli.Context, w *workspace.Workspace) error {
 		return err
 	}
 	defer r.Close()
-	if _, err := r.Fetch(ctx); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		p.note("the list is that of the last time: " + workspace.Explain(err).Message)
-	}
-	list, err := r.Sessions(ctx)
+	list, err := api.ListRemote(ctx, r)
 	if err != nil {
 		return err
 	}
+	if list.Stale != "" {
+		p.note("the list is that of the last time: " + list.Stale)
+	}
 	if p.json {
-		return p.printJSON(remoteListing{info.Name, list})
+		return p.printJSON(list)
 	}
 	p.meter.clear()
-	p.listRemote(list, info)
+	p.listRemote(list.Sessions, info)
 	return nil
 }
 

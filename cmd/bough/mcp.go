@@ -64,7 +64,7 @@ func (p *program) serveMCP(c *cli.Context) error {
 // mcpOptions returns the options of an MCP server of w on this machine.
 func (p *program) mcpOptions(w *workspace.Workspace) *mcp.Options {
 	here := machine()
-	return &mcp.Options{Version: version, Machine: &here, Command: mcpCommand(w), Log: p.noteShared()}
+	return &mcp.Options{Version: version, Machine: &here, Command: mcpCommand(w), Remotes: p.servedRemote, Log: p.noteShared()}
 }
 
 // toolList returns the tools in --tools, nil for all.

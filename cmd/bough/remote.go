@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/internal/config"
 	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/remote/bucket"
@@ -36,46 +36,9 @@ func remoteFlag() cli.Flag {
 	return &cli.StringFlag{Name: "remote", DefaultText: "the only one, or the one named origin", Usage: "use the remote `NAME`"}
 }
 
-// defaultRemote is the name of the remote that is used if none is named and there are several.
-const defaultRemote = "origin"
-
-// remoteNamed returns the remote with a name; without one, the only remote or the default one.
-func remoteNamed(w *workspace.Workspace, name string) (remote.Info, error) {
-	list, err := remote.List(w)
-	if err != nil {
-		return remote.Info{}, err
-	}
-	names := make([]string, len(list))
-	var whole []remote.Info // that are no shares
-	for i, r := range list {
-		if names[i] = r.Name; !r.Share {
-			whole = append(whole, r)
-		}
-	}
-	const listed = "'bough remote ls' lists them"
-	switch {
-	case len(list) == 0 && name == "":
-		return remote.Info{}, &fault.Error{Code: fault.NotFound, Message: "there is no remote", Hint: "'bough remote add NAME URL' adds one"}
-	case name == "" && len(list) == 1:
-		return list[0], nil
-	case name == "" && len(whole) == 1:
-		return whole[0], nil
-	case name == "":
-		if i := slices.Index(names, defaultRemote); i >= 0 {
-			return list[i], nil
-		}
-		return remote.Info{}, &fault.Error{Code: fault.Ambiguous, Message: "there are several remotes: " + strings.Join(names, ", "),
-			Hint: "name one; the one named " + defaultRemote + " is the default"}
-	}
-	if i := slices.Index(names, name); i >= 0 {
-		return list[i], nil
-	}
-	return remote.Info{}, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("there is no remote %q", name), Hint: listed}
-}
-
 // openRemote opens the remote with a name, or the default one.
 func (p *program) openRemote(ctx context.Context, w *workspace.Workspace, name string) (*remote.Remote, remote.Info, error) {
-	info, err := remoteNamed(w, name)
+	info, err := remote.Find(w, name)
 	if err != nil {
 		return nil, info, err
 	}
@@ -85,13 +48,23 @@ func (p *program) openRemote(ctx context.Context, w *workspace.Workspace, name s
 
 func (p *program) remoteOptions(oneWriter bool) remote.Options {
 	return remote.Options{
-		OpenStore: func(ctx context.Context, url string) (bucket.Store, error) {
-			return s3.Open(ctx, url, s3.Options{OneWriter: oneWriter})
-		},
-		Person:   person(),
-		Progress: func(r remote.Progress) { p.meter.update(progressTexts[r.Doing], r.Done, r.Total) },
-		Note:     p.noteShared(),
+		OpenStore: openStore(oneWriter),
+		Person:    person(),
+		Progress:  func(r remote.Progress) { p.meter.update(progressTexts[r.Doing], r.Done, r.Total) },
+		Note:      p.noteShared(),
 	}
+}
+
+// openStore returns how stores other than folders are opened.
+func openStore(oneWriter bool) func(context.Context, string) (bucket.Store, error) {
+	return func(ctx context.Context, url string) (bucket.Store, error) {
+		return s3.Open(ctx, url, s3.Options{OneWriter: oneWriter})
+	}
+}
+
+// servedRemote returns how a server reaches a remote.
+func (p *program) servedRemote(info remote.Info) remote.Options {
+	return remote.Options{OpenStore: openStore(info.OneWriter), Person: person(), Note: p.noteShared()}
 }
 
 // progressTexts are what the meter shows for each kind of work.
@@ -227,15 +200,14 @@ func (p *program) remoteLsVerb() verb {
 		long:    `Prints the name and the URL of each remote, and how this machine is called there. Makes no request.`,
 		example: `bough remote ls`,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			list, err := remote.List(w)
+			all, err := api.RemotesOf(w)
 			if err != nil {
 				return err
 			}
 			if p.json {
-				return p.printJSON(struct {
-					Remotes []remote.Info `json:"remotes"`
-				}{append([]remote.Info{}, list...)})
+				return p.printJSON(all)
 			}
+			list := all.Remotes
 			if len(list) == 0 {
 				fmt.Fprintln(p.stderr, "No remotes. 'bough remote add NAME URL' adds one.")
 			}
@@ -275,7 +247,7 @@ new machine; 'bough remote retire' takes the old one out.`,
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			info, err := remoteNamed(w, c.Args().First())
+			info, err := remote.Find(w, c.Args().First())
 			if err != nil {
 				return err
 			}
@@ -303,7 +275,7 @@ object, without bough.`,
 		example: `scp "$(bough remote key home)" desktop:home.key`,
 		max:     1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			info, err := remoteNamed(w, c.Args().First())
+			info, err := remote.Find(w, c.Args().First())
 			if err != nil {
 				return err
 			}

@@ -34,7 +34,7 @@ type told struct {
 	texts  map[string]string // of messages, their sessions
 	gone   map[string]bool   // texts that users undid, or removed with their session
 	titles map[string][]string
-	labels map[string]string // of bookmarks, their messages
+	labels map[string]string // of bookmarks, their places: SESSION@MESSAGE
 	sent   map[string]bool   // texts that an acknowledged push sent
 }
 
@@ -107,7 +107,7 @@ func (m *testMachine) act(alone bool) {
 		}
 	case what < 15:
 		if b, markErr := m.w.Bookmark(ctx, place, word, workspace.BookmarkOptions{}); markErr == nil {
-			s.told.label(s, word, b.Message)
+			s.told.label(s, word, b.Session+"@"+b.Message)
 		}
 	case what < 17:
 		snapshot := m.w.Checkpoint
@@ -149,10 +149,10 @@ func (t *told) text(s *remoteSiege, text, id string) {
 	t.texts[text] = id
 }
 
-func (t *told) label(s *remoteSiege, label, message string) {
+func (t *told) label(s *remoteSiege, label, place string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t.labels[label] = message
+	t.labels[label] = place
 }
 
 // takeAway notes what is gone after do, unless that returns an error. What an undo does to titles and bookmarks is not judged.
@@ -253,22 +253,22 @@ func (m *testMachine) judge(t *told) {
 			m.s.fail("%s has lost %q in %s", m.name, text, id)
 		}
 	}
-	there, marks := map[string]bool{}, map[string]bool{}
+	there, marks := map[string]bool{}, map[string]bool{} // of SESSION@MESSAGE, and of labels before these
 	for _, one := range f.Sessions {
 		if titles := t.titles[one.ID]; titles != nil && !slices.Contains(titles, one.Title) {
 			m.s.fail("%s has the title %q for %s, and users gave it %q", m.name, one.Title, one.ID, titles)
 		}
 		for _, message := range m.messages(one.ID) {
-			there[message.ID] = true
+			there[one.ID+"@"+message.ID] = true
 		}
 	}
 	for _, b := range m.bookmarks() {
 		label, _, _ := strings.Cut(b.Label, "@")
-		marks[label+" "+b.Message] = true
+		marks[label+" "+b.Session+"@"+b.Message] = true
 	}
-	for label, message := range t.labels {
-		if there[message] && !marks[label+" "+message] {
-			m.s.fail("%s has lost the bookmark %q of %s", m.name, label, message)
+	for label, place := range t.labels {
+		if there[place] && !marks[label+" "+place] {
+			m.s.fail("%s has lost the bookmark %q of %s", m.name, label, place)
 		}
 	}
 }

@@ -36,12 +36,8 @@ cannot be undone.`,
 			}
 			defer r.Close()
 			id := c.Args().First()
-			list, err := r.Sessions(c.Context)
-			if err != nil {
-				return err
-			}
 			title := id
-			if one, err := remoteSession(list, id, info.Name); err == nil {
+			if one, err := r.KnownSession(c.Context, id); err == nil {
 				id, title = one.ID, one.Title
 			} else if !sessionid.Valid(id) || !isNotFound(err) {
 				return err

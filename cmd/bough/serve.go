@@ -127,6 +127,7 @@ func (p *program) serve(c *cli.Context) error {
 		},
 		Command: mcpCommand(w),
 		Machine: &here,
+		Remotes: p.servedRemote,
 		Count:   counter.Count,
 		MCP:     m,
 		Log:     p.noteShared(),

@@ -9,6 +9,7 @@ import (
 // phrases returns the text for each step after an error.
 func phrases() map[fault.Action]string {
 	return map[fault.Action]string{
+		fault.AddRemote:           "'bough remote add NAME URL' adds one",
 		fault.AppendMessage:       "'bough append' adds one",
 		fault.BranchInstead:       "'bough branch' copies a path of any length",
 		fault.BranchSession:       "'bough branch %s' creates a session from it",
@@ -32,6 +33,7 @@ func phrases() map[fault.Action]string {
 		fault.ListExplorations:    "'bough explore ls' lists them",
 		fault.ListOperations:      "'bough log' lists the operations",
 		fault.ListQueue:           "it may have been delivered; 'bough queue %s' lists the queue",
+		fault.ListRemotes:         "'bough remote ls' lists them",
 		fault.ListStates:          "'bough files ls' lists the states",
 		fault.ListTrash:           "'bough trash' lists removed files",
 		fault.ListTrees:           "'bough agent trees %s --all' lists them",

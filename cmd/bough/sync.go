@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/bough-dev/bough/internal/lookup"
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -77,20 +77,7 @@ bough pull --only bookmarks --only agents`,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			return p.exchange(c, w, c.String("remote"), func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
-				o := remote.PullOptions{Only: c.StringSlice("only"), Files: filesChoice(c), DryRun: c.Bool("dry-run")}
-				for _, kind := range o.Only {
-					if err := lookup.Word("kind", kind, remote.Kinds...); err != nil {
-						return nil, err
-					}
-				}
-				if c.NArg() > 0 {
-					one, err := findRemoteSession(ctx, r, c.Args().First())
-					if err != nil {
-						return nil, err
-					}
-					o.Session = one.ID
-				}
-				return r.Pull(ctx, o)
+				return api.Pull(ctx, r, c.Args().First(), remote.PullOptions{Only: c.StringSlice("only"), Files: filesChoice(c), DryRun: c.Bool("dry-run")})
 			})
 		},
 	}

@@ -128,7 +128,7 @@ func (d *describer) own(t reflect.Type) *jsonschema.Schema {
 		return typed("string")
 	case reflect.Float64:
 		return typed("number")
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int64, reflect.Uint64:
 		return typed("integer")
 	case reflect.Slice, reflect.Array:
 		return &jsonschema.Schema{Type: "array", Items: d.schema(t.Elem())}

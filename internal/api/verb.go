@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -41,6 +42,11 @@ type Env struct {
 	// OnEvent is called with the events of turns, in order and from one goroutine. If nil,
 	// it is not called.
 	OnEvent func(events.Event)
+	// Remotes returns how a remote is reached. If nil, what needs a remote is refused.
+	Remotes func(remote.Info) remote.Options
+	// OnProgress is called with the progress of an exchange with a remote, from any goroutine. If
+	// nil, it is not called.
+	OnProgress func(remote.Progress)
 	// Machine describes where other programs keep their conversations. If nil, import takes
 	// only the text of a transcript.
 	Machine *transcript.Machine
@@ -57,6 +63,7 @@ type Verb struct {
 	Summary string // one or two sentences
 	Effect  Effect
 	Turns   bool // may ask a model, which takes long and ends with the context
+	Remote  bool // exchanges something with a remote, which may take long and ends with the context
 
 	in, out func() *jsonschema.Schema
 	call    func(context.Context, Env, []byte) (any, error)
@@ -65,6 +72,9 @@ type Verb struct {
 // In returns the schema of the arguments, an object that allows no other members. It
 // must not be modified.
 func (v *Verb) In() *jsonschema.Schema { return v.in() }
+
+// Long reports whether the verb may take as long as others need to answer.
+func (v *Verb) Long() bool { return v.Turns || v.Remote }
 
 // Out returns the schema of the result, an object. Objects in it may get more members
 // in later versions. It refers to its shared parts as #/$defs/NAME. It must not be
@@ -94,7 +104,7 @@ func Encode(result any) []byte {
 // modified.
 func Verbs() []*Verb {
 	table.once.Do(func() {
-		table.verbs = slices.Concat(conversationVerbs(), rewriteVerbs(), agentVerbs(), explorationVerbs(), workspaceVerbs(), filesVerbs(), configVerbs())
+		table.verbs = slices.Concat(conversationVerbs(), rewriteVerbs(), agentVerbs(), explorationVerbs(), workspaceVerbs(), filesVerbs(), remoteVerbs(), configVerbs())
 	})
 	return table.verbs
 }
@@ -123,6 +133,13 @@ func verb[In, Out any](name string, e Effect, title, summary string, do func(con
 func turnVerb[In, Out any](name string, e Effect, title, summary string, do func(context.Context, Env, In) (Out, error)) *Verb {
 	v := envVerb(name, e, title, summary, do)
 	v.Turns = true
+	return v
+}
+
+// remoteVerb is verb for one that exchanges something with a remote.
+func remoteVerb[In, Out any](name string, e Effect, title, summary string, do func(context.Context, Env, In) (Out, error)) *Verb {
+	v := envVerb(name, e, title, summary, do)
+	v.Remote = true
 	return v
 }
 

@@ -121,6 +121,16 @@ func (h *Here) SetPending(id string, whole bool) {
 // Pending returns what SetPending noted. ok is false if the workspace lacks nothing.
 func (h *Here) Pending(id string) (whole, ok bool) { return h.pending.get(id) }
 
+// Whole returns the sessions for which SetPending noted messages of any run.
+func (h *Here) Whole() (ids []string) {
+	for id, whole := range h.pending.all() {
+		if whole {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // Settle notes that the workspace lacks nothing of a session.
 func (h *Here) Settle(id string) {
 	h.pending.drop(id)

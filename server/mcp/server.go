@@ -15,6 +15,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/api"
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -40,6 +41,10 @@ type Options struct {
 	// error if there is none, or if the user did not approve exactly this one. It must
 	// be safe for concurrent use. If nil, the tool explore is not served.
 	Command func(name string) (string, error)
+
+	// Remotes returns how a remote of the workspace is reached. If nil, what needs a remote is
+	// refused.
+	Remotes func(remote.Info) remote.Options
 
 	// Log is called with one line for each error that is not the client's fault. It
 	// must be safe for concurrent use. If nil, these are discarded.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -64,6 +65,18 @@ type call struct {
 // JSON. It has a bounded size.
 type texter interface{ text() string }
 
+// env returns what verbs work with.
+func (c *call) env() api.Env {
+	env := api.Env{Workspace: c.w, Remotes: c.opts.Remotes}
+	if c.report != nil {
+		env.OnProgress = func(p remote.Progress) { c.report(doing[p.Doing], p.Done, p.Total) }
+	}
+	return env
+}
+
+// doing describes the work of an exchange with a remote.
+var doing = map[string]string{"send": "sending", "get": "receiving", "apply": "adding sessions"}
+
 // ofVerb completes t with a verb, which has the schemas and the effect, and
 // handles the calls.
 func ofVerb(name string, t tool) *tool {
@@ -85,7 +98,7 @@ func ofVerb(name string, t tool) *tool {
 				return ask(ctx, c)
 			}
 		}
-		t.run = func(ctx context.Context, c *call) (any, error) { return v.Call(ctx, api.Env{Workspace: c.w}, c.args) }
+		t.run = func(ctx context.Context, c *call) (any, error) { return v.Call(ctx, c.env(), c.args) }
 	}
 	return &t
 }
@@ -96,7 +109,7 @@ func callVerb[Out any](ctx context.Context, c *call, name string, args any) (out
 	if !ok {
 		panic("mcp: no verb " + name)
 	}
-	result, err := v.Call(ctx, api.Env{Workspace: c.w}, rawjson.Compact(args))
+	result, err := v.Call(ctx, c.env(), rawjson.Compact(args))
 	if err != nil {
 		return out, err
 	}

@@ -208,7 +208,7 @@ func arguments(v *api.Verb, a action, fields url.Values) url.Values {
 // call calls a verb. It returns when the verb has ended, the first turn of it has begun, or
 // wait is over, and reports whether the verb continues.
 func (p *Page) call(ctx context.Context, v *api.Verb, wait time.Duration, in json.RawMessage) (result any, continues bool, err error) {
-	env := api.Env{Workspace: p.workspace, Models: p.opts.Models, Machine: p.opts.Machine}
+	env := api.Env{Workspace: p.workspace, Models: p.opts.Models, Machine: p.opts.Machine, Remotes: p.opts.Remotes}
 	if !v.Turns && wait == 0 {
 		result, err = v.Call(ctx, env, in)
 		return result, false, err

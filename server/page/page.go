@@ -31,6 +31,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -60,6 +61,10 @@ type Options struct {
 	// Machine describes where other programs keep their conversations, which the page offers
 	// to import. If nil, it offers none.
 	Machine *transcript.Machine
+
+	// Remotes returns how a remote of the workspace is reached. If nil, what needs a remote is
+	// refused.
+	Remotes func(remote.Info) remote.Options
 
 	// Now is the clock. If nil, time.Now is used.
 	Now func() time.Time

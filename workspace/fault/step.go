@@ -15,6 +15,7 @@ func Do(a Action, args ...string) Step { return Step{a, args} }
 type Action string
 
 const (
+	AddRemote           Action = "add_remote"
 	AppendMessage       Action = "append_message"
 	BranchInstead       Action = "branch_instead"
 	BranchSession       Action = "branch_session"
@@ -38,6 +39,7 @@ const (
 	ListExplorations    Action = "list_explorations"
 	ListOperations      Action = "list_operations"
 	ListQueue           Action = "list_queue"
+	ListRemotes         Action = "list_remotes"
 	ListStates          Action = "list_states"
 	ListTrash           Action = "list_trash"
 	ListTrees           Action = "list_trees"

@@ -28,8 +28,8 @@ type Options struct {
 	Env    api.Env
 	Events *eventstream.Source
 	Body   exchange.Limits
-	// Request is how long a client may take to send the arguments of a verb that runs turns
-	// of a model, which has no other time limit.
+	// Request is how long a client may take to send the arguments of a verb that may take
+	// long, which has no other time limit.
 	Request time.Duration
 }
 
@@ -56,7 +56,7 @@ func Endpoints(o *Options) []Endpoint {
 		{Pattern: "GET " + contentPath, Serve: o.content},
 	}
 	for _, v := range api.Verbs() {
-		list = append(list, Endpoint{Pattern: "POST " + prefix + v.Name, Long: v.Turns, Serve: o.post(v)})
+		list = append(list, Endpoint{Pattern: "POST " + prefix + v.Name, Long: v.Long(), Serve: o.post(v)})
 		if hasGet(v) {
 			list = append(list, Endpoint{Pattern: "GET " + prefix + v.Name, Serve: o.get(v)})
 		}
@@ -64,21 +64,22 @@ func Endpoints(o *Options) []Endpoint {
 	return list
 }
 
-// hasGet reports whether GET calls a verb too, with the arguments in the query.
-func hasGet(v *api.Verb) bool { return v.Effect == api.Reads && v.IsFlat() }
+// hasGet reports whether GET calls a verb too, with the arguments in the query: not if it makes
+// requests, as browsers and proxies may repeat GET.
+func hasGet(v *api.Verb) bool { return v.Effect == api.Reads && v.IsFlat() && !v.Remote }
 
 // post returns the handler of a verb with its arguments in the body.
 func (o *Options) post(v *api.Verb) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		rc := http.NewResponseController(w)
-		if v.Turns { // only the turn may take long, not the request
+		if v.Long() { // only the verb may take long, not the request
 			rc.SetReadDeadline(time.Now().Add(o.Request))
 		}
 		var in json.RawMessage
 		if err := o.Body.Decode(w, r, &in); err != nil {
 			return err
 		}
-		if v.Turns {
+		if v.Long() {
 			rc.SetReadDeadline(time.Time{})
 		}
 		return o.call(w, r, v, in)

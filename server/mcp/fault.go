@@ -89,6 +89,7 @@ func joined(a, b string) string {
 // steps returns the text for each step after an error that a tool can do.
 func steps() map[fault.Action]string {
 	return map[fault.Action]string{
+		fault.AddRemote:        "the user can add one in a shell, with the verb remote add of bough's command",
 		fault.AppendMessage:    "append_message adds one",
 		fault.BranchInstead:    "branch_from copies a path of any length",
 		fault.BranchSession:    "branch_from creates a session from it",

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/server/mcp"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
@@ -258,7 +259,7 @@ func (r *room) chat(name string) (release func()) {
 
 // TestTools: a story calls every tool; each result fits the tool's schema.
 func TestTools(t *testing.T) {
-	r := newRoom(t, &mcp.Options{Command: runs("echo Take the tram."), Machine: &transcript.Machine{Home: t.TempDir(), Dir: t.TempDir(), Env: func(string) string { return "" }, Read: os.ReadFile}})
+	r := newRoom(t, &mcp.Options{Command: runs("echo Take the tram."), Remotes: func(remote.Info) remote.Options { return remote.Options{} }, Machine: &transcript.Machine{Home: t.TempDir(), Dir: t.TempDir(), Env: func(string) string { return "" }, Read: os.ReadFile}})
 	var asked []string
 	c := r.connect(accepts("accept", &asked))
 	r.snap(r.ids[1], map[string]string{"flour": "rye\n"}, map[string]string{"flour": "wheat\n"})
@@ -369,8 +370,21 @@ func TestTools(t *testing.T) {
 	if got := call("undo", nil); got.Get("operations.0.undoes").Int() == 0 {
 		t.Errorf("undo: %s", got)
 	}
-	if len(asked) != 4 {
-		t.Errorf("the user was asked %d times, want 4: %q", len(asked), asked)
+	folder := t.TempDir()
+	if _, err := remote.Add(t.Context(), r.w, "home", remote.AddOptions{URL: "file://" + filepath.ToSlash(folder), Key: filepath.Join(t.TempDir(), "key")}, remote.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := call("sync", args{"direction": "push", "dry_run": true}); got.Get("sent.records").Int() != 1 || !got.Get("dry_run").Bool() {
+		t.Errorf("a dry run of sync: %s", got)
+	}
+	if got := call("sync", nil); got.Get("sent.records").Int() == 0 || got.Get("remote").String() != "home" {
+		t.Errorf("sync: %s", got)
+	}
+	if got := call("list_remote", nil); got.Get("sessions.#").Int() < 2 || !got.Get("sessions.0.here").Bool() {
+		t.Errorf("list_remote: %s", got)
+	}
+	if len(asked) != 5 {
+		t.Errorf("the user was asked %d times, want 5: %q", len(asked), asked)
 	}
 	for _, name := range mcp.ToolNames() {
 		if !called[name] {
@@ -413,7 +427,11 @@ func TestExplore(t *testing.T) {
 // TestHints: the tools that only read say so, and only undo, restore_files and adopt are destructive.
 func TestHints(t *testing.T) {
 	c := newRoom(t, &mcp.Options{Command: runs("true")}).connect(nil)
+<<<<<<< HEAD
 	reading := []string{"agent_snapshot", "blame", "file_history", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
+=======
+	reading := []string{"agent_snapshot", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
+>>>>>>> d870d7be (server, server/mcp: exchanges with remotes, with their progress)
 	res, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -423,7 +441,7 @@ func TestHints(t *testing.T) {
 		if a.ReadOnlyHint != slices.Contains(reading, tool.Name) {
 			t.Errorf("%s: the read-only hint is %v", tool.Name, a.ReadOnlyHint)
 		}
-		if a.DestructiveHint == nil || *a.DestructiveHint != slices.Contains([]string{"undo", "restore_files", "adopt"}, tool.Name) || a.OpenWorldHint == nil || *a.OpenWorldHint != (tool.Name == "explore") {
+		if a.DestructiveHint == nil || *a.DestructiveHint != slices.Contains([]string{"undo", "restore_files", "adopt"}, tool.Name) || a.OpenWorldHint == nil || *a.OpenWorldHint != slices.Contains([]string{"explore", "sync", "list_remote"}, tool.Name) {
 			t.Errorf("%s: the hints are %+v", tool.Name, a)
 		}
 		if tool.Title == "" || tool.Description == "" || tool.OutputSchema == nil {
@@ -460,7 +478,11 @@ func TestServed(t *testing.T) {
 		return tools, prompts
 	}
 	tools, prompts := names(&mcp.Options{ReadOnly: true})
+<<<<<<< HEAD
 	if want := []string{"agent_snapshot", "blame", "compare_branches", "compare_states", "conversation_tree", "export", "file_history", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}; !slices.Equal(tools, want) {
+=======
+	if want := []string{"agent_snapshot", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}; !slices.Equal(tools, want) {
+>>>>>>> d870d7be (server, server/mcp: exchanges with remotes, with their progress)
 		t.Errorf("read-only: %q, want %q", tools, want)
 	}
 	if slices.Contains(prompts, "checkpoint_before") || !slices.Contains(prompts, "other_branch") {

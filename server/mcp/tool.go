@@ -69,13 +69,15 @@ type texter interface{ text() string }
 func (c *call) env() api.Env {
 	env := api.Env{Workspace: c.w, Remotes: c.opts.Remotes}
 	if c.report != nil {
-		env.OnProgress = func(p remote.Progress) { c.report(doing[p.Doing], p.Done, p.Total) }
+		env.OnProgress = func(p remote.Progress) { c.report(doing(p), p.Done, p.Total) }
 	}
 	return env
 }
 
 // doing describes the work of an exchange with a remote.
-var doing = map[string]string{"send": "sending", "get": "receiving", "apply": "adding sessions"}
+func doing(p remote.Progress) string {
+	return map[string]string{"send": "sending", "get": "receiving", "apply": "adding sessions"}[p.Doing]
+}
 
 // ofVerb completes t with a verb, which has the schemas and the effect, and
 // handles the calls.

@@ -146,6 +146,15 @@ func tools() []*tool {
 				return map[string][]string{"format": formatNames((*convert.Format).Reads), "tool": formatNames(keepsFiles)}
 			},
 		}, importConversations),
+		ofVerb("ls/remote", tool{
+			name: "list_remote", title: "List conversations of other machines", list: "sessions", open: true,
+			about: "Lists the conversations in a remote, through which the user's machines meet. here says whether this workspace has one; sync gets the others.",
+		}),
+		define(tool{
+			name: "sync", title: "Exchange with other machines", effect: api.Changes, open: true,
+			about: "Sends the conversations to a remote that the user added, and takes in what other machines sent there. Nothing is lost: conflicts keep both sides. The user is asked first, unless it is a dry run, and undo takes a pull back.",
+			enums: func() map[string][]string { return map[string][]string{"direction": {"pull", "push"}} },
+		}, syncRemote),
 		define(tool{
 			name: "export", title: "Export a conversation",
 			about: "Returns the path to a message, or all branches of its conversation, as a transcript in the format of another program, in pages.",

@@ -99,6 +99,11 @@ func (d *describer) operation(v *api.Verb, method string) object {
 	if method == "post" {
 		required := len(v.In().Required) > 0
 		o["requestBody"] = object{"required": required, "content": jsonContent(in)}
+		if v.Remote {
+			answer := o["responses"].(object)["200"].(object)
+			answer["description"] = "the result; with Accept: text/event-stream, the events progress, and then result or error"
+			answer["content"].(object)["text/event-stream"] = object{"schema": object{"type": "string"}}
+		}
 		return o
 	}
 	var params []any

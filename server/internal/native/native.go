@@ -82,6 +82,10 @@ func (o *Options) post(v *api.Verb) func(http.ResponseWriter, *http.Request) err
 		if v.Long() {
 			rc.SetReadDeadline(time.Time{})
 		}
+		if wantsProgress(v, r) {
+			o.callWithProgress(w, r, v, in)
+			return nil
+		}
 		return o.call(w, r, v, in)
 	}
 }

@@ -14,13 +14,15 @@ type aRemote struct {
 
 type exchangeIn struct {
 	aRemote
-	DryRun bool `json:"dry_run,omitempty" jsonschema:"only return what would be done"`
+	Files  *bool `json:"files,omitempty" jsonschema:"whether states of files are exchanged too; by default as the remote was added"`
+	DryRun bool  `json:"dry_run,omitempty" jsonschema:"only return what would be done"`
 }
 
 type pullIn struct {
 	aRemote
 	Session string   `json:"session_id,omitempty" jsonschema:"only this session of the remote, with those that it needs: an id, a title or the beginning of an id; by default all"`
 	Only    []string `json:"only,omitempty" jsonschema:"only things of these kinds: sessions, bookmarks, agents, explorations, learnings or attachments; by default all"`
+	Files   *bool    `json:"files,omitempty" jsonschema:"whether states of files are taken in too; by default as the remote was added"`
 	DryRun  bool     `json:"dry_run,omitempty" jsonschema:"only return what would be done"`
 }
 
@@ -35,19 +37,19 @@ func remoteVerbs() []*Verb {
 		remoteVerb("push", Changes, "Push to a remote", "Sends to a remote what the workspace has and the remote does not.",
 			func(ctx context.Context, env Env, in exchangeIn) (*remote.Result, error) {
 				return onRemote(ctx, env, in.Remote, func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
-					return r.Push(ctx, remote.PushOptions{DryRun: in.DryRun})
+					return r.Push(ctx, remote.PushOptions{Files: in.Files, DryRun: in.DryRun})
 				})
 			}),
 		remoteVerb("pull", Changes, "Pull from a remote", "Takes in what other machines sent to a remote, as one operation. A conflict is no failure: both sides are kept.",
 			func(ctx context.Context, env Env, in pullIn) (*remote.Result, error) {
 				return onRemote(ctx, env, in.Remote, func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
-					return Pull(ctx, r, in.Session, remote.PullOptions{Only: in.Only, DryRun: in.DryRun})
+					return Pull(ctx, r, in.Session, remote.PullOptions{Only: in.Only, Files: in.Files, DryRun: in.DryRun})
 				})
 			}),
 		remoteVerb("sync", Changes, "Sync with a remote", "Pulls from a remote, and pushes to it.",
 			func(ctx context.Context, env Env, in exchangeIn) (*remote.Result, error) {
 				return onRemote(ctx, env, in.Remote, func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
-					return r.Sync(ctx, remote.PullOptions{DryRun: in.DryRun})
+					return r.Sync(ctx, remote.PullOptions{Files: in.Files, DryRun: in.DryRun})
 				})
 			}),
 		remoteVerb("ls/remote", Reads, "Conversations of a remote", "Reads what is new in a remote, and lists its sessions; here says whether the workspace has one. Changes nothing in the workspace.",

@@ -427,11 +427,7 @@ func TestExplore(t *testing.T) {
 // TestHints: the tools that only read say so, and only undo, restore_files and adopt are destructive.
 func TestHints(t *testing.T) {
 	c := newRoom(t, &mcp.Options{Command: runs("true")}).connect(nil)
-<<<<<<< HEAD
-	reading := []string{"agent_snapshot", "blame", "file_history", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
-=======
-	reading := []string{"agent_snapshot", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
->>>>>>> d870d7be (server, server/mcp: exchanges with remotes, with their progress)
+	reading := []string{"agent_snapshot", "blame", "file_history", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
 	res, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -478,11 +474,7 @@ func TestServed(t *testing.T) {
 		return tools, prompts
 	}
 	tools, prompts := names(&mcp.Options{ReadOnly: true})
-<<<<<<< HEAD
-	if want := []string{"agent_snapshot", "blame", "compare_branches", "compare_states", "conversation_tree", "export", "file_history", "list_checkpoints", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}; !slices.Equal(tools, want) {
-=======
-	if want := []string{"agent_snapshot", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}; !slices.Equal(tools, want) {
->>>>>>> d870d7be (server, server/mcp: exchanges with remotes, with their progress)
+	if want := []string{"agent_snapshot", "blame", "compare_branches", "compare_states", "conversation_tree", "export", "file_history", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}; !slices.Equal(tools, want) {
 		t.Errorf("read-only: %q, want %q", tools, want)
 	}
 	if slices.Contains(prompts, "checkpoint_before") || !slices.Contains(prompts, "other_branch") {

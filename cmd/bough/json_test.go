@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent/turn"
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/remote"
@@ -333,7 +334,7 @@ func (s *jsonStory) values() {
 			Machines: []remote.Machine{{ID: "m", Person: "p", Retired: true}}, Left: []mirror.Left{{What: "s", Why: "w"}},
 			Problems: []*stream.Problem{{Kind: stream.Forged, Machine: "m", Seq: 1, Object: "o", Detail: "d"}},
 		},
-		"bough ls --remote": remoteListing{Remote: "r", Sessions: []remote.RemoteSession{{ID: "s", Project: &project.Project{ID: "i", Path: "p"}}}},
+		"bough ls --remote": api.RemoteListing{Remote: "r", Stale: "s", Sessions: []remote.RemoteSession{{ID: "s", Project: &project.Project{ID: "i", Path: "p"}}}},
 		"bough remote check": remote.Report{
 			Machines: []remote.Machine{}, Problems: []*stream.Problem{}, Held: []stream.Held{{Machine: "m", Seq: 1, Needs: record.Vector{"m": 1}}},
 			Copies: []string{"c"}, Packs: []string{"p"},

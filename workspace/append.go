@@ -162,7 +162,7 @@ func (w *Workspace) Append(ctx context.Context, a Append) (*AppendResult, error)
 			}
 			m.Metadata = append(m.Metadata, rawjson.Pair{Key: "kind", Value: rawjson.Compact(a.Kind)})
 		}
-		if frozen := frozen(tx.View, p); frozen != "" {
+		if frozen := p.Frozen(); frozen != "" {
 			out.ForkedFrom = session.ID(frozen)
 			out.Session, err = tx.AppendFork(p, m, "")
 		} else {
@@ -292,16 +292,4 @@ func appendPlace(v *store.View, a *Append) (*store.Place, error) {
 	}
 	p.Node, err = v.End(l, false)
 	return p, err
-}
-
-// frozen returns the checkpoint that a message below p would change: the
-// session that was requested, or the file of the parent if another program
-// continued a checkpoint. It returns "" if there is none.
-func frozen(v *store.View, p *store.Place) string {
-	for _, id := range []string{p.SessionID(), p.Parts[p.FilePart()].ID} {
-		if v.Kind(id) == session.Checkpoint {
-			return id
-		}
-	}
-	return ""
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/bough-dev/bough/workspace/rewrite"
 	"github.com/bough-dev/bough/workspace/trash"
@@ -177,6 +178,22 @@ var scenarios = []scenario{
 			s.t.Fatal(err)
 		}
 		return add(workspace.Append{Text: "c"})
+	}},
+	{name: "merge", setup: func(s *space) verb {
+		branched(s)
+		return mergeBranch(merge.Options{})
+	}},
+	{name: "merge that opens a continuation", limit: 3, setup: func(s *space) verb {
+		branched(s)
+		s.say("c")
+		return mergeBranch(merge.Options{Summary: "By train."})
+	}},
+	{name: "merge into a checkpoint", setup: func(s *space) verb {
+		branched(s)
+		if _, err := s.Restore(context.Background(), s.checkpoint("Bread").ID); err != nil {
+			s.t.Fatal(err)
+		}
+		return mergeBranch(merge.Options{})
 	}},
 	{name: "checkpoint", limit: 3, setup: func(s *space) verb {
 		s.new("Bread")
@@ -847,4 +864,24 @@ func long(dir string) error {
 		}
 	}
 	return nil
+}
+
+// branched makes a conversation with a branch, and moves the head back to the conversation.
+func branched(s *space) {
+	s.new("Bread")
+	s.say("a", "b")
+	if _, err := s.Branch(context.Background(), "Bread", workspace.SnapshotOptions{Name: "Rye"}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.say("With rye?", "We go with rye.")
+	if _, err := s.Rewind(context.Background(), "Bread", checkpoint.CutOptions{}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func mergeBranch(o merge.Options) verb {
+	return func(s *space) error {
+		_, err := s.Merge(context.Background(), "Rye", o)
+		return err
+	}
 }

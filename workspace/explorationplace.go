@@ -41,7 +41,7 @@ func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, er
 		if _, err := p.Cut(checkpoint.CutOptions{Strict: true}); err != nil {
 			return nil, err
 		}
-		f := &Fork{Session: p.Parts[0].ID, Message: p.MessageID(), Frozen: frozen(v, p)}
+		f := &Fork{Session: p.Parts[0].ID, Message: p.MessageID(), Frozen: p.Frozen()}
 		if f.Agent, err = v.Owner(f.Session); err != nil {
 			return nil, err
 		}

@@ -159,7 +159,7 @@ func storePlace(v *store.View, name, parent string) (*store.Place, error) {
 		return nil, err
 	}
 	p := &store.Place{Line: l, Node: node}
-	if frozen := frozen(v, p); frozen != "" {
+	if frozen := p.Frozen(); frozen != "" {
 		return nil, &fault.Error{
 			Code:    fault.ReadOnly,
 			Message: frozen + " is a checkpoint, which is read-only",

@@ -96,7 +96,7 @@ func planPick(v *store.View, o rewrite.PickOptions) (*pickPlan, error) {
 // forkOrMix returns the checkpoint that a message below p would change, null if there is none,
 // and whether it would begin a branch that Penguin does not show.
 func forkOrMix(v *store.View, p *store.Place) (from session.ID, mixed bool) {
-	if id := frozen(v, p); id != "" {
+	if id := p.Frozen(); id != "" {
 		return session.ID(id), false
 	}
 	return "", p.Node >= 0 && !p.IsLeaf(p.Node) && v.Index.Dialect() == session.Penguin

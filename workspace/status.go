@@ -73,7 +73,7 @@ func describeHead(v *store.View, s *Status, p *store.Place) error {
 	if v.Kind(p.SessionID()) == session.Checkpoint {
 		entry = entryOf(v, p.SessionID())
 	}
-	s.Session, s.ReadOnly = &entry, frozen(v, p) != ""
+	s.Session, s.ReadOnly = &entry, p.Frozen() != ""
 	if p.Node >= 0 {
 		m, err := v.Message(p.Line, p.Node)
 		if err != nil {

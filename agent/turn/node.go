@@ -25,6 +25,9 @@ const (
 	// like any others.
 	KindClarificationOpened Kind = "clarification_opened"
 	KindClarificationClosed Kind = "clarification_closed"
+
+	// A merge is a message of the user with what a branch came to.
+	KindMerge Kind = "merge"
 )
 
 // KindOf returns the default kind of a message with this role.

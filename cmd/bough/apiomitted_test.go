@@ -56,11 +56,17 @@ func omittedFlags() map[string]map[string]string {
 		const named = "conflicts names it"
 		return map[string]string{"keep": named, "take": named, "merge": named}
 	}
+	merges := func(flags map[string]string) map[string]string {
+		flags["allow-command"] = runs
+		return flags
+	}
 	return map[string]map[string]string{
 		"bisect":           {"run": runs, "timeout": runs},
 		"restore":          conflicts(),
 		"rewind":           conflicts(),
 		"undo":             conflicts(),
+		"merge":            merges(conflicts()),
+		"compare":          {"html": draws, "force": opens, "allow-command": runs},
 		"agent/create":     {"memory": opens},
 		"agent/set":        {"memory": opens},
 		"redo":             conflicts(),

@@ -25,15 +25,7 @@ type explorer struct {
 
 // newExplorer returns an explorer with the flags of a verb. The caller closes its supply.
 func (p *program) newExplorer(c *cli.Context, w *workspace.Workspace) *explorer {
-	var asks *asker
-	approve := p.newApprover(c, w, func() *asker {
-		if asks == nil {
-			asks = p.newAsker()
-			asks.start()
-		}
-		return asks
-	})
-	x := p.explorerWith(w, &supply{approve: approve})
+	x := p.explorerWith(w, p.newSupply(c, w))
 	x.AdoptOutcome = c.Bool("adopt")
 	return x
 }

@@ -26,12 +26,14 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/compare"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/bough-dev/bough/workspace/origin"
 	"github.com/bough-dev/bough/workspace/project"
@@ -324,6 +326,19 @@ func (s *jsonStory) values() {
 				Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting}},
 			},
 		},
+		"bough compare": compare.Comparison{
+			Common: "m",
+			Sides: []compare.Side{{
+				Session: "s", Message: "m", Models: []string{"m"}, Messages: []compare.Message{},
+				Outcome: &compare.Outcome{Message: "m", Confidence: new(0.5), Success: new(true), Metrics: []byte("{}")},
+				Files:   &compare.Files{Changes: []files.Change{{Path: "p"}}},
+			}},
+			Summary: &compare.Summary{Model: "m", Text: "t", Cites: []string{"c"}},
+		},
+		"bough merge": merge.Result{
+			Session: "s", Message: "m", Parent: "p", ForkedFrom: "c", MovedFrom: "m", Prompt: "p", Merged: &merge.Merged{Session: "s", Message: "m", Base: "b"},
+			Files: &files.Restore{Written: []string{}, Deleted: []string{}, Kept: []files.Kept{}, Conflicts: []files.Conflict{}},
+		},
 		"bough files":         files.Coverage{Left: []files.Left{{RawPath: []byte("\xff")}}},
 		"bough files diff":    files.Diff{Changes: []files.Change{{RawPath: []byte("\xff")}}},
 		"bough files log":     origin.Log{Changes: []origin.Change{{Files: []origin.FileChange{{RawPath: []byte("\xff"), Patch: "p", Unshown: "u"}}}}},
@@ -437,6 +452,16 @@ func (s *jsonStory) conversations() {
 	s.do("prune-context", "Bread", "--squash", ".."+first, "--dry-run")
 	s.do("prune-context", "Bread", "--squash", ".."+first, "--summary", "Water.", "--keep-head")
 	s.do("edit", "Another@first", "--text", "How dry?", "--keep-head")
+	s.do("append", "Another", "In other words.")
+	s.do("compare", "Bread", "Another")
+	s.do("compare", "Bread@"+first, "Another")
+	s.do("compare", "--prompt", "|", "compare", "Bread", "Another", "--prompt")
+	s.do("compare", "--html", "|", "compare", "Bread", "Another", "--html", "-")
+	s.do("merge", "Another", "--into", "Bread", "--dry-run")
+	s.do("merge", "Another", "--into", "Bread")
+	s.do("merge", "Another", "--into", "Bread")
+	s.do("compare", "Bread", "Another")
+	s.do("undo")
 	s.do("lineage", "Another")
 	s.do("ls")
 	s.do("tree")

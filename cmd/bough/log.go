@@ -286,6 +286,9 @@ func about(o history.Operation, titles map[string]string) string {
 		words = append(words, fmt.Sprintf("undid %d (%s)", o.Undoes, text("verb")))
 	case text("message") != "" && len(o.Sessions) > 0:
 		words = append(words, tail(o.Sessions[0])+"@"+head(text("message")), text("role"))
+		if title := titles[text("from")]; o.Verb == "merge" && title != "" {
+			words = append(words, "of", strconv.Quote(displaywidth.TruncateString(line(title), 40, "…")))
+		}
 		return strings.TrimSpace(strings.Join(words, " "))
 	case o.Args["auto"] == true:
 		words = append(words, "automatic")

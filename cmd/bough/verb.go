@@ -21,9 +21,9 @@ import (
 func (p *program) verbs() []verb {
 	return []verb{
 		p.newVerb(), p.appendVerb(),
-		p.statusVerb(), p.lsVerb(), p.chooseVerb(), p.searchVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(),
+		p.statusVerb(), p.lsVerb(), p.chooseVerb(), p.searchVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(), p.compareVerb(),
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
-		p.pickVerb(), p.editVerb(), p.replayVerb(), p.pruneContextVerb(),
+		p.mergeVerb(), p.pickVerb(), p.editVerb(), p.replayVerb(), p.pruneContextVerb(),
 		p.renameVerb(), p.rmVerb(), p.forgetVerb(),
 		p.bookmarkVerb(), p.bookmarksVerb(),
 		p.filesVerb(), p.blameVerb(), p.bisectVerb(),

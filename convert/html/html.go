@@ -95,15 +95,8 @@ func (w *writer) page(title string, t *tree) {
 	if len(t.lines) > 1 {
 		style += treepicture.Style
 	}
-	sum := sha256.Sum256([]byte(style))
-	w.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
-		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-`,
-		base64.StdEncoding.EncodeToString(sum[:]), `'; base-uri 'none'; form-action 'none'">`, "\n",
-		`<meta name="viewport" content="width=device-width, initial-scale=1">`, "\n",
-		`<meta name="referrer" content="no-referrer">`, "\n",
-		`<meta name="color-scheme" content="light dark">`, "\n",
-		"<title>", escape(title), "</title>\n<style>", style, "</style>\n</head>\n<body>\n<header>\n<h1 dir=\"auto\">", escape(title), "</h1>\n<p>",
-		w.overview(t), "</p>\n</header>\n")
+	w.head(title, style)
+	w.raw("<p>", w.overview(t), "</p>\n</header>\n")
 	w.contents(t)
 	w.raw("<main>\n")
 	if len(t.lines) == 0 {
@@ -119,8 +112,23 @@ func (w *writer) page(title string, t *tree) {
 		}
 		w.raw("</section>\n")
 	}
-	w.raw("<footer><p>Written by bough.</p></footer>\n</body>\n</html>\n")
+	w.foot()
 }
+
+// head writes the beginning of a page, up to its title.
+func (w *writer) head(title, style string) {
+	sum := sha256.Sum256([]byte(style))
+	w.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-`,
+		base64.StdEncoding.EncodeToString(sum[:]), `'; base-uri 'none'; form-action 'none'">`, "\n",
+		`<meta name="viewport" content="width=device-width, initial-scale=1">`, "\n",
+		`<meta name="referrer" content="no-referrer">`, "\n",
+		`<meta name="color-scheme" content="light dark">`, "\n",
+		"<title>", escape(title), "</title>\n<style>", style, "</style>\n</head>\n<body>\n<header>\n<h1 dir=\"auto\">", escape(title), "</h1>\n")
+}
+
+// foot ends a page.
+func (w *writer) foot() { w.raw("<footer><p>Written by bough.</p></footer>\n</body>\n</html>\n") }
 
 // overview returns the size of the conversation and its time span.
 func (w *writer) overview(t *tree) string {
@@ -243,9 +251,13 @@ func (w *writer) section(t *tree, nodes []int) {
 }
 
 func (w *writer) message(t *tree, i int) {
+	w.article(i, t.name(i))
+}
+
+// article writes message i with an anchor.
+func (w *writer) article(i int, name string) {
 	m := &w.messages[i]
 	class, who := m.Speaker()
-	name := t.name(i)
 	w.raw(`<article class="`, class, `" id="`, name, `" aria-labelledby="h-`, name, `"><header><h2 id="h-`, name, `">`, escape(who), "</h2>")
 	for _, s := range []string{m.Kind, m.Model} {
 		if s != "" {

@@ -197,6 +197,8 @@ func conversationVerbs() []*Verb {
 			func(ctx context.Context, w *workspace.Workspace, in diffIn) (*workspace.Diff, error) {
 				return w.Diff(ctx, in.A, in.B, in.options())
 			}),
+		compareVerb(),
+		comparePromptVerb(),
 		verb("checkpoint", Changes, "Create a checkpoint", "Makes a read-only copy of the path to a message, which later changes do not affect.",
 			func(ctx context.Context, w *workspace.Workspace, in checkpointIn) (*workspace.Snapshot, error) {
 				return w.Checkpoint(ctx, in.orHead(), workspace.SnapshotOptions{Name: in.Name, Packed: in.Packed, Task: in.Task, CutOptions: in.cut.options()})
@@ -213,6 +215,7 @@ func conversationVerbs() []*Verb {
 			func(ctx context.Context, w *workspace.Workspace, in rewindIn) (*lines.Position, error) {
 				return w.Rewind(ctx, in.Ref, in.cut.options())
 			}),
+		mergeVerb(),
 		verb("rename", Changes, "Rename a session", "Changes the title of a session.",
 			func(ctx context.Context, w *workspace.Workspace, in renameIn) (*workspace.Entry, error) {
 				return w.Rename(ctx, in.Session, in.Title)

@@ -290,6 +290,17 @@ func TestTools(t *testing.T) {
 	if diff.Get("common").String() != r.ids[1] || diff.Get("a.total").Int() != 2 || diff.Get("b.messages.0.text").String() != "By bus, then?" {
 		t.Errorf("compare_branches: %s", diff)
 	}
+	outcomes := call("compare_outcomes", args{"refs": []string{r.first + "@" + r.ids[3], "HEAD"}})
+	if outcomes.Get("common").String() != r.ids[1] || outcomes.Get("sides.0.total").Int() != 2 || outcomes.Get("sides.1.last.0.text").String() != "By bus, then?" {
+		t.Errorf("compare_outcomes: %s", outcomes)
+	}
+	merged := call("merge_branch", args{"branch": "HEAD", "into": r.first + "@" + r.ids[3], "summary": "By bus, perhaps."})
+	if merged.Get("parent_id").String() != r.ids[3] || merged.Get("merged.messages").Int() != 1 {
+		t.Errorf("merge_branch: %s", merged)
+	}
+	if got := call("undo", nil); got.Get("operations.#").Int() != 1 {
+		t.Errorf("undo of a merge: %s", got)
+	}
 	if got := call("pick_messages", args{"refs": []string{r.ids[3]}}); got.Get("messages.0.from.message_id").String() != r.ids[3] || got.Get("session_id").String() != branch.Get("id").String() {
 		t.Errorf("pick_messages: %s", got)
 	}
@@ -427,7 +438,7 @@ func TestExplore(t *testing.T) {
 // TestHints: the tools that only read say so, and only undo, restore_files and adopt are destructive.
 func TestHints(t *testing.T) {
 	c := newRoom(t, &mcp.Options{Command: runs("true")}).connect(nil)
-	reading := []string{"agent_snapshot", "blame", "file_history", "compare_branches", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
+	reading := []string{"agent_snapshot", "blame", "file_history", "compare_branches", "compare_outcomes", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
 	res, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -474,7 +485,7 @@ func TestServed(t *testing.T) {
 		return tools, prompts
 	}
 	tools, prompts := names(&mcp.Options{ReadOnly: true})
-	if want := []string{"agent_snapshot", "blame", "compare_branches", "compare_states", "conversation_tree", "export", "file_history", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}; !slices.Equal(tools, want) {
+	if want := []string{"agent_snapshot", "blame", "compare_branches", "compare_outcomes", "compare_states", "conversation_tree", "export", "file_history", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}; !slices.Equal(tools, want) {
 		t.Errorf("read-only: %q, want %q", tools, want)
 	}
 	if slices.Contains(prompts, "checkpoint_before") || !slices.Contains(prompts, "other_branch") {

@@ -64,6 +64,14 @@ func tools() []*tool {
 			name: "compare_branches", title: "Compare two branches",
 			about: "Shows where two paths part, and the messages that only the one or the other has. Use it to learn what another branch found.",
 		}, compareBranches),
+		define(tool{
+			name: "compare_outcomes", title: "Compare what branches came to",
+			about: "Shows what each of several paths added since they parted: turns, authors, the outcome of an exploration, changed files, and its last messages.",
+		}, compareOutcomes),
+		define(tool{
+			name: "merge_branch", title: "Merge a branch", effect: api.Changes,
+			about: "Adds one message with what a branch came to, since the last message that both paths have or since its last merge there: your summary, or a digest. The branch stays as it is, and undo takes the merge back. If it has nothing new, nothing changes.",
+		}, mergeBranch),
 		ofVerb("pick", tool{
 			name: "pick_messages", title: "Copy messages", list: "messages",
 			about: "Copies messages of any conversation below another message, a tool call together with its results. The originals stay.",

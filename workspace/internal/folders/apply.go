@@ -41,14 +41,8 @@ func (r *reading) branchAt(ref string, f *Folder) (*goal, error) {
 			Hint: "files come from a branch that was made with a folder of its own",
 		}
 	}
-	// newest returns the newest state of some nodes.
 	newest := func(nodes []int, fits func(folder string) bool) (*states.State, error) {
-		for _, node := range slices.Backward(nodes) {
-			if st, err := r.ofAny(p.Line, node, scope, fits); st != nil || err != nil {
-				return st, err
-			}
-		}
-		return nil, nil
+		return r.newestOf(p.Line, nodes, scope, fits)
 	}
 	home := func(id string) bool { return id == f.ID }
 	away := func(id string) bool { return id != f.ID && (r.machines[id] == "" || f.abroad) }
@@ -76,6 +70,17 @@ func (r *reading) branchAt(ref string, f *Folder) (*goal, error) {
 		}
 	}
 	return r.between(base, target)
+}
+
+// newestOf returns the newest state of some nodes, of the folders for whose ids fits returns
+// true, nil if there is none.
+func (r *reading) newestOf(l *store.Line, nodes []int, scope []string, fits func(folder string) bool) (*states.State, error) {
+	for _, node := range slices.Backward(nodes) {
+		if st, err := r.ofAny(l, node, scope, fits); st != nil || err != nil {
+			return st, err
+		}
+	}
+	return nil, nil
 }
 
 // between returns the goal to change files as they changed from one state to another, which

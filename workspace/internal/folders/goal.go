@@ -25,6 +25,7 @@ type goal struct {
 	timeline
 	left []scan.Left // what else says nothing about its file
 	link bool        // the files then are a state of the message of the target
+	add  *Addition   // the message that is added in the same operation, nil for none
 
 	differs bool // the folder is not as the target
 	orphan  bool // the target belongs to no conversation that exists

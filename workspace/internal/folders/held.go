@@ -236,7 +236,7 @@ func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOpti
 		h.made = m
 		return nil
 	}
-	m.pending = pendingOf(tx, before.ID, g.target)
+	m.pending = pendingOf(tx, before.ID, g)
 	folder, err := h.open()
 	if err != nil {
 		return errors.Join(err, s.Remove(before.ID))

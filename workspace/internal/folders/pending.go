@@ -26,11 +26,12 @@ type pending struct {
 	Before   string          `json:"before"` // IDs of states
 	To       string          `json:"to"`
 	Head     *store.HeadMove `json:"head,omitempty"`
+	Add      *Addition       `json:"add,omitempty"`
 	After    operation.Seq   `json:"after"` // the newest operation when the restore began
 }
 
-func pendingOf(tx *store.Tx, before string, target *states.State) *pending {
-	return &pending{tx.Op.Verb, tx.Op.Args, tx.Op.Sessions, tx.Op.Undoes, before, target.ID, tx.HeadMove, tx.Seq}
+func pendingOf(tx *store.Tx, before string, g *goal) *pending {
+	return &pending{tx.Op.Verb, tx.Op.Args, tx.Op.Sessions, tx.Op.Undoes, before, g.target.ID, tx.HeadMove, g.add, tx.Seq}
 }
 
 func (p *pending) encode() []byte {
@@ -122,6 +123,15 @@ func (h *Held) complete(tx *store.Tx, begin func() error) (noted bool, err error
 	tx.Op.Verb, tx.Op.Args, tx.Op.Sessions, tx.Op.Undoes = p.Verb, argsOf(p.Args, h.Path, p.Before, p.To), p.Sessions, p.Undoes
 	tx.Op.Files = &operation.Restored{Folder: h.ID, Before: p.Before, After: after.ID}
 	note := completed(h.Path, report)
+	if p.Add != nil {
+		// Stage moves the head too, unless it was moved since.
+		again := *p.Add
+		again.Advance = again.Advance && !since.headMoved
+		if _, err := again.Stage(tx); err != nil {
+			note += "; its message could not be added: " + err.Error()
+		}
+		p.Head = nil
+	}
 	switch {
 	case p.Head != nil && since.headMoved:
 		note += "; the head was moved since, and stays"

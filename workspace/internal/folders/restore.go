@@ -54,31 +54,49 @@ func Restore(ctx context.Context, w *store.Store, dir, ref string, head Head, op
 
 // bring brings the files of a folder to what find finds.
 func bring(ctx context.Context, w *store.Store, dir string, op operation.Operation, o files.RestoreOptions, find finder) (*lines.Position, error) {
+	r, err := bringAdding(ctx, w, dir, op, o, find)
+	return r.Position, err
+}
+
+// bringAdding is bring for a goal that may add a message.
+func bringAdding(ctx context.Context, w *store.Store, dir string, op operation.Operation, o files.RestoreOptions, find finder) (outcome, error) {
 	if err := checkOptions(o); err != nil {
-		return nil, err
+		return outcome{}, err
 	}
 	f, err := restoredFolder(ctx, w, dir, find)
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
-	return f.restore(ctx, w, op, o, find)
+	return f.restoreAdding(ctx, w, op, o, find)
 }
 
 // restore makes a restore, or returns what it would do.
 func (f *Folder) restore(ctx context.Context, w *store.Store, op operation.Operation, o files.RestoreOptions, find finder) (*lines.Position, error) {
+	r, err := f.restoreAdding(ctx, w, op, o, find)
+	return r.Position, err
+}
+
+// An outcome is what a restore did.
+type outcome struct {
+	*lines.Position           // its head is the message that was added, if one was
+	add             *Addition // nil for none
+}
+
+// restoreAdding is restore for a goal that may add a message.
+func (f *Folder) restoreAdding(ctx context.Context, w *store.Store, op operation.Operation, o files.RestoreOptions, find finder) (out outcome, err error) {
 	if o.DryRun {
-		return f.preview(ctx, w, o, find)
+		out.Position, err = f.preview(ctx, w, o, find)
+		return out, err
 	}
 	if f.ID == "" { // the state is of another machine
-		var err error
 		if f.ID, err = sessionid.NewMessage(w.Opts.Random); err != nil {
-			return nil, err
+			return out, err
 		}
 		f.isNew = true
 	}
 	h, err := hold(ctx, w, f, op.Verb)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer h.Release()
 	_, err = store.Read(ctx, w, func(v *store.View) (store.Nothing, error) {
@@ -91,31 +109,37 @@ func (f *Folder) restore(ctx context.Context, w *store.Store, op operation.Opera
 		err = unchanged(h.prepare(ctx))
 	}
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	pos, err := store.Update(h.Ctx, h.w, op, func(tx *store.Tx) (*lines.Position, error) {
-		return read(tx.View, func(r *reading) (*lines.Position, error) {
+	out, err = store.Update(h.Ctx, h.w, op, func(tx *store.Tx) (outcome, error) {
+		return read(tx.View, func(r *reading) (out outcome, err error) {
 			g, p, cut, err := find(r, f)
 			if err != nil {
-				return nil, err
+				return out, err
 			}
-			pos := &lines.Position{}
-			if p != nil {
-				if pos, err = tx.MoveHeadTo(p); err != nil {
-					return nil, err
+			out.Position, out.add = &lines.Position{}, g.add
+			switch {
+			case g.add != nil:
+				if out.Head.Session, err = g.add.Stage(tx); err != nil {
+					return out, err
 				}
-				pos.Adjustment = cut
+				out.Head.Message = session.ID(g.add.Message.ID)
+			case p != nil:
+				if out.Position, err = tx.MoveHeadTo(p); err != nil {
+					return out, err
+				}
+				out.Adjustment = cut
 				tx.Op.Sessions = []string{p.SessionID()}
-			} else if g.target.SessionID != "" {
+			case g.target.SessionID != "":
 				tx.Op.Sessions = []string{g.target.SessionID}
 			}
-			if pos.Files, err = h.change(tx, r.Store, g, o, false); err == nil && g.link {
+			if out.Files, err = h.change(tx, r.Store, g, o, false); err == nil && g.link {
 				err = h.link(r.Store, g.target)
 			}
-			return pos, err
+			return out, err
 		})
 	})
-	return pos, h.Conclude(err)
+	return out, h.Conclude(err)
 }
 
 // restoredFolder returns the folder of a restore.

@@ -34,15 +34,7 @@ func Turn(ctx context.Context, w *store.Store, dir, ref string, o files.DiffOpti
 			if err != nil {
 				return nil, err
 			}
-			sides := [2]*side{}
-			for i, st := range []*states.State{g.target, g.last} {
-				d, err := r.describe(st, true)
-				if err != nil {
-					return nil, err
-				}
-				sides[i] = &side{st.Tree, d, r.Get}
-			}
-			return compare(sides[0], sides[1], o)
+			return r.compare(g.target, g.last, o)
 		})
 	})
 }

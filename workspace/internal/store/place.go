@@ -172,6 +172,18 @@ func (v *View) placeOfSession(name string, ids []string, partial bool) (*Place, 
 	return v.PlaceIn(ids[0], "", partial)
 }
 
+// Frozen returns the checkpoint that a message below p would change: the session that was
+// requested, or the file of the parent if another program continued a checkpoint. It returns ""
+// if there is none.
+func (p *Place) Frozen() string {
+	for _, id := range []string{p.SessionID(), p.Parts[p.FilePart()].ID} {
+		if p.view.Kind(id) == session.Checkpoint {
+			return id
+		}
+	}
+	return ""
+}
+
 // goUp moves p to its n-th ancestor.
 func (p *Place) goUp(n int) error {
 	for above := 0; above < n; above++ {

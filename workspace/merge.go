@@ -1,0 +1,292 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/agent/turn"
+	"github.com/bough-dev/bough/internal/cited"
+	"github.com/bough-dev/bough/internal/operation"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/sessionid"
+	"github.com/bough-dev/bough/internal/spoken"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/internal/digest"
+	"github.com/bough-dev/bough/workspace/internal/folders"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/merge"
+	"github.com/tidwall/gjson"
+)
+
+// Merge adds what a branch came to as one message of the user at the end of another path. It
+// brings the messages of the path to branch that follow the last message that both paths have,
+// as [Workspace.Diff] finds it, and that the target did not merge before. If there are none,
+// nothing is written, and the result says why.
+//
+// The branch and its messages stay as they are. The kind of the message is merge, and its
+// metadata.bough.merged says what it merged. If the target is read-only, it is branched first.
+//
+// The model is asked without the lock. If the target has another end afterwards, the merge goes
+// there, provided that it brings the same messages; else it is refused. An answer of the model
+// that cites messages that are not in the branch, or none, is refused too.
+//
+// With o.Files, the files that the branch changed change in a folder in the same operation: from
+// the state at the base, or before it, to the newest state of the merged messages. A path that
+// changed in the folder too is a conflict, as for [Folder.RestoreFiles].
+func (w *Workspace) Merge(ctx context.Context, branch string, o merge.Options) (_ *merge.Result, err error) {
+	defer func() { err = store.Explained(err) }()
+	if err := checkMerge(&o); err != nil {
+		return nil, err
+	}
+	m, err := store.Read(ctx, w.store, func(v *store.View) (*merging, error) { return planMerge(v, branch, o.Into) })
+	if err != nil {
+		return nil, err
+	}
+	if m.result.Nothing != "" {
+		return &m.result, nil
+	}
+	if err := m.write(ctx, &o); err != nil {
+		return nil, err
+	}
+	id, err := sessionid.NewMessage(w.store.Opts.Random)
+	if err != nil {
+		return nil, err
+	}
+	result := m.result
+	add := store.Message{
+		ID: id, Role: "user", Content: rawjson.Compact(result.Text),
+		Metadata: []rawjson.Pair{{Key: "kind", Value: rawjson.Compact(turn.KindMerge)}},
+		Own:      []rawjson.Pair{{Key: merge.Own, Value: rawjson.Compact(result.Merged)}},
+	}
+	op := operation.Operation{Verb: "merge", Args: store.Args{"branch": branch, "from": result.Merged.Session, "message": id}}
+	if o.Files {
+		return w.mergeFiles(ctx, m, add, op, o)
+	}
+	if o.DryRun {
+		return &result, nil
+	}
+	return store.Update(ctx, w.store, op, func(tx *store.Tx) (*merge.Result, error) {
+		now, a, err := m.again(tx.View, add)
+		if err != nil {
+			return nil, err
+		}
+		written, err := a.Stage(tx)
+		now.Session, now.Message = session.ID(written), session.ID(id)
+		return now, err
+	})
+}
+
+// mergeFiles writes a merge with files, or returns what it would do.
+func (w *Workspace) mergeFiles(ctx context.Context, m *merging, add store.Message, op operation.Operation, o merge.Options) (*merge.Result, error) {
+	o.Restore.DryRun = o.DryRun
+	pos, done, err := folders.Merge(ctx, w.store, o.Dir, op, o.Restore, func(v *store.View) (folders.Stretch, *folders.Addition, error) {
+		_, a, err := m.again(v, add)
+		if err != nil {
+			return folders.Stretch{}, nil, err
+		}
+		p, err := m.branchIn(v)
+		return folders.Stretch{Line: p.Line, Path: p.nodes, From: m.base + 1}, a, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	result := m.result
+	if result.Files = pos.Files; done != nil {
+		result.Session, result.Message = session.ID(pos.Head.Session), pos.Head.Message
+		moveTo(&result, session.ID(done.Parent))
+	}
+	return &result, nil
+}
+
+func checkMerge(o *merge.Options) error {
+	if o.Summary != "" && o.Model != nil {
+		return &fault.Error{Code: fault.Usage, Message: "either a summary is given or a model writes it"}
+	}
+	if o.Summary != "" && strings.TrimSpace(o.Summary) == "" {
+		return &fault.Error{Code: fault.Usage, Message: "the summary is empty", Next: fault.Do(fault.GiveText)}
+	}
+	return store.CheckUTF8("summary", o.Summary)
+}
+
+// A merging is a merge that is planned.
+type merging struct {
+	result   merge.Result
+	material digest.Material
+	into     string // the REF of the target
+	base     int    // index in the path of the branch of the last message that is not merged
+	branch   struct{ session, message string }
+	brings   []string // ids
+}
+
+// planMerge plans the merge of the path to a REF.
+func planMerge(v *store.View, branch, into string) (*merging, error) {
+	m := &merging{into: into}
+	if into == "" {
+		m.into = store.HeadName
+	}
+	from, err := v.Place(branch, false)
+	if err != nil {
+		return nil, err
+	}
+	if from.Node < 0 {
+		return nil, &fault.Error{Code: fault.Refused, Message: from.SessionID() + " is empty: there is nothing to merge", Next: fault.Do(fault.AppendMessage)}
+	}
+	m.branch.session, m.branch.message = from.SessionID(), from.MessageID()
+	target, err := v.Place(m.into, false)
+	if err != nil {
+		return nil, err
+	}
+	a, b := &branchPath{Place: target, nodes: target.Path(target.Node)}, &branchPath{Place: from, nodes: from.Path(from.Node)}
+	plan, err := planPaths(v, a, b)
+	if err != nil {
+		return nil, err
+	}
+	m.base = plan.Base
+	m.result = merge.Result{
+		Parent: session.ID(target.MessageID()), ForkedFrom: session.ID(target.Frozen()),
+		Nothing: plan.Nothing, Title: v.Overview(from.SessionID()).Title,
+	}
+	if plan.Nothing != "" {
+		return m, nil
+	}
+	return m, m.describe(v, a, b)
+}
+
+// planPaths plans the merge of the path b into the path a.
+func planPaths(v *store.View, a, b *branchPath) (merge.Plan, error) {
+	if err := part(v, a, b); err != nil {
+		return merge.Plan{}, err
+	}
+	beyond, err := v.Messages(a.Line, a.nodes[a.from:])
+	if err != nil {
+		return merge.Plan{}, err
+	}
+	steps := func(p *branchPath) []merge.Step {
+		list := make([]merge.Step, len(p.nodes))
+		for i, n := range p.nodes {
+			list[i].ID = p.ID(n)
+		}
+		return list
+	}
+	target := steps(a)
+	for i, m := range beyond {
+		target[a.from+i].Merged = gjson.GetBytes(m.Raw, "metadata.bough."+merge.Own+".message_id").Str
+	}
+	return merge.Make(target, steps(b), a.from, b.from), nil
+}
+
+// describe sets what the path b brings into the path a.
+func (m *merging) describe(v *store.View, a, b *branchPath) error {
+	first := max(m.base, 0)
+	list, err := b.beyond(v, first)
+	if err != nil {
+		return err
+	}
+	merged := &merge.Merged{Session: v.LineID(b.Line), Message: b.MessageID()}
+	if m.base >= 0 {
+		m.material.Base = &list[0]
+		merged.Base = session.ID(list[0].ID)
+		list = list[1:]
+	}
+	merged.Messages = len(list)
+	if v.LineID(a.Line) == v.LineID(b.Line) { // both have the same title
+		m.result.Title = nameOf(list)
+	}
+	m.material.Title, m.material.Messages, m.material.Labels = m.result.Title, list, map[string][]string{}
+	labelled := v.BookmarksIn(b.Line)
+	for _, c := range list {
+		m.brings = append(m.brings, c.ID)
+		for _, l := range labelled[c.ID] {
+			m.material.Labels[c.ID] = append(m.material.Labels[c.ID], l.Label)
+		}
+	}
+	changed, err := folders.Changed(v, []folders.Stretch{{Line: b.Line, Path: b.nodes, From: m.base + 1}})
+	if err == nil && changed[0] != nil {
+		m.material.Files = &files.Diff{Changes: changed[0].Changes}
+	}
+	m.result.Merged = merged
+	return err
+}
+
+// nameOf returns the name of a branch without a title: its first words.
+func nameOf(list []cited.Message) string {
+	for _, c := range list {
+		if spoken.ByPerson(c.Message) {
+			return spoken.Words(c.Message)
+		}
+	}
+	return spoken.Words(list[0].Message)
+}
+
+// write sets the text of the merge.
+func (m *merging) write(ctx context.Context, o *merge.Options) error {
+	r := &m.result
+	switch {
+	case o.Summary != "":
+		r.By, r.Text = merge.BySummary, o.Summary
+	case o.Model == nil:
+		r.By, r.Text = merge.ByDigest, m.material.Text()
+	case o.DryRun:
+		r.By, r.Prompt = merge.ByModel, m.material.Prompt()
+	default:
+		text, _, err := cited.Ask(ctx, o.Model, o.ModelID, m.material.Prompt(), m.material.Sources())
+		if wrong, ok := errors.AsType[*cited.Error](err); ok {
+			err = &fault.Error{Code: fault.Refused, Message: wrong.Error(), Hint: "nothing was merged; try again, or write the summary yourself", Err: wrong}
+		}
+		if err != nil {
+			return err
+		}
+		r.By, r.Text = merge.ByModel, text
+	}
+	return nil
+}
+
+// branchIn returns the path of the branch as it was planned.
+func (m *merging) branchIn(v *store.View) (*branchPath, error) {
+	p, err := v.PlaceAt(m.branch.session, m.branch.message, false)
+	if err != nil {
+		return nil, err
+	}
+	return &branchPath{Place: p, nodes: p.Path(p.Node)}, nil
+}
+
+// again plans the merge again, and returns what it does now and the message to add. It refuses if
+// the merge would bring other messages.
+func (m *merging) again(v *store.View, add store.Message) (*merge.Result, *folders.Addition, error) {
+	target, err := v.Place(m.into, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := m.branchIn(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := planPaths(v, &branchPath{Place: target, nodes: target.Path(target.Node)}, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	var brings []string
+	for _, n := range b.nodes[plan.Base+1:] {
+		brings = append(brings, b.ID(n))
+	}
+	if plan.Nothing != "" || !slices.Equal(brings, m.brings) {
+		return nil, nil, &fault.Error{Code: fault.Refused, Message: "the target changed meanwhile, and the merge would bring other messages", Hint: "nothing was merged; try again"}
+	}
+	now := m.result
+	moveTo(&now, session.ID(target.MessageID()))
+	now.ForkedFrom = session.ID(target.Frozen())
+	return &now, &folders.Addition{
+		Session: target.SessionID(), Parent: target.MessageID(), Message: add, Advance: store.IsHeadName(m.into) && m.into != "-",
+	}, nil
+}
+
+// moveTo sets the message before the merge.
+func moveTo(r *merge.Result, parent session.ID) {
+	if parent != r.Parent {
+		r.Parent, r.MovedFrom = parent, r.Parent
+	}
+}

@@ -1,0 +1,110 @@
+// Package merge decides what a merge of one branch of a conversation into another brings.
+//
+// A merge adds one message to the target: no message gets two parents. The message says in
+// metadata.bough.merged what was merged, so that the next merge of the branch brings only what
+// is new since. The package itself accesses no files.
+package merge
+
+import (
+	"github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/files"
+)
+
+// Own is the member of metadata.bough of a message that says what it merged: a [Merged].
+const Own = "merged"
+
+// A Merged is what a message merged.
+type Merged struct {
+	Session  string     `json:"session_id"` // the line of the branch, by the id of its first file
+	Message  string     `json:"message_id"` // the last merged message
+	Base     session.ID `json:"base"`       // the message before the first merged one, null if there is none
+	Messages int        `json:"messages"`   // how many messages were merged
+}
+
+// Options are the choices for a merge. The zero value writes a digest at the head.
+type Options struct {
+	// Into is a REF to the message after which the merge is added. If empty, it is the head,
+	// which then moves to the merge.
+	Into string
+	// Summary is the text of the message. If empty, Model writes it; without a model it is a
+	// digest, which rules make; see docs/merge.md.
+	Summary string
+	// Model is asked for the text, once. If nil, it is not.
+	Model   model.Model
+	ModelID string // the provider's name of Model
+	// DryRun writes nothing and asks no model: the result has the prompt.
+	DryRun bool
+	// Files brings the files that the branch changed too, to the folder Dir; see
+	// workspace.Folder. Restore says what happens to conflicts; its DryRun is ignored.
+	Files   bool
+	Dir     string
+	Restore files.RestoreOptions
+}
+
+// The values of [Result.By].
+const (
+	BySummary = "summary"
+	ByModel   = "model"
+	ByDigest  = "digest"
+)
+
+// The values of [Result.Nothing].
+const (
+	Ancestor = "ancestor" // the target has all messages of the branch
+	Already  = "merged"   // the other messages were merged before
+)
+
+// A Result says what a merge did, or would do.
+type Result struct {
+	Session    session.ID `json:"session_id"`  // the file that was written, null if none was
+	Message    session.ID `json:"message_id"`  // the new message, null if there is none
+	Parent     session.ID `json:"parent_id"`   // the message before it, null in an empty conversation
+	ForkedFrom session.ID `json:"forked_from"` // the checkpoint that was branched first, else null
+	Nothing    string     `json:"nothing"`     // why nothing was merged: ancestor or merged, else ""
+	Title      string     `json:"title"`       // of the merged branch
+	Merged     *Merged    `json:"merged"`      // null if nothing was merged
+	By         string     `json:"by"`          // who wrote the text: summary, model or digest; "" if nothing was merged
+	Text       string     `json:"text"`        // of the message, "" in a dry run with a model
+	Prompt     string     `json:"prompt,omitempty"`
+	// MovedFrom is the end of the target when the merge was planned, if another message was added
+	// meanwhile and the merge is after that one.
+	MovedFrom session.ID     `json:"moved_from,omitempty"`
+	Files     *files.Restore `json:"files,omitempty"` // what happened to the files, if they were asked for
+}
+
+// A Step is a message of a path, as far as the plan of a merge depends on it.
+type Step struct {
+	ID     string
+	Merged string // the last message that it merged, "" if it is no merge
+}
+
+// A Plan is what a merge brings.
+type Plan struct {
+	Base    int    // index in the path of the branch of the last message that is not brought, -1 for none
+	Nothing string // why nothing is brought: [Ancestor], [Already] or ""
+}
+
+// Make plans the merge of the path branch into the path target. Their first common messages are
+// those before index t of target and b of branch. What a message of target merged is not brought
+// again.
+func Make(target, branch []Step, t, b int) Plan {
+	p := Plan{Base: b - 1}
+	if b == len(branch) {
+		p.Nothing = Ancestor
+		return p
+	}
+	at := make(map[string]int, len(branch)-b)
+	for i := b; i < len(branch); i++ {
+		at[branch[i].ID] = i
+	}
+	for _, s := range target[t:] {
+		if i, ok := at[s.Merged]; ok && s.Merged != "" {
+			p.Base = max(p.Base, i)
+		}
+	}
+	if p.Base == len(branch)-1 {
+		p.Nothing = Already
+	}
+	return p
+}

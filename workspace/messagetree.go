@@ -5,9 +5,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bough-dev/bough/internal/lookup"
+	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/merge"
+	"github.com/tidwall/gjson"
 )
 
 // A MessageTree is the message tree of a conversation. A sequence of messages
@@ -39,12 +43,25 @@ type StraightRun struct {
 	Head       session.ID   `json:"head_node_id"` // the message at the head, see [Branches]; null if it is not in this run
 	ReplacedBy session.ID   `json:"replaced_by"`  // the complete version of the last message, if that is an incomplete import
 
+	// Merges are the messages of the run that merged a branch, in order.
+	Merges []MergeMark `json:"merges"`
+
 	Role      string              `json:"role"`      // of Message
 	Text      string              `json:"text"`      // the first words of Message, on one line
 	Bookmarks []bookmark.Bookmark `json:"bookmarks"` // on messages of the run, in order
 
 	Message  session.Message   `json:"-"` // the first that is not a system message, else the first
 	Messages []session.Message `json:"-"` // all messages of the run, in order
+}
+
+// A MergeMark is a message that merged a branch; see [Workspace.Merge].
+type MergeMark struct {
+	Message string `json:"message_id"`
+	From    string `json:"from_id"` // the last merged message
+	Session string `json:"session_id"`
+	// Title is the name of the branch: its title, or of a branch inside the same conversation, and
+	// of one that does not exist, the beginning of its first merged message or of its id.
+	Title string `json:"title"`
 }
 
 // PathTo returns the messages of the path to a message, nil if the tree does not have the
@@ -102,6 +119,7 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 				Leaf:       l.IsLeaf(r.last()),
 				Newest:     r.last() == newest,
 				Joined:     []session.ID{},
+				Merges:     []MergeMark{},
 				Bookmarks:  []bookmark.Bookmark{},
 				Messages:   make([]session.Message, 0, len(r.nodes)),
 			}
@@ -117,6 +135,9 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 			for _, n := range r.nodes {
 				run.Messages = append(run.Messages, message(n))
 				run.Bookmarks = append(run.Bookmarks, labelled[l.ID(n)]...)
+				if mark, ok := mergeMark(v, l, message(n), message); ok {
+					run.Merges = append(run.Merges, mark)
+				}
 				if l.Joined(n) {
 					run.Joined = append(run.Joined, session.ID(l.ID(n)))
 				}
@@ -128,6 +149,32 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 		}
 		return t, nil
 	})
+}
+
+// mergeMark returns the mark of a message that merged a branch.
+func mergeMark(v *store.View, l *store.Line, m session.Message, message func(node int) session.Message) (MergeMark, bool) {
+	said := gjson.GetBytes(m.Raw, "metadata.bough."+merge.Own)
+	if !said.IsObject() {
+		return MergeMark{}, false
+	}
+	mark := MergeMark{Message: m.ID, From: said.Get("message_id").Str, Session: said.Get("session_id").Str}
+	switch {
+	case mark.Session == v.LineID(l):
+		for _, end := range l.Find(mark.From) {
+			path := l.Path(end)
+			for i, n := range path {
+				if l.ID(n) == said.Get("base").Str && i+1 < len(path) {
+					mark.Title = spoken.Words(message(path[i+1]))
+				}
+			}
+		}
+	case v.Has(mark.Session):
+		mark.Title = v.Overview(mark.Session).Title
+	}
+	if mark.Title == "" {
+		mark.Title = lookup.Short(mark.Session)
+	}
+	return mark, true
 }
 
 // A folded is the nodes of a run and the index of its parent run, -1 for a

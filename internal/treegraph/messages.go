@@ -42,12 +42,25 @@ func (b *builder) messages(e *workspace.TreeEntry, tree *workspace.MessageTree, 
 			at = m.message(r, k, at)
 		}
 		ends[i] = at
+		for _, merged := range r.Merges {
+			if node, ok := b.ids[merged.Message]; ok {
+				b.mark(node, treepicture.Mark{Kind: treepicture.Merge, Label: merged.Title, Link: b.mergedLink(merged)})
+			}
+		}
 		for _, label := range r.Bookmarks {
 			if node, ok := b.ids[label.Message]; ok {
 				b.mark(node, treepicture.Mark{Kind: treepicture.Bookmark, Label: label.Label})
 			}
 		}
 	}
+}
+
+// mergedLink returns the link of the branch that a message merged, "" if it is not in the tree.
+func (b *builder) mergedLink(m workspace.MergeMark) string {
+	if b.links.Message == nil || !b.sessions[m.Session] {
+		return ""
+	}
+	return b.links.Message(m.Session, m.From)
 }
 
 // sharedPath returns the messages of the path to the branch point, if the tree has that.

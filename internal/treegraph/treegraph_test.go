@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/internal/treepicture"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/merge"
 )
 
 func TestMain(m *testing.M) { os.Exit(testsize.InMemory(testsize.LazyGC(m)).Run()) }
@@ -113,7 +114,7 @@ func graph(g *treegraph.Graph) string {
 		}
 		for _, m := range n.Marks {
 			s += map[treepicture.MarkKind]string{
-				treepicture.Title: "'", treepicture.Checkpoint: "+", treepicture.AutoCheckpoint: "auto", treepicture.Bookmark: "!", treepicture.Head: "*",
+				treepicture.Title: "'", treepicture.Checkpoint: "+", treepicture.AutoCheckpoint: "auto", treepicture.Bookmark: "!", treepicture.Head: "*", treepicture.Merge: "&",
 			}[m.Kind]
 			if m.Kind != treepicture.Head && m.Kind != treepicture.AutoCheckpoint {
 				s += m.Label
@@ -178,6 +179,22 @@ func TestLoad(t *testing.T) {
 			t.Errorf("without its origin, the graph is\n%s, want in it\n%s", all, want)
 		}
 	}
+}
+
+// TestMerged: a message that merged a branch has a mark with its name.
+func TestMerged(t *testing.T) {
+	s := newSpace(t)
+	trip := s.new("Trip")
+	s.say("a", ">b")
+	train := s.branch("b", "Train")
+	s.say("c")
+	s.rewind("b")
+	r := must[*merge.Result](s)(s.Merge(t.Context(), train, merge.Options{Into: trip, Summary: "d"}))
+	s.check("merged", trip, "#Trip a<Trip b<a d<b&Train* c=b'Train")
+	if _, err := s.Merge(t.Context(), string(r.Message), merge.Options{Into: s.ids["c"], Summary: "e"}); err != nil {
+		t.Fatal(err)
+	}
+	s.check("merged back", trip, "#Trip a<Trip b<a d<b&Train* c=b'Train e<c&Trip")
 }
 
 // TestRestored: a branch of a checkpoint leaves the conversation at the checkpoint's last

@@ -129,6 +129,8 @@ func (p *painter) textsOf(r *Row) (list []text) {
 			class = "tp-bookmark"
 		case Title:
 			words, class = fit(m.Label, labelColumns), "tp-title"
+		case Merge:
+			words, class = "merged "+words, "tp-soft"
 		}
 		if marks++; marks > maxMarks {
 			hidden++
@@ -173,6 +175,8 @@ func markTitle(m Mark) string {
 		return "Checkpoint: " + m.Label
 	case Bookmark:
 		return "Bookmark: " + m.Label
+	case Merge:
+		return "Merged branch: " + m.Label
 	case Title:
 		return "Branch: " + m.Label
 	}

@@ -69,5 +69,6 @@ const (
 	AutoCheckpoint                 // one without a name
 	Bookmark
 	Title // of the branch that begins here
+	Merge // of a branch that the message merged
 	Head
 )

@@ -44,7 +44,7 @@ type StraightRun struct {
 	ReplacedBy session.ID   `json:"replaced_by"`  // the complete version of the last message, if that is an incomplete import
 
 	// Merges are the messages of the run that merged a branch, in order.
-	Merges []MergeMark `json:"merges"`
+	Merges []merge.Mark `json:"merges"`
 
 	Role      string              `json:"role"`      // of Message
 	Text      string              `json:"text"`      // the first words of Message, on one line
@@ -52,16 +52,6 @@ type StraightRun struct {
 
 	Message  session.Message   `json:"-"` // the first that is not a system message, else the first
 	Messages []session.Message `json:"-"` // all messages of the run, in order
-}
-
-// A MergeMark is a message that merged a branch; see [Workspace.Merge].
-type MergeMark struct {
-	Message string `json:"message_id"`
-	From    string `json:"from_id"` // the last merged message
-	Session string `json:"session_id"`
-	// Title is the name of the branch: its title, or of a branch inside the same conversation, and
-	// of one that does not exist, the beginning of its first merged message or of its id.
-	Title string `json:"title"`
 }
 
 // PathTo returns the messages of the path to a message, nil if the tree does not have the
@@ -119,7 +109,7 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 				Leaf:       l.IsLeaf(r.last()),
 				Newest:     r.last() == newest,
 				Joined:     []session.ID{},
-				Merges:     []MergeMark{},
+				Merges:     []merge.Mark{},
 				Bookmarks:  []bookmark.Bookmark{},
 				Messages:   make([]session.Message, 0, len(r.nodes)),
 			}
@@ -152,12 +142,12 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 }
 
 // mergeMark returns the mark of a message that merged a branch.
-func mergeMark(v *store.View, l *store.Line, m session.Message, message func(node int) session.Message) (MergeMark, bool) {
+func mergeMark(v *store.View, l *store.Line, m session.Message, message func(node int) session.Message) (merge.Mark, bool) {
 	said := gjson.GetBytes(m.Raw, "metadata.bough."+merge.Own)
 	if !said.IsObject() {
-		return MergeMark{}, false
+		return merge.Mark{}, false
 	}
-	mark := MergeMark{Message: m.ID, From: said.Get("message_id").Str, Session: said.Get("session_id").Str}
+	mark := merge.Mark{Message: m.ID, From: said.Get("message_id").Str, Session: said.Get("session_id").Str}
 	switch {
 	case mark.Session == v.LineID(l):
 		for _, end := range l.Find(mark.From) {

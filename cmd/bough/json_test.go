@@ -461,6 +461,7 @@ func (s *jsonStory) conversations() {
 	s.do("merge", "Another", "--into", "Bread")
 	s.do("merge", "Another", "--into", "Bread")
 	s.do("compare", "Bread", "Another")
+	s.do("tree", "--messages", "|", "tree", "Bread", "--messages")
 	s.do("undo")
 	s.do("lineage", "Another")
 	s.do("ls")

@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/internal/treepicture"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/merge"
 )
 
 // A merging adds the messages of one line to a tree.
@@ -56,7 +57,7 @@ func (b *builder) messages(e *workspace.TreeEntry, tree *workspace.MessageTree, 
 }
 
 // mergedLink returns the link of the branch that a message merged, "" if it is not in the tree.
-func (b *builder) mergedLink(m workspace.MergeMark) string {
+func (b *builder) mergedLink(m merge.Mark) string {
 	if b.links.Message == nil || !b.sessions[m.Session] {
 		return ""
 	}

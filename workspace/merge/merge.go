@@ -22,6 +22,16 @@ type Merged struct {
 	Messages int        `json:"messages"`   // how many messages were merged
 }
 
+// A Mark is a message that merged a branch, in a tree of messages.
+type Mark struct {
+	Message string `json:"message_id"`
+	From    string `json:"from_id"` // the last merged message
+	Session string `json:"session_id"`
+	// Title is the name of the branch: its title, or of a branch inside the same conversation, and
+	// of one that does not exist, the beginning of its first merged message or of its id.
+	Title string `json:"title"`
+}
+
 // Options are the choices for a merge. The zero value writes a digest at the head.
 type Options struct {
 	// Into is a REF to the message after which the merge is added. If empty, it is the head,

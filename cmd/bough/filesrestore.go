@@ -146,6 +146,9 @@ func (p *program) restored(r *files.Restore, dryRun bool) {
 		fmt.Fprintf(p.stdout, "conflict  %s  %s\n", line(k.Path), conflicting(k))
 	}
 	where := line(r.Dir)
+	if r.Mapped != "" {
+		fmt.Fprintf(p.stderr, "%s is %s on this machine ('bough remote map')\n", line(r.Mapped), where)
+	}
 	switch changed := len(r.Written) + len(r.Deleted); {
 	case len(r.Conflicts) > 0:
 		fmt.Fprintf(p.stderr, "Dry run: would be refused because of %s in %s\n", count(len(r.Conflicts), "conflict"), where)

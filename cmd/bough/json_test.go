@@ -311,7 +311,7 @@ func (s *jsonStory) values() {
 			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: turn.Failed, Error: "e",
 		},
 		"bough restore": lines.Position{Head: lines.Head{Session: "s", Message: "m"}, Files: &files.Restore{
-			Written: []string{}, Deleted: []string{}, RawPaths: [][]byte{{0xff}}, Kept: []files.Kept{{Path: "p", Why: "changed", As: "a"}}, Conflicts: []files.Conflict{}, Orphan: true,
+			Written: []string{}, Deleted: []string{}, RawPaths: [][]byte{{0xff}}, Kept: []files.Kept{{Path: "p", Why: "changed", As: "a"}}, Conflicts: []files.Conflict{}, Orphan: true, Mapped: "m",
 		}},
 		"bough queue":  agents.Queue{Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting, Cut: true}}},
 		"bough forget": forget.Result{Session: "s", Sources: []forget.Source{{ID: "i", Last: "m"}}},
@@ -320,7 +320,7 @@ func (s *jsonStory) values() {
 			Session: "s", Replaced: 1, Detail: "d", Problems: []string{"p"}, Notes: []string{"n"},
 		}},
 		"bough checkpoint": workspace.Snapshot{
-			Entry: workspace.Entry{ID: "s", CreatedAt: at, LastActive: at},
+			Entry: workspace.Entry{ID: "s", CreatedAt: at, LastActive: at}, Folder: &files.Checkout{State: files.State{ID: "s", Time: at, Left: []files.Left{}}, From: "f", Missing: []string{}, Left: []files.Left{}},
 			Task: &agents.TaskPoint{
 				Tasks: []agents.TaskAt{{ID: "t", Data: []byte("{}"), Messages: []string{"m"}}},
 				Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting}},

@@ -27,8 +27,9 @@ folder of the project on the machine where they run.
 
 Without arguments, lists the projects of conversations and where they are here, as far as it is
 known: from conversations that were made here, or because you set it. With PROJECT and FOLDER, sets
-it; for a folder that is not in a repository, PROJECT is any name, the same on all machines. The
-paths themselves are never sent.`,
+it; for a folder that is not in a repository, PROJECT is any name, the same on all machines. States of
+files of the project, taken on other machines, are then restored to it without --dir. The paths
+themselves are never sent.`,
 		example: `bough remote map
 bough remote map github.com/me/site ~/src/site
 bough remote map notes ~/Documents/notes`,

@@ -190,6 +190,9 @@ func (p *program) keptFiles(s *workspace.Snapshot) {
 			kind += "; " + line(f.Why)
 		}
 	}
+	if f.From != "" {
+		fmt.Fprintf(p.stderr, "%s is %s on this machine\n", line(folderOf(*s.Files)), line(f.From))
+	}
 	fmt.Fprintf(p.stderr, "Folder: %s, %s\n", line(f.Dir), kind)
 	for _, name := range f.Missing {
 		fmt.Fprintf(p.stderr, "missing, because its content was deleted permanently: %s\n", line(name))

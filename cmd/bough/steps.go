@@ -39,7 +39,7 @@ func phrases() map[fault.Action]string {
 		fault.ListTrees:           "'bough agent trees %s --all' lists them",
 		fault.MoveAgent:           "'bough agent rewind %s NODE' moves its head",
 		fault.MoveBookmark:        "--move moves it",
-		fault.NameFolder:          "--dir D names the folder here that it is for",
+		fault.NameFolder:          "--dir D names the folder here that it is for, 'bough remote map PROJECT D' sets it for the project",
 		fault.NameBranch:          "omit --tree and give the last message of a branch; 'bough branches' lists these",
 		fault.NameSession:         "give a SESSION, or create one with 'bough new'",
 		fault.OpenClarifications:  "--kind clarification_opened opens one",

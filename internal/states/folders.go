@@ -25,6 +25,14 @@ type Folder struct {
 	// Machine is the name of the machine that has the folder, "" if it is this one. No directory
 	// here is a folder of another machine, whatever its path is.
 	Machine string `json:"machine,omitempty"`
+	// Project is what a folder of another machine is about, zero if that is not known.
+	Project Project `json:"project,omitzero"`
+}
+
+// A Project is what a folder is about on each machine.
+type Project struct {
+	ID   string `json:"id"`   // address of a repository, or a name
+	Path string `json:"path"` // below the top of the repository or the folder with the name, with slashes
 }
 
 // An Identity is that of a directory in its file system. It stays when the directory is

@@ -463,22 +463,30 @@ func (r *Receipt) Discard() {
 	}
 }
 
-// registerForeign adds folders of other machines that are not registered.
+// registerForeign adds folders of other machines that are not registered, and updates the projects of
+// those that are.
 func (s *Store) registerForeign(folders []Folder) error {
 	list, err := s.Folders()
 	if err != nil {
 		return err
 	}
-	n := len(list)
+	changed := false
 	for _, f := range folders {
 		if f.Machine == "" {
 			return fmt.Errorf("folder %s: %w", f.ID, fs.ErrInvalid)
 		}
-		if !slices.ContainsFunc(list, func(k Folder) bool { return k.ID == f.ID }) {
-			list = append(list, Folder{ID: f.ID, Path: f.Path, Machine: f.Machine})
+		i := slices.IndexFunc(list, func(k Folder) bool { return k.ID == f.ID })
+		switch {
+		case i < 0:
+			list = append(list, Folder{ID: f.ID, Path: f.Path, Machine: f.Machine, Project: f.Project})
+		case list[i].Machine != "" && f.Project != Project{} && list[i].Project != f.Project:
+			list[i].Project = f.Project
+		default:
+			continue
 		}
+		changed = true
 	}
-	if len(list) == n {
+	if !changed {
 		return nil
 	}
 	return s.saveFolders(list)

@@ -54,7 +54,7 @@ func Take(f *mirror.Files, there *Files, view *plan.View, had func(state string)
 		if is.Machine == "" {
 			is.Machine = machineName(view, folder.About.Stamp.Machine)
 		}
-		c.Folders = append(c.Folders, mirror.Folder{ID: folder.ID, Path: is.Path, Machine: is.Machine})
+		c.Folders = append(c.Folders, mirror.Folder{ID: folder.ID, Path: is.Path, Machine: is.Machine, Project: is.Project})
 	}
 	return c
 }

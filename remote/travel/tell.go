@@ -10,12 +10,14 @@ import (
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/project"
 )
 
-// about says where a folder is.
+// about says where a folder is, and what it is about.
 type about struct {
-	Path    string `json:"path"`
-	Machine string `json:"machine,omitempty"` // "" if it is the one that says so
+	Path    string           `json:"path"`
+	Machine string           `json:"machine,omitempty"` // "" if it is the one that says so
+	Project *project.Project `json:"project,omitempty"`
 }
 
 // A Told is a state of which something is to be recorded.
@@ -78,7 +80,7 @@ func TellFolders(f *mirror.Files, there *Files, told []Told) (ops []plan.Op) {
 		if !slices.ContainsFunc(told, func(t Told) bool { return t.New && t.Folder == folder.ID }) {
 			continue
 		}
-		is := valueOf(about{folder.Path, folder.Machine})
+		is := valueOf(about{folder.Path, folder.Machine, folder.Project})
 		i := slices.IndexFunc(there.Folders, func(o Folder) bool { return o.ID == folder.ID })
 		if i < 0 || there.Folders[i].About.Value == nil || folder.Machine == "" && string(there.Folders[i].About.Value) != string(is) {
 			ops = append(ops, plan.Op{Op: record.Op{Do: record.Set, Entity: folderPrefix + folder.ID, Field: "about", Value: is}})

@@ -194,6 +194,9 @@ type Checkout struct {
 	// Git is what the folder has checked out, if it is a clone of the repository of the
 	// state's folder; else nil.
 	Git *Git `json:"git"`
+	// From is the folder of this machine that stands for that of the state, if this is of another machine:
+	// the one that was named or mapped to its project; "" if there is none.
+	From string `json:"from,omitempty"`
 	// Why says why it is no clone, or why its commit is not that of the state, for a person.
 	Why     string   `json:"why"`
 	Files   int      `json:"files"` // of the state

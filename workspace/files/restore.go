@@ -29,7 +29,10 @@ const (
 
 // A Restore says what bringing files back did, or would do. Its lists are sorted by path.
 type Restore struct {
-	Dir       string     `json:"dir"`    // path of the folder
+	Dir string `json:"dir"` // path of the folder
+	// Mapped is the folder of another machine that the state is of, as MACHINE:PATH, if Dir was not named,
+	// but is mapped to its project on this machine.
+	Mapped    string     `json:"mapped,omitempty"`
 	Before    string     `json:"before"` // id of the state just before, "" in a dry run
 	To        string     `json:"to"`     // id of the state that the files came from
 	Exact     bool       `json:"exact"`  // false if that was taken for an earlier message than the one asked for

@@ -3,6 +3,8 @@ package mirror
 import (
 	"encoding/json"
 	"io"
+
+	"github.com/bough-dev/bough/workspace/project"
 )
 
 // Files are states of folders, and their folders.
@@ -21,6 +23,7 @@ type Folder struct {
 	ID      string
 	Path    string // absolute, on its machine
 	Machine string // name of the machine, "" if it is the one with the workspace
+	Project *project.Project
 }
 
 // A State is what a folder held at a moment, without its content.

@@ -45,7 +45,7 @@ func (r *reading) branchAt(ref string, f *Folder) (*goal, error) {
 		return r.newestOf(p.Line, nodes, scope, fits)
 	}
 	home := func(id string) bool { return id == f.ID }
-	away := func(id string) bool { return id != f.ID && (r.machines[id] == "" || f.abroad) }
+	away := func(id string) bool { return id != f.ID && (r.machines[id] == "" || r.standsFor(f, id)) }
 	base, err := newest(path[:at+1], home)
 	if err == nil && base == nil {
 		base, err = newest(path[:at+1], away)
@@ -69,7 +69,11 @@ func (r *reading) branchAt(ref string, f *Folder) (*goal, error) {
 			Hint: "what the branch changed since is not known", Next: fault.Do(fault.ListStates),
 		}
 	}
-	return r.between(base, target)
+	g, err := r.between(base, target)
+	if err == nil {
+		g.mapped = r.mappedBy(target, f)
+	}
+	return g, err
 }
 
 // newestOf returns the newest state of some nodes, of the folders for whose ids fits returns

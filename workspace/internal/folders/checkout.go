@@ -75,7 +75,7 @@ func (st described) checkOut(ctx context.Context, w *store.Store, out, label str
 	}
 	c := &checkout{
 		ctx: ctx, state: st, folder: folder, home: home, from: &isolate.Source{Dir: folder},
-		result: &files.Checkout{State: *st.description, Root: out, Dir: out, Left: []files.Left{}},
+		result: &files.Checkout{State: *st.description, From: st.here, Root: out, Dir: out, Left: []files.Left{}},
 	}
 	if err := c.begin(out); err != nil {
 		if _, ok := errors.AsType[*isolate.InsideError](err); ok {

@@ -73,9 +73,7 @@ func (r *reading) side(name string, f *Folder, present *now) (*side, error) {
 		return nil, err
 	}
 	if present.folder == nil { // now is that of the state's folder
-		if present.path = r.paths[st.Folder]; r.machines[st.Folder] != "" {
-			present.why = r.notNamed(st)
-		}
+		present.path, present.why = r.hereOf(st)
 	}
 	d, err := r.describe(st, exact)
 	return &side{st.Tree, d, r.Get}, err

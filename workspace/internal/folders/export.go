@@ -52,10 +52,13 @@ type described struct {
 
 // describedFor returns a state that was found for a folder, which may be nil.
 func (r *reading) describedFor(st *states.State, d *files.State, f *Folder) described {
-	if f != nil && r.machines[st.Folder] != "" {
-		return described{st, d, f.Path}
+	switch {
+	case r.machines[st.Folder] == "":
+		return described{st, d, ""}
+	case f == nil:
+		return described{st, d, r.mapped(st.Folder)}
 	}
-	return described{st, d, ""}
+	return described{st, d, f.Path}
 }
 
 // named returns the state that name refers to. If f is not nil, only its states are at a REF.

@@ -15,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/project"
 	"github.com/tidwall/gjson"
 )
 
@@ -26,6 +27,8 @@ type reading struct {
 	paths map[string]string
 	// machines has the machines of folders that are not of this one.
 	machines map[string]string
+	projects map[string]project.Project // of these folders
+	mappings map[string]string          // results of mapped
 	// temporary has the folders that were to be removed.
 	temporary map[string]bool
 	links     []*states.Link // newest first
@@ -37,7 +40,7 @@ type reading struct {
 func read[T any](v *store.View, f func(*reading) (T, error)) (result T, err error) {
 	s := open(v.Root)
 	defer s.Close()
-	r := &reading{Store: s, view: v, paths: map[string]string{}, machines: map[string]string{}, temporary: map[string]bool{}}
+	r := &reading{Store: s, view: v, paths: map[string]string{}, machines: map[string]string{}, projects: map[string]project.Project{}, mappings: map[string]string{}, temporary: map[string]bool{}}
 	if r.list, err = s.States(); err != nil {
 		if _, ok := errors.AsType[*states.RecordError](err); !ok {
 			return result, err
@@ -53,6 +56,9 @@ func read[T any](v *store.View, f func(*reading) (T, error)) (result T, err erro
 		r.temporary[k.ID] = k.Identity == states.Identity{} && k.Machine == ""
 		if k.Machine != "" {
 			r.machines[k.ID] = k.Machine
+			if p := project.Project(k.Project); p.Valid() {
+				r.projects[k.ID] = p
+			}
 		}
 	}
 	if r.links, err = s.Links(); err != nil {
@@ -174,8 +180,8 @@ func none(f *Folder, where string) *fault.Error {
 // of returns the state that belongs to a message, nil if there is none.
 func (r *reading) of(l *store.Line, node int, scope []string, f *Folder) (*states.State, error) {
 	st, err := r.ofAny(l, node, scope, func(id string) bool { return f == nil || f.ID == id })
-	if st == nil && err == nil && f != nil && f.abroad && len(r.machines) > 0 {
-		return r.ofAny(l, node, scope, func(id string) bool { return r.machines[id] != "" })
+	if st == nil && err == nil && f != nil && len(r.machines) > 0 {
+		return r.ofAny(l, node, scope, func(id string) bool { return r.standsFor(f, id) })
 	}
 	return st, err
 }

@@ -39,8 +39,9 @@ type Folder struct {
 	Identity states.Identity
 	ID       string // "" if it is not registered
 
-	// abroad lets states of folders of other machines count as states of this one, where that has
-	// none: for readers, and if the user named the folder.
+	// abroad lets states of all folders of other machines count as states of this one, where that has
+	// none: for readers, and if the user named the folder. Those of a folder that is mapped to this one
+	// always do.
 	abroad bool
 
 	isNew bool // ID is new: the folder is to be registered before its first state

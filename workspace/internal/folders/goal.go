@@ -27,8 +27,9 @@ type goal struct {
 	link bool        // the files then are a state of the message of the target
 	add  *Addition   // the message that is added in the same operation, nil for none
 
-	differs bool // the folder is not as the target
-	orphan  bool // the target belongs to no conversation that exists
+	mapped  string // the folder of another machine that the target is of, if the user did not name the folder
+	differs bool   // the folder is not as the target
+	orphan  bool   // the target belongs to no conversation that exists
 }
 
 // A scanned is what the folder has just before a restore.
@@ -78,10 +79,10 @@ func (r *reading) goalAt(name string, f *Folder) (*goal, error) {
 }
 
 // mayGo refuses to restore a state to the folder f: one of another folder here, and one of another
-// machine unless the user named the folder.
+// machine unless the user named the folder or mapped it to the project.
 func (r *reading) mayGo(st *states.State, f *Folder) error {
 	switch {
-	case f == nil || f.ID == st.Folder || r.machines[st.Folder] != "" && f.abroad:
+	case f == nil || f.ID == st.Folder || r.standsFor(f, st.Folder):
 		return nil
 	case r.machines[st.Folder] != "":
 		return r.notNamed(st)
@@ -116,7 +117,7 @@ func (r *reading) goalOf(st *states.State, exact bool, p *store.Place, f *Folder
 	if f != nil && f.ID != "" && f.ID != st.Folder {
 		list = byTime(list, r.statesIn(f.ID))
 	}
-	return &goal{target: st, exact: exact, timeline: timelineOf(list, st, conversation), orphan: p == nil}, nil
+	return &goal{target: st, exact: exact, timeline: timelineOf(list, st, conversation), orphan: p == nil, mapped: r.mappedBy(st, f)}, nil
 }
 
 func (r *reading) statesIn(folder string) (list []*states.State) {
@@ -297,7 +298,7 @@ func (f *Folder) hasMore(dir string, t trees, state pack.ID) bool {
 // resultOf returns what a plan will do, as results have it.
 func (f *Folder) resultOf(g *goal, p *restore.Plan, o files.RestoreOptions) *files.Restore {
 	r := &files.Restore{
-		Dir: f.Path, To: g.target.ID, Exact: g.exact, Late: g.target.Late,
+		Dir: f.Path, Mapped: g.mapped, To: g.target.ID, Exact: g.exact, Late: g.target.Late,
 		Differs: g.differs && !o.Whole && isUsers(p), Orphan: g.orphan && !o.Whole,
 		Written: []string{}, Deleted: []string{}, Kept: keptOf(p.Kept), Conflicts: []files.Conflict{},
 	}

@@ -154,26 +154,24 @@ func restoredFolder(ctx context.Context, w *store.Store, dir string, find finder
 	if f != nil && w.Confined { // it may have moved
 		f, err = Find(ctx, w, f.Path)
 	} else if f == nil {
-		path, err := store.Read(ctx, w, func(v *store.View) (string, error) {
-			return read(v, func(r *reading) (string, error) {
+		of, err := store.Read(ctx, w, func(v *store.View) (of states.Folder, err error) {
+			return read(v, func(r *reading) (states.Folder, error) {
 				g, _, _, err := find(r, nil)
-				if err == nil && r.machines[g.target.Folder] != "" {
-					err = r.notNamed(g.target)
+				if err == nil {
+					of.Machine = r.machines[g.target.Folder]
+					of.Path, err = r.hereOf(g.target)
 				}
-				if err != nil {
-					return "", err
-				}
-				return r.paths[g.target.Folder], nil
+				return of, err
 			})
 		})
 		if err != nil {
 			return nil, err
 		}
-		if f, err = Find(ctx, w, path); err != nil {
+		if f, err = Find(ctx, w, of.Path); err != nil {
 			return nil, err
 		}
-		if err := f.checkInside(w); err != nil {
-			return nil, err
+		if of.Machine == "" { // else the user named the folder when they mapped it
+			err = f.checkInside(w)
 		}
 	}
 	if err != nil {

@@ -37,7 +37,7 @@ func (r *reading) travelling(scan func(session string) bool) (*mirror.Files, err
 		}
 	}
 	for id, path := range r.paths {
-		all.Folders = append(all.Folders, mirror.Folder{ID: id, Path: path, Machine: r.machines[id]})
+		all.Folders = append(all.Folders, mirror.Folder{ID: id, Path: path, Machine: r.machines[id], Project: r.projectOf(id)})
 	}
 	links := map[string][]*states.Link{} // by state, oldest first
 	for _, l := range slices.Backward(r.links) {
@@ -254,7 +254,11 @@ func incoming(c mirror.Files, done *mirror.FilesTaken) (in states.Consignment) {
 	valid := map[string]bool{}
 	for _, f := range c.Folders {
 		if f.Path != "" && len(f.Path) <= maxPath && utf8.ValidString(f.Path) && f.Machine != "" {
-			in.Folders = append(in.Folders, states.Folder{ID: f.ID, Path: f.Path, Machine: f.Machine})
+			folder := states.Folder{ID: f.ID, Path: f.Path, Machine: f.Machine}
+			if f.Project != nil && f.Project.Valid() {
+				folder.Project = states.Project(*f.Project)
+			}
+			in.Folders = append(in.Folders, folder)
 			valid[f.ID] = true
 		}
 	}

@@ -79,6 +79,8 @@ func phrase(a fault.Action) string {
 		return "restore it with POST /v1/undo, or remove it from its agent with POST /v1/agent/delete and force"
 	case fault.RestoreRemoved:
 		return "POST /v1/undo restores the last removed one; GET /v1/trash lists removed files"
+	case fault.ResumeReplay:
+		return "POST /v1/replay with resume %s continues"
 	case fault.RetryTurn:
 		return "POST /v1/agent/chat with the agent %s and retry repeats the turn"
 	case fault.RetryTurnOrQueue:

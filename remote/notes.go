@@ -15,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/mirror"
 )
 
 // notes are the files that say what was published: one of each session, with a line for each message
@@ -89,13 +90,17 @@ func (n *notes) forget(session string) error {
 
 // renote notes what is published of sessions whose notes may be missing, because a process ended between
 // a change and its notes: messages that were being applied, and those of records that are not uploaded.
-func (j *job) renote() error {
+// Sessions that the workspace with the facts does not have have no notes.
+func (j *job) renote(f *mirror.Facts) error {
 	if j.dry {
 		return nil
 	}
+	there := j.Here.There(f)
 	whole := map[string]bool{}          // of a session all messages, or only own ones
 	for _, id := range j.Here.Whole() { // the next pull compares all their messages, noted or not
-		whole[id] = true
+		if there(id) {
+			whole[id] = true
+		}
 	}
 	for _, r := range j.writer.Unsent() {
 		for _, op := range r.Ops {

@@ -38,7 +38,7 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	if !j.dry {
 		b.writer = j.writer
 	}
-	if err := j.renote(); err != nil {
+	if err := j.renote(f); err != nil {
 		return err
 	}
 	compared, told, unread, err := j.tellSessions(b, f)

@@ -17,6 +17,7 @@ var small = size{
 	messages: 60, perFile: 25, text: 100, branch: 30,
 	sessions: 50, adds: 3,
 	growFrom: 40, growBy: 10,
+	transcripts: 3, turns: 2,
 }
 
 // TestRun runs every job with every candidate, each of which verifies its result.

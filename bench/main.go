@@ -1,6 +1,7 @@
 // Command bench runs the same work with bough, git, SQLite and bbolt,
 // alternately in one run, and prints the ratio of each to the raw limit: the
-// time to read the bytes and to write them durably. docs/performance.md
+// time to read the bytes and to write them durably. The part remote counts the requests and bytes with
+// which bough, restic and rclone carry the same conversations to a bucket and back. docs/performance.md
 // describes the measurements and contains the tables that this program prints.
 //
 // Usage, in its folder:
@@ -50,7 +51,7 @@ var candidates = []candidate{
 }
 
 // The parts of a run that -only can name beside candidates.
-var parts = []string{"chat", "index", "fifty"}
+var parts = []string{"chat", "index", "fifty", "remote"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -101,6 +102,9 @@ func run(ctx context.Context, args []string, size size, stdout, stderr io.Writer
 	}
 	fmt.Fprintf(stdout, "%s\n", r.describe(ctx, args))
 	r.tables(stdout)
+	if in["remote"] {
+		return r.remotes(ctx, stdout)
+	}
 	return nil
 }
 

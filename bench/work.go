@@ -21,12 +21,16 @@ type size struct {
 	growFrom int // messages at the first of the growing checkpoints
 	growBy   int // and between one and the next
 	adds     int // to the index in one round
+
+	transcripts int // conversations that go through a bucket
+	turns       int // of a user in each
 }
 
 var full = size{
 	messages: 10_000, perFile: 834, text: 1530, branch: 5_000,
 	sessions: 100_000, adds: 5,
 	growFrom: 9_020, growBy: 20,
+	transcripts: 120, turns: 20,
 }
 
 // A chat is a conversation as the files that hold it.
@@ -39,6 +43,8 @@ type work struct {
 	chained chat   // the conversation, in a chain of session files
 	single  chat   // the same in one
 	bough   string // the command, once it is built
+
+	transcript string // the id of one of the conversations that go through a bucket
 }
 
 // newWork makes the conversation, and a new folder in dir.

@@ -23,10 +23,15 @@ type action struct {
 	wait time.Duration
 	// ops are the verbs of its operation in the log, if that is not the verb itself.
 	ops []string
+	// unlogged is set if no operation has the name of the action.
+	unlogged bool
 }
 
 // operations returns the verbs that the operation of an action can have in the log.
 func (a action) operations(name string) []string {
+	if a.unlogged {
+		return a.ops
+	}
 	return append(slices.Clip(a.ops), strings.ReplaceAll(name, "/", " "))
 }
 
@@ -55,6 +60,11 @@ func actions() map[string]action {
 		"redo":                {},
 		"trash/restore":       {ops: []string{"undo"}},
 		"import":              {wait: importWait},
+		"push":                {to: toRemotes, wait: exchangeWait, unlogged: true},
+		"pull":                {to: toRemotes, wait: exchangeWait},
+		"sync":                {to: toRemotes, wait: exchangeWait, ops: []string{"pull"}, unlogged: true},
+		"sync/cancel":         {to: toRemotes, unlogged: true},
+		"ls/remote":           {to: toRemotes, wait: exchangeWait, unlogged: true},
 		"agent/create":        {to: toNewAgent},
 		"agent/set":           {to: toAgent, empty: true},
 		"agent/rm":            {},
@@ -80,6 +90,12 @@ func actions() map[string]action {
 
 // importWait is how long a form waits for an import.
 const importWait = 5 * time.Second
+
+// exchangeWait is how long a form waits for an exchange with a remote, whose page then shows how far it
+// is.
+const exchangeWait = 2 * time.Second
+
+func toRemotes(any, url.Values) string { return "/remotes" }
 
 func toSession(result any, _ url.Values) string {
 	switch r := result.(type) {

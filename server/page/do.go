@@ -17,12 +17,14 @@ import (
 
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/server/internal/exchange"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/tidwall/gjson"
 )
 
 // maxForm is the maximum size of a form. A transcript that is imported is one field.
@@ -98,7 +100,7 @@ func (p *Page) do(w http.ResponseWriter, r *http.Request) {
 		if s.Undo != 0 {
 			d.Undo = &s.Undo
 		}
-	case continues && name == "explore": // its page shows how far it is
+	case continues && to == "/remotes", continues && name == "explore": // its page shows how far it is
 	case continues:
 		d.Said = "This continues in the background"
 	default:
@@ -143,6 +145,8 @@ func (p *Page) act(ctx context.Context, name string, a action, fields url.Values
 	case "explore":
 		to, err := p.explore(ctx, fields)
 		return to, true, err
+	case "sync/cancel":
+		return "/remotes", true, p.exchanges.cancel(fields.Get("remote"))
 	case "trash/restore":
 		return "", false, p.restoreRemoved(ctx, fields.Get("session_id"))
 	}
@@ -165,6 +169,9 @@ func (p *Page) act(ctx context.Context, name string, a action, fields url.Values
 	}
 	if err != nil || a.to == nil {
 		return "", continues, err
+	}
+	if v.Remote { // its page says what was exchanged
+		return a.to(result, fields), true, nil
 	}
 	return a.to(result, fields), continues, nil
 }
@@ -220,8 +227,20 @@ func (p *Page) call(ctx context.Context, v *api.Verb, wait time.Duration, in jso
 	var once sync.Once
 	begun, ended := make(chan struct{}), make(chan outcome, 1)
 	env.OnEvent = func(events.Event) { once.Do(func() { close(begun) }) }
+	var x *remoteExchange
 	if err := p.background(func(ctx context.Context) {
+		if v.Remote {
+			var err error
+			if x, ctx, err = p.exchanges.begin(ctx, p.remoteName(in), v.Name); err != nil {
+				ended <- outcome{nil, err}
+				return
+			}
+			env.OnProgress = x.progress
+		}
 		result, err := v.Call(ctx, env, in)
+		if v.Remote {
+			x.ended(err)
+		}
 		ended <- outcome{result, err}
 	}); err != nil {
 		return nil, false, err
@@ -243,6 +262,15 @@ func (p *Page) call(ctx context.Context, v *api.Verb, wait time.Duration, in jso
 		}
 	}()
 	return nil, true, nil
+}
+
+// remoteName returns the name of the remote in the arguments of a verb, or of the default one.
+func (p *Page) remoteName(in json.RawMessage) string {
+	info, err := remote.Find(p.workspace, gjson.GetBytes(in, "remote").Str)
+	if err != nil {
+		return "" // which the verb says too
+	}
+	return info.Name
 }
 
 // recent is how many operations are searched for one of a form.

@@ -84,6 +84,7 @@ type Page struct {
 	codes     *codes
 	turns     *turns
 	kept      keptPaths
+	exchanges exchanges
 }
 
 // New returns a page of w.

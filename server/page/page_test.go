@@ -17,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/server/page"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -37,6 +38,7 @@ type visitor struct {
 	cookies []*http.Cookie
 	stream  http.HandlerFunc // of events
 	command func(name string) (string, error)
+	remotes func(remote.Info) remote.Options
 }
 
 // visit returns a browser that has the cookie for the page of a new workspace, at its name.
@@ -64,6 +66,7 @@ func arrive(t *testing.T, models func(context.Context, string) (model.Model, err
 		Keys: keys, Models: models, Machine: &transcript.Machine{Home: home, Dir: home, Env: os.Getenv, Read: os.ReadFile}, Now: func() time.Time { return v.now }, Log: func(s string) { t.Log("log: " + s) },
 		Commands: func() ([]string, error) { return []string{"try"}, nil },
 		Command:  func(name string) (string, error) { return v.command(name) },
+		Remotes:  func(i remote.Info) remote.Options { return v.remotes(i) },
 		Events:   http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { v.stream(w, r) }),
 	})
 	v.stream = func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "event") }

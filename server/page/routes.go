@@ -39,6 +39,7 @@ func views() []route {
 		{"/files/diff", showDifference},
 		{"/files/restore", showRestore},
 		{"/files/turn", showTurn},
+		{"/remotes", showRemotes},
 		{"/search", showSearch},
 		{"/log", showLog},
 		{"/trash", showTrash},

@@ -223,6 +223,19 @@ async function reread() {
   morph(at, next);
 }
 
+/** Reads the page again while an exchange with a remote is in progress. */
+function followExchange() {
+  if (!main()?.querySelector('[data-exchange]')) return;
+  setTimeout(async () => {
+    try {
+      await reread();
+    } catch {
+      // The next time may find the server again.
+    }
+    followExchange();
+  }, 1000);
+}
+
 /** Reports whether a path does not continue the one that is shown. @param {HTMLElement} feed */
 function isElsewhere(feed) {
   const leaf = feeds.feedOf()?.dataset.leaf ?? '';
@@ -308,6 +321,7 @@ async function start() {
   menus.start();
   siblings.start();
   highlight.start();
+  followExchange();
   offerAll();
   document.addEventListener('bough:added', (e) => highlight.watch(/** @type {CustomEvent<Element>} */ (e).detail));
   document.addEventListener('bough:shown', () => {

@@ -43,7 +43,7 @@ var layers = [][]string{
 	{"workspace/agents", "workspace/inspect"},
 	{"workspace/mirror"},
 	{"workspace/bookmark", "workspace/compare", "internal/lookup", "internal/outfile", "workspace/search"},
-	{"workspace/doctor", "workspace/fault", "workspace/forget", "workspace/history", "workspace/imports", "workspace/lines", "workspace/merge", "workspace/trash", "workspace/usage", "workspace/origin", "workspace/project"},
+	{"workspace/doctor", "workspace/fault", "workspace/forget", "workspace/history", "workspace/imports", "workspace/lines", "workspace/merge", "workspace/trash", "workspace/usage", "workspace/origin", "workspace/project", "workspace/suggest"},
 	{"workspace/files"},
 	{"checkpoint"},
 	{"workspace/task"},

@@ -336,6 +336,8 @@ func (s *twin) conversations() {
 	s.same("branch", `{"ref":"start","name":"Other"}`, "branch", "start", "--name", "Other")
 	s.same("rename", `{"session_id":"Other","title":"Another"}`, "rename", "Other", "Another")
 	s.same("diff", `{"a":"Bread","b":"Another"}`, "diff", "Bread", "Another")
+	s.same("suggest", ``, "suggest")
+	s.same("suggest", `{"session_id":"Bread","limit":1}`, "suggest", "Bread", "-n", "1")
 	s.same("pick", `{"refs":["start"],"onto":"Another","keep_head":true}`, "pick", "start", "--onto", "Another", "--keep-head")
 	s.same("pick", `{"refs":["Bread"],"onto":"Another","turn":true,"dry_run":true}`, "pick", "Bread", "--onto", "Another", "--turn", "--dry-run")
 	s.same("edit", `{"ref":"Bread@first","text":"How dry?","keep_head":true}`, "edit", "Bread@first", "--text", "How dry?", "--keep-head")

@@ -38,6 +38,7 @@ import (
 	"github.com/bough-dev/bough/workspace/origin"
 	"github.com/bough-dev/bough/workspace/project"
 	"github.com/bough-dev/bough/workspace/rewrite"
+	"github.com/bough-dev/bough/workspace/suggest"
 	"github.com/tidwall/gjson"
 )
 
@@ -305,6 +306,10 @@ func (s *jsonStory) values() {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for heading, value := range map[string]any{
 		"bough pick": rewrite.Pick{Session: "s", Messages: []rewrite.Copy{{From: rewrite.Origin{Session: "s", Message: "m"}, Unpaired: true}}, Mixed: true},
+		"bough suggest": suggest.List{Suggestions: []suggest.Suggestion{{
+			Kind: suggest.Answer, Reasons: []suggest.Reason{{Code: suggest.UnusedAnswer, Count: 1}}, Time: at,
+			Place: suggest.Place{Session: "s", Message: "m"}, Base: "b", Main: &suggest.Place{Session: "s", Message: "m"}, Exploration: "e",
+		}}},
 		"bough edit": rewrite.Edited{Session: "s", From: rewrite.Origin{Session: "s", Message: "m"}, Mixed: true},
 		"bough watch": events.Event{
 			Time: at, Role: "user", Kind: turn.KindUser, Mode: turn.Steer, State: "waiting", Tool: "ls", Call: "c",
@@ -446,6 +451,7 @@ func (s *jsonStory) conversations() {
 	s.do("rename", "Other", "Another")
 	s.do("diff", "Bread", "Another")
 	s.do("diff", "Another", "Bread")
+	s.do("suggest")
 	s.do("pick", "Bread@"+first, "--onto", "Another", "--keep-head")
 	s.do("pick", "Bread@"+first, "--onto", "Before", "--dry-run")
 	s.do("prune-context", "Bread", "--drop", first, "--dry-run")

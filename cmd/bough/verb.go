@@ -21,7 +21,7 @@ import (
 func (p *program) verbs() []verb {
 	return []verb{
 		p.newVerb(), p.appendVerb(),
-		p.statusVerb(), p.lsVerb(), p.chooseVerb(), p.searchVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(), p.compareVerb(),
+		p.statusVerb(), p.lsVerb(), p.chooseVerb(), p.searchVerb(), p.showVerb(), p.treeVerb(), p.branchesVerb(), p.lineageVerb(), p.diffVerb(), p.compareVerb(), p.suggestVerb(),
 		p.checkpointVerb(), p.branchVerb(), p.restoreVerb(), p.rewindVerb(),
 		p.mergeVerb(), p.pickVerb(), p.editVerb(), p.replayVerb(), p.pruneContextVerb(),
 		p.renameVerb(), p.rmVerb(), p.forgetVerb(),

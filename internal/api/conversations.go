@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/search"
+	"github.com/bough-dev/bough/workspace/suggest"
 )
 
 // none are no arguments.
@@ -102,6 +103,11 @@ type showIn struct {
 	Last  int    `json:"last,omitempty" jsonschema:"only this many messages, the last ones"`
 	Since string `json:"since,omitempty" jsonschema:"only messages of this time or later: a date or an age"`
 	partial
+}
+
+type suggestIn struct {
+	optionalSession
+	Limit *int `json:"limit,omitempty" jsonschema:"the maximum number of suggestions, by default 10; 0 for all"`
 }
 
 type diffIn struct {
@@ -199,6 +205,14 @@ func conversationVerbs() []*Verb {
 			}),
 		compareVerb(),
 		comparePromptVerb(),
+		verb("suggest", Reads, "Branches worth comparing", "Lists branches that are worth comparing or merging, and explorations without an adopted result, with reasons, the most valuable first.",
+			func(ctx context.Context, w *workspace.Workspace, in suggestIn) (*suggest.List, error) {
+				limit := orElse(in.Limit, 10)
+				if err := notNegative("limit", limit); err != nil {
+					return nil, err
+				}
+				return w.Suggest(ctx, suggest.Options{Session: in.Session, Limit: limit})
+			}),
 		verb("checkpoint", Changes, "Create a checkpoint", "Makes a read-only copy of the path to a message, which later changes do not affect.",
 			func(ctx context.Context, w *workspace.Workspace, in checkpointIn) (*workspace.Snapshot, error) {
 				return w.Checkpoint(ctx, in.orHead(), workspace.SnapshotOptions{Name: in.Name, Packed: in.Packed, Task: in.Task, CutOptions: in.cut.options()})

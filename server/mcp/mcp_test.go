@@ -286,6 +286,9 @@ func TestTools(t *testing.T) {
 	if added.Get("session_id").String() != branch.Get("id").String() {
 		t.Errorf("the message went to %s, not to the branch", added)
 	}
+	if got := call("suggest_branches", args{}); !got.Get("suggestions").IsArray() || !got.Get("total").Exists() {
+		t.Errorf("suggest_branches: %s", got)
+	}
 	diff := call("compare_branches", args{"a": r.first + "@" + r.ids[3], "b": "HEAD"})
 	if diff.Get("common").String() != r.ids[1] || diff.Get("a.total").Int() != 2 || diff.Get("b.messages.0.text").String() != "By bus, then?" {
 		t.Errorf("compare_branches: %s", diff)
@@ -438,7 +441,7 @@ func TestExplore(t *testing.T) {
 // TestHints: the tools that only read say so, and only undo, restore_files and adopt are destructive.
 func TestHints(t *testing.T) {
 	c := newRoom(t, &mcp.Options{Command: runs("true")}).connect(nil)
-	reading := []string{"agent_snapshot", "blame", "file_history", "compare_branches", "compare_outcomes", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}
+	reading := []string{"agent_snapshot", "blame", "file_history", "compare_branches", "compare_outcomes", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status", "suggest_branches"}
 	res, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -485,7 +488,7 @@ func TestServed(t *testing.T) {
 		return tools, prompts
 	}
 	tools, prompts := names(&mcp.Options{ReadOnly: true})
-	if want := []string{"agent_snapshot", "blame", "compare_branches", "compare_outcomes", "compare_states", "conversation_tree", "export", "file_history", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status"}; !slices.Equal(tools, want) {
+	if want := []string{"agent_snapshot", "blame", "compare_branches", "compare_outcomes", "compare_states", "conversation_tree", "export", "file_history", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status", "suggest_branches"}; !slices.Equal(tools, want) {
 		t.Errorf("read-only: %q, want %q", tools, want)
 	}
 	if slices.Contains(prompts, "checkpoint_before") || !slices.Contains(prompts, "other_branch") {

@@ -72,6 +72,10 @@ func tools() []*tool {
 			name: "merge_branch", title: "Merge a branch", effect: api.Changes,
 			about: "Adds one message with what a branch came to, since the last message that both paths have or since its last merge there: your summary, or a digest. The branch stays as it is, and undo takes the merge back. If it has nothing new, nothing changes.",
 		}, mergeBranch),
+		ofVerb("suggest", tool{
+			name: "suggest_branches", title: "Branches worth comparing", list: "suggestions",
+			about: "Lists branches that end with an answer which nobody took, or were continued far and never merged, and explorations without an adopted result, with reasons, the most valuable first. Compare main with the suggested message before you recommend one.",
+		}),
 		ofVerb("pick", tool{
 			name: "pick_messages", title: "Copy messages", list: "messages",
 			about: "Copies messages of any conversation below another message, a tool call together with its results. The originals stay.",

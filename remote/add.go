@@ -94,14 +94,26 @@ func Add(ctx context.Context, w *workspace.Workspace, name string, a AddOptions,
 	}, nil
 }
 
-// isBelow reports whether a file is in a folder.
+// isBelow reports whether a file is in a folder, also by a symbolic link. Neither must exist.
 func isBelow(name, dir string) bool {
+	rel, err := filepath.Rel(realPath(dir), realPath(name))
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// realPath returns the absolute path of a file, with the symbolic links resolved as far as it exists.
+func realPath(name string) string {
 	path, err := filepath.Abs(name)
 	if err != nil {
-		return false
+		return name
 	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+	for dir, rest := path, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return path
+		}
+	}
 }
 
 // openKey reads the key of a remote, or makes it if there is neither.

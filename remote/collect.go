@@ -51,9 +51,15 @@ func (j *job) collect() error {
 		return err
 	}
 	through := min(at, j.state.Acknowledged()[own])
+	needed := map[string]bool{}
+	if len(j.Garbage) > 0 {
+		for _, p := range j.state.Packs() {
+			needed[p.Name] = true
+		}
+	}
 	var packs []string
 	for _, g := range j.Garbage {
-		if g.Seq <= through && g.Pack != "" {
+		if g.Seq <= through && g.Pack != "" && !needed[g.Pack] {
 			packs = append(packs, g.Pack)
 			j.packs.Forget(g.Pack)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -196,4 +197,42 @@ func (c *counting) Get(ctx context.Context, name string) ([]byte, error) {
 func (c *counting) List(ctx context.Context, o bucket.ListOptions) ([]bucket.Object, error) {
 	c.n++
 	return c.Store.List(ctx, o)
+}
+
+// TestPurgeCrash: a process that dies before any step of a purge leaves no pack of the session in the
+// store, after the next sync and purge.
+func TestPurgeCrash(t *testing.T) {
+	ctx := t.Context()
+	tried := 0
+	for n, died := 0, true; died; n += testsize.Of(9, 5, 1) {
+		store := &bucket.Memory{}
+		a := computers(t, store, "laptop")[0]
+		s := must(a.w.New(ctx, "Purged"))
+		must(a.w.Append(ctx, workspace.Append{Session: s.ID, Text: strings.Repeat("purged ", 20_000)}))
+		a.push()
+		was := names(t, store)
+		if len(was) != 3 || !strings.HasPrefix(was[2], "p/") {
+			t.Fatalf("the store has %v, and not a record and a pack", was)
+		}
+		r := a.remote()
+		end := a.dieAfter(n)
+		_, err := r.Purge(ctx, s.ID)
+		died = end()
+		r.Close()
+		if !died && err != nil {
+			t.Fatal(err)
+		}
+		must(a.sync())
+		other := must(a.w.New(ctx, "Other"))
+		must(a.w.Append(ctx, workspace.Append{Session: other.ID, Text: "kept"}))
+		a.push()
+		r = a.remote()
+		got := must(r.Purge(ctx, s.ID))
+		r.Close()
+		if len(got.Holders) > 0 || slices.Contains(names(t, store), was[2]) {
+			t.Errorf("after a crash before step %d: holders %v, objects %v", n, got.Holders, names(t, store))
+		}
+		tried++
+	}
+	t.Logf("%d steps", tried)
 }

@@ -24,3 +24,6 @@ func (r *Remote) Forget(ctx context.Context, id string, pending bool) error {
 	j.Here.Since, j.changed = 0, true
 	return j.save()
 }
+
+// SetFetchBytes sets how many bytes of records a fetch reads at once.
+func (r *Remote) SetFetchBytes(n int64) { r.fetchBytes = n }

@@ -1,13 +1,17 @@
 package remote_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/seal"
@@ -101,5 +105,39 @@ func TestHostile(t *testing.T) {
 		if len(outside) > 0 {
 			t.Errorf("there is %v", outside)
 		}
+	}
+}
+
+// TestEndlessBase: a stream whose base is malformed, with more records after it than a fetch reads at
+// once, is reported once, and the others are read.
+func TestEndlessBase(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	a, b := list[0], list[1]
+	s := must(a.w.New(ctx, "First"))
+	a.push()
+	root := must(os.OpenRoot(t.TempDir()))
+	defer root.Close()
+	w := must(must(stream.Open(ctx, store, must(seal.ReadKeyFile(must(a.remote().Info()).Key)).Key)).OpenWriter(root))
+	for i := range 3 {
+		must(w.Append(stream.Cursors{}, []record.Op{{Do: record.Set, Entity: "x/y", Field: "z", Value: json.RawMessage(fmt.Sprint(i))}}))
+		if err := w.Upload(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			must(w.PutBase(ctx, record.Vector{}, []byte("garbage")))
+		}
+	}
+	r := b.remote()
+	defer r.Close()
+	r.SetFetchBytes(1)
+	got, err := r.Pull(ctx, remote.PullOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Problems) != 1 || got.Problems[0].Machine != w.Machine() || !slices.Contains(got.Sessions, s.ID) {
+		t.Errorf("the problems are %+v, and the sessions %v", got.Problems, got.Sessions)
 	}
 }

@@ -103,6 +103,7 @@ func (j *job) dropPurged(b *batch) error {
 	}
 	packs, purged := map[string]bool{}, map[string]bool{}
 	wrote := map[string]bool{}
+	before := len(b.entries)
 	for _, id := range j.view().Purged() {
 		if j.Purged[id] {
 			continue
@@ -158,8 +159,16 @@ func (j *job) dropPurged(b *batch) error {
 	for pack := range packs {
 		j.Garbage = append(j.Garbage, garbage{pack, next, held})
 	}
+	if len(b.entries) == before {
+		next-- // an earlier record dropped it
+	}
 	if len(packs) == 0 && len(held) > 0 {
 		j.Garbage = append(j.Garbage, garbage{"", next, held}) // only records have it
+	}
+	// After the drop is recorded, only this names the packs. If a crash comes before, they are still needed.
+	j.changed = true
+	if err := j.save(); err != nil {
+		return err
 	}
 	for id := range purged {
 		j.noteForgotten(id)

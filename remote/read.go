@@ -46,9 +46,9 @@ func (j *job) fetch(o PullOptions) (*fetched, error) {
 	got := &fetched{next: maps.Clone(j.Cursors)}
 	lost := j.behind()
 	for more := true; more; {
-		q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names}
+		q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes}
 		switch {
-		case o.Whole || !j.isKnown():
+		case o.Whole || lost || !j.isKnown(): // a base may replace own records that are lost here
 			q.Scope = stream.Whole
 		case o.Known:
 			q.Scope = stream.Known
@@ -72,8 +72,7 @@ func (j *job) fetch(o PullOptions) (*fetched, error) {
 			}
 		}
 		j.result.Problems = f.Problems
-		j.take(got, f)
-		more = f.More && len(f.Records)+len(f.Bases) > 0
+		more = j.take(got, f) && f.More
 		j.Unknown = j.Unknown || f.Unknown
 	}
 	return got, nil
@@ -91,8 +90,9 @@ func (j *job) isKnown() bool {
 	})
 }
 
-// take adds what was fetched to got, up to what cannot be understood of each machine.
-func (j *job) take(got *fetched, f *stream.Fetched) {
+// take adds what was fetched to got, of each machine up to an object that cannot be decoded, and reports
+// whether a cursor moved.
+func (j *job) take(got *fetched, f *stream.Fetched) (moved bool) {
 	bad := map[record.Machine]bool{}
 	for _, b := range f.Bases {
 		base, err := join.DecodeBase(b.Content)
@@ -113,10 +113,12 @@ func (j *job) take(got *fetched, f *stream.Fetched) {
 	}
 	for m, c := range f.Next {
 		if !bad[m] {
+			moved = moved || c.Seq > got.next[m].Seq
 			got.next[m] = c
 		}
 	}
 	j.result.Got.Records += len(f.Records)
+	return moved
 }
 
 // prefetch reads the packs of new messages into the cache.

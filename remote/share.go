@@ -68,8 +68,9 @@ func checkShareKey(w *workspace.Workspace, key *seal.Key) error {
 	return nil
 }
 
-// sharedFacts returns the facts of the lines of a share alone, with the attachments that their messages
-// name.
+// sharedFacts returns the facts of the lines of a share alone, with the attachments that messages of this
+// workspace name. A message of another machine sends no attachment: a SHA-256 is not a secret, and the file
+// may be one.
 func (j *job) sharedFacts() (*mirror.Facts, error) {
 	f, err := j.w.Mirror().Facts(j.ctx, mirror.Known{
 		Since: j.Here.Since, Versions: j.Here.Versions, Projects: j.Here.Projects, Lines: append([]string{}, j.config.Lines...),
@@ -90,7 +91,17 @@ func (j *job) sharedFacts() (*mirror.Facts, error) {
 			}
 			continue // it is not sent, and a note says why
 		}
+		sentByOthers, err := j.sentByOthers(s.ID)
+		if isMissing(err) {
+			continue // any message may be one of others
+		}
+		if err != nil {
+			return nil, err
+		}
 		for _, m := range messages {
+			if sentByOthers(m.ID) {
+				continue
+			}
 			for _, sum := range sums().FindAll(m.Raw, -1) {
 				named[string(sum)] = true
 			}
@@ -98,6 +109,29 @@ func (j *job) sharedFacts() (*mirror.Facts, error) {
 	}
 	f.Attachments = slices.DeleteFunc(slices.Clone(stored), func(sum string) bool { return !named[sum] })
 	return f, nil
+}
+
+// sentByOthers returns a function that reports whether another machine sent a message of a session. The
+// errors are those of [stream.Packs.Items].
+func (j *job) sentByOthers(session string) (func(message string) bool, error) {
+	published := j.writer.Published()
+	ours, theirs := map[string]bool{}, map[string]bool{}
+	if in := j.view().Session(session); in != nil {
+		for _, run := range in.Runs {
+			ids := theirs
+			if _, own := published[run.Stamp.Machine]; own || run.Stamp.Machine == j.writer.Machine() {
+				ids = ours
+			}
+			for it, err := range j.packs.Items(j.ctx, run.Body) {
+				if err != nil {
+					return nil, err
+				}
+				ids[it.ID] = true
+			}
+		}
+	}
+	known := j.notes.of(session) // also of runs that were dropped
+	return func(id string) bool { return theirs[id] || known.Has(id) && !ours[id] }, nil
 }
 
 // sums returns what matches the SHA-256 of attachments.
@@ -113,7 +147,8 @@ func sharedScope(s plan.Scope) plan.Scope {
 }
 
 // mayTake returns an error for a session of a share that this workspace has and does not share, or that
-// continues one: others must not change it by naming it. A new line belongs to the share from now on.
+// continues one or an absent one: others must not get or change a session by naming it. A new line belongs
+// to the share from now on.
 func (a *applying) mayTake(id string) error {
 	if !a.config.Share {
 		return nil
@@ -125,7 +160,10 @@ func (a *applying) mayTake(id string) error {
 			return &fault.Error{Code: fault.Damaged, Message: "it is in this workspace, which does not share it"}
 		}
 		in := a.view().Session(first)
-		if in == nil || !in.Continues() {
+		if in == nil || in.Shell == nil { // it may be in another remote, or in the trash
+			return &fault.Error{Code: fault.Damaged, Message: fmt.Sprintf("it continues %s, which the share does not have", first)}
+		}
+		if !in.Continues() {
 			break
 		}
 		first = join.OriginOf(in.Shell)

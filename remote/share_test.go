@@ -2,8 +2,11 @@ package remote_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
@@ -220,5 +224,69 @@ func TestShare(t *testing.T) {
 		if report := must(c.w.Doctor(ctx, doctor.Options{})); !report.OK {
 			t.Errorf("the doctor finds on %s: %+v", name, report.Problems)
 		}
+	}
+}
+
+// TestShareByNaming: naming a file or an absent session in a share does not send it to the others.
+func TestShareByNaming(t *testing.T) {
+	ctx := t.Context()
+	a := computers(t, &bucket.Memory{}, "laptop")[0]
+	b := computers(t, &bucket.Memory{}, "desktop")[0]
+	team, key := &bucket.Memory{}, filepath.Join(t.TempDir(), "team.key")
+	say := func(c *computer, id, text string) {
+		t.Helper()
+		must(c.w.Append(ctx, workspace.Append{Session: id, Text: text}))
+	}
+	write := func(c *computer, name, data string) {
+		t.Helper()
+		file := filepath.Join(c.w.Dir(), filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(data), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hidden := must(a.w.New(ctx, "Hidden")).ID
+	say(a, hidden, "hidden words")
+	const content = "hidden content"
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(content)))
+	write(a, "files/"+sum, content)
+	line := must(a.w.New(ctx, "Public")).ID
+	say(a, line, "public words")
+	a.share(team, key, line)
+	a.syncTeam()
+	b.share(team, key)
+	b.syncTeam()
+
+	// The other one names the file, and continues a session that this workspace has in its trash.
+	say(b, line, "see "+sum)
+	thief := "session_20261124_150000_deadbeef"
+	write(b, "conversations/"+thief+".json", fmt.Sprintf(`{"id":%q,"created_at":"2026-11-24T15:00:00+00:00","metadata":{"continued_from":[%q]},"messages":[
+{"id":"m0","role":"system","content":"","metadata":{"type":"session_transition","previous_session":%[2]q}},{"id":"m1","role":"user","content":"hi","metadata":{}}]}`, thief, hidden))
+	r := b.team()
+	if err := r.Share(ctx, []string{thief}); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	b.syncTeam()
+	must(a.w.Remove(ctx, hidden, workspace.RemoveOptions{}))
+	if got := a.syncTeam(); len(got.Left) != 1 || got.Left[0].What != thief {
+		t.Errorf("left out is %+v", got.Left)
+	}
+	must(a.w.Undo(ctx, history.UndoOptions{In: hidden}))
+	must(a.w.Show(ctx, hidden, session.ReadOptions{}))
+	say(a, line, "more public words")
+	a.syncTeam()
+	a.syncTeam()
+	all := everythingIn(t, team, key)
+	if !strings.Contains(all, "more public words") || strings.Contains(all, "hidden words") {
+		t.Error("the share has not exactly the shared messages")
+	}
+	encoded := base64.StdEncoding.EncodeToString([]byte(content))
+	if strings.Contains(all, encoded) {
+		t.Error("the share has a file that only a message of another machine names")
+	}
+	say(a, line, "this is "+sum)
+	a.syncTeam()
+	if !strings.Contains(everythingIn(t, team, key), encoded) {
+		t.Error("the share lacks a file that an own message names")
 	}
 }

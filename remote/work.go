@@ -28,8 +28,9 @@ type Remote struct {
 	opts Options
 	root *os.Root
 
-	store     bucket.Store // nil until it is opened
-	baseEvery uint64       // records
+	store      bucket.Store // nil until it is opened
+	baseEvery  uint64       // records
+	fetchBytes int64        // see stream.Request.MaxBytes
 }
 
 // Open opens a remote of a workspace. It makes no request.

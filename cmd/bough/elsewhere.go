@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/bough-dev/bough/internal/api"
@@ -22,7 +23,7 @@ func (p *program) fetchSession(ctx context.Context, w *workspace.Workspace, ref 
 	if err != nil {
 		return false
 	}
-	name, _, _ := strings.Cut(strings.TrimRight(ref, "~^0123456789"), "@")
+	name, _, _ := strings.Cut(regexp.MustCompile(`(~[0-9]*|\^)+$`).ReplaceAllString(ref, ""), "@")
 	for _, word := range []string{ref, name} {
 		for _, info := range list {
 			if p.fetchFrom(ctx, w, info, word) {

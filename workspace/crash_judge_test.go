@@ -20,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/tidwall/gjson"
 )
 
@@ -70,6 +71,37 @@ func attachments(s *space, m session.Message) (string, error) {
 	return all.String(), nil
 }
 
+// statesIn adds the states of files to v, with their content, and the links to them.
+func (v view) statesIn(s *space) error {
+	ctx := context.Background()
+	all, err := s.Mirror().Files(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, st := range all.States {
+		var content []byte
+		_, left, err := s.Mirror().SendFiles(ctx, []string{st.ID}, func(mirror.Object) bool { return false }, func(pack []byte, _ []mirror.Object) error {
+			content = append(content, pack...)
+			return nil
+		})
+		if err == nil && len(left) > 0 {
+			err = fmt.Errorf("left out: %+v", left)
+		}
+		if err != nil {
+			return fmt.Errorf("state %s: %w", st.ID, err)
+		}
+		i := slices.IndexFunc(all.Folders, func(f mirror.Folder) bool { return f.ID == st.Folder })
+		if i < 0 {
+			return fmt.Errorf("state %s has no folder", st.ID)
+		}
+		v.sessions["state "+st.ID] = fmt.Sprintf("%s %+v %x", st.Record, all.Folders[i], content)
+		for _, l := range st.Links {
+			v.sessions["link to "+st.ID] += string(l)
+		}
+	}
+	return nil
+}
+
 // look reads the workspace in base, except for the session aside.
 func (c *crash) look(base, aside string) (v view, err error) {
 	s := c.open(base, 3)
@@ -114,6 +146,11 @@ func (c *crash) look(base, aside string) (v view, err error) {
 			b.WriteString(attached)
 		}
 		v.sessions[e.ID] = b.String()
+	}
+	if c.states {
+		if err := v.statesIn(s); err != nil {
+			return v, err
+		}
 	}
 	list, err := s.Bookmarks(context.Background(), workspace.BookmarksOptions{})
 	if err != nil {
@@ -356,6 +393,9 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 	} else if isOld != isNew && len(c.mends) == 0 && !slices.Equal(log, due) { // the repaired data came from another program, which is an event too
 		v.is("log", "the log is %q, want %q", log, due)
 	}
+	if c.states {
+		c.repeats(v, base, s)
+	}
 	for name := range c.read(base) {
 		if strings.HasSuffix(name, durable.TempSuffix) {
 			v.is("temporary file", "%s stays", name)
@@ -368,6 +408,17 @@ func (c *crash) writers(v *verdict, base string, s *space) {
 	c.doctor(v, base, "afterwards", may...)
 	if c.packs {
 		c.repackOnce(v, base)
+	}
+}
+
+// repeats checks that repeating the verb completes it.
+func (c *crash) repeats(v *verdict, base string, s *space) {
+	if err := c.verb(s); err != nil {
+		v.is("cannot be repeated", "%v", err)
+		return
+	}
+	if now, err := c.look(base, c.aside); err != nil || !now.same(c.new) {
+		v.is("not complete when repeated", "%q, %v", now.sessions, err)
 	}
 }
 

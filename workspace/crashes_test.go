@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
@@ -39,6 +41,7 @@ type scenario struct {
 	notes  []string                   // the notes of doctor before the verb
 	apart  bool                       // its operations are independent
 	packs  bool                       // packed checkpoints must be possible afterwards
+	states bool                       // it takes in states of files; repeating it completes that
 	setup  func(s *space) (verb verb) // makes the acknowledged state
 
 	interrupted func(s *space) verb // after setup, returns a verb that is interrupted before the other
@@ -405,6 +408,13 @@ var scenarios = []scenario{
 		said := s.say("a", "b")
 		s.new("Soup")
 		return pull(mirror.Changes{Undone: []mirror.Ref{{Session: bread, Message: said[1]}}})
+	}},
+	{name: "pull of states", apart: true, states: true, setup: func(s *space) verb {
+		take := pulledStates(s)
+		if err := take(1)(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return take(2)
 	}},
 	{name: "rename", setup: func(s *space) verb {
 		id := s.new("Bread")
@@ -820,6 +830,51 @@ func pull(c mirror.Changes) verb {
 			err = fmt.Errorf("left out: %+v", done.Left)
 		}
 		return err
+	}
+}
+
+// pulledStates returns the verbs that take in the first n states that another machine took.
+func pulledStates(s *space) func(n int) verb {
+	s.new("Bread")
+	s.say("a")
+	ctx, other := context.Background(), machines(s.t, 0, 1)[0]
+	exchange(&machine{space: s}, other)
+	dir := s.t.TempDir()
+	for _, text := range []string{"one", "two"} {
+		err := os.WriteFile(filepath.Join(dir, "file"), []byte(text), 0o600)
+		if err == nil {
+			_, err = other.Folder(dir).Snap(ctx, "Bread", files.SnapOptions{})
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	all, err := other.Mirror().Files(ctx, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	all.Folders[0].Machine = "laptop"
+	in := map[mirror.Object][]byte{}
+	_, left, err := other.Mirror().SendFiles(ctx, []string{all.States[0].ID, all.States[1].ID}, func(mirror.Object) bool { return false }, func(pack []byte, objects []mirror.Object) error {
+		for _, o := range objects {
+			in[o] = bytes.Clone(pack)
+		}
+		return nil
+	})
+	if err != nil || len(left) > 0 {
+		s.t.Fatal(left, err)
+	}
+	return func(n int) verb {
+		c := mirror.Files{Folders: all.Folders, States: all.States[:n]}
+		return func(s *space) error {
+			done, err := s.Mirror().TakeFiles(ctx, c, func(o mirror.Object) (*mirror.Pack, error) {
+				return &mirror.Pack{ReaderAt: bytes.NewReader(in[o]), Size: int64(len(in[o]))}, nil
+			})
+			if err == nil && len(done.Left) > 0 {
+				err = fmt.Errorf("left out: %+v", done.Left)
+			}
+			return err
+		}
 	}
 }
 

@@ -622,7 +622,15 @@ func (s *escapeStory) remotes() {
 	other.do("bookmark", theirs+"@last", "label"+typed)
 	other.write("conversations/alien.json", hostileSession("alien"))
 	other.do("remote", "add", "nas", url, "--machine", "there"+typed, "--as", "them"+typed)
-	other.do("push")
+	elsewhere, here := filepath.Join(s.t.TempDir(), "there"+typed), filepath.Join(s.t.TempDir(), "here"+typed)
+	for _, dir := range []string{elsewhere, here} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	other.do("remote", "map", "files", elsewhere)
+	other.do("files", "snap", theirs, "--dir", elsewhere)
+	other.do("push", "--files")
 	s.fails("remote", "add", "r"+attack, url)
 	s.fails("remote", "add", "nas", "file:///"+attack)
 	s.fails("remote", "add", "nas", attack)
@@ -642,7 +650,12 @@ func (s *escapeStory) remotes() {
 	s.do("remote", "share", theirs, "file://"+filepath.ToSlash(s.t.TempDir()), "--name", "team", "--with", filepath.Join(s.t.TempDir(), "key"), "--as", "me"+typed)
 	s.run(0, "remote", "rm", "team")
 	s.run(0, "pull", "--dry-run")
-	s.run(0, "pull")
+	s.run(0, "pull", "--files")
+	s.do("files", "ls")
+	s.fails("rewind", theirs, "--files")
+	s.do("remote", "map", "files", here)
+	s.do("rewind", theirs, "--files", "--dry-run")
+	s.do("branch", theirs, "--files", "--name", "Files")
 	s.run(0, "push", "--dry-run")
 	s.run(0, "push")
 	other.run(0, "rename", theirs, "Theirs too"+typed)

@@ -28,8 +28,8 @@ folder of the project on the machine where they run.
 Without arguments, lists the projects of conversations and where they are here, as far as it is
 known: from conversations that were made here, or because you set it. With PROJECT and FOLDER, sets
 it; for a folder that is not in a repository, PROJECT is any name, the same on all machines. States of
-files of the project, taken on other machines, are then restored to it without --dir. The paths
-themselves are never sent.`,
+files of the project, taken on other machines, are then restored to it without --dir. What you set
+is never sent; only states of files that travel have the path of their folder.`,
 		example: `bough remote map
 bough remote map github.com/me/site ~/src/site
 bough remote map notes ~/Documents/notes`,

@@ -90,7 +90,7 @@ func (j *job) missingPacks() ([]string, error) {
 	return missing, nil
 }
 
-// Retire notes that a machine, by name or id, does not come back, so that nobody waits for it before
+// Retire notes that a machine, by name or id, does not come back, so that no machine waits for it before
 // deleting what it has not seen. If it does come back, it begins from a base.
 func (r *Remote) Retire(ctx context.Context, machine string) (*Result, error) {
 	j, err := r.begin(ctx, "remote retire", false)

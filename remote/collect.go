@@ -27,14 +27,14 @@ func (j *job) tidy() {
 	}
 }
 
-// collect stores a base of the own records and deletes what nobody needs any more, once in a while. What
-// a newer version of bough wrote may need what this one takes for garbage, so then it does nothing.
+// collect stores a base of the own records and deletes garbage, once in a while. Records of a
+// newer version of bough may need what this version takes for garbage, so then it does nothing.
 func (j *job) collect() error {
 	own := j.writer.Machine()
 	at := j.writer.Published()[own].Seq
 	every := j.baseEvery
 	if len(j.Garbage) > 0 {
-		every = 1 // somebody wants it gone
+		every = 1 // a purge waits for it
 	}
 	if j.dry || len(j.writer.Unsent()) > 0 || at < j.Based+every || j.Unknown || len(j.state.Kept()) > 0 || len(j.state.Missing()) > 0 {
 		return nil

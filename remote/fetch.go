@@ -8,7 +8,7 @@ import (
 )
 
 // Fetch reads what other machines sent, as Pull does, and changes nothing in the workspace: then
-// Sessions, Heads and Operations return what is new, and the next Pull applies it.
+// Sessions, Heads and Operations return the new state, and the next Pull applies it.
 func (r *Remote) Fetch(ctx context.Context) (*Result, error) {
 	j, err := r.begin(ctx, "fetch", false)
 	if err != nil {

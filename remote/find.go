@@ -63,7 +63,7 @@ func Find(w *workspace.Workspace, name string) (Info, error) {
 }
 
 // FindSession returns the session of the remote that a word refers to: an id, a title, or the beginning
-// of an id. If it is not among those that were read before, FindSession reads what is new, as Fetch
+// of an id. If it is not among those that were read before, FindSession reads the new records, as Fetch
 // does.
 func (r *Remote) FindSession(ctx context.Context, word string) (one RemoteSession, err error) {
 	list, err := r.Sessions(ctx)

@@ -20,8 +20,8 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 )
 
-// TestHostile: whatever a machine with the key of the remote writes, others apply what is valid of it,
-// say what they leave out, and exchange what they have.
+// TestHostile: of the records of any machine with the key of the remote, others apply the valid parts,
+// report the rest, and exchange what they have.
 func TestHostile(t *testing.T) {
 	store := &bucket.Memory{}
 	list := computers(t, store, "laptop", "desktop")
@@ -49,7 +49,7 @@ func TestHostile(t *testing.T) {
 	var ops []record.Op
 	for _, id := range []string{"../../x", "a/b", "session_20260525_153200_aaaaaaaa", "session_20260525_153200_bbbbbbbb", s.ID, ".", "CON"} {
 		e := "session/" + id
-		if id != s.ID { // whoever has the key can replace what is shown of a session
+		if id != s.ID { // each machine with the key can replace the shell of a session
 			ops = append(ops, set(e, "shell", `{"id":"`+id+`","created_at":7,"metadata":{"continued_from":["`+id+`"]},"messages":[1,2]}`))
 		}
 		ops = append(ops,

@@ -88,7 +88,7 @@ func (n *notes) forget(session string) error {
 	return err
 }
 
-// renote notes what is published of sessions whose notes may be missing, because a process ended between
+// renote notes the published messages of sessions whose notes may be missing, because a process ended between
 // a change and its notes: messages that were being applied, and those of records that are not uploaded.
 // Sessions that the workspace with the facts does not have have no notes.
 func (j *job) renote(f *mirror.Facts) error {
@@ -126,7 +126,7 @@ func (j *job) renote(f *mirror.Facts) error {
 		}
 		bad := len(j.result.Left) > len(left)
 		j.result.Left = left    // the pull says it
-		if err == nil && !bad { // else what is here may be published again
+		if err == nil && !bad { // else the messages here may be published again
 			err = j.notes.add(id, list)
 		}
 		if err != nil && !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Damaged) && !errors.Is(err, errPath) {

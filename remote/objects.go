@@ -179,7 +179,7 @@ func (j *job) openSupply(there *travel.Files) (*supply, error) {
 func (s *supply) close() {
 	for _, f := range s.files {
 		f.Close()
-		_ = s.root.Remove(filepath.Base(f.Name())) // the next supply removes what is left
+		_ = s.root.Remove(filepath.Base(f.Name())) // the next supply removes remaining files
 	}
 	if s.root != nil {
 		s.root.Close()

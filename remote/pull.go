@@ -12,7 +12,7 @@ import (
 )
 
 // Pull reads what other machines sent and applies it to the workspace, as one operation unless it is
-// very much. What is new in the workspace is recorded before, and is sent by the next Push.
+// very much. Changes of the workspace are recorded before, and are sent by the next Push.
 func (r *Remote) Pull(ctx context.Context, o PullOptions) (*Result, error) {
 	return r.pull(ctx, "pull", o, false)
 }
@@ -63,13 +63,13 @@ func scopeOf(o PullOptions) (plan.Scope, error) {
 	return scope, nil
 }
 
-// pull reads, then records what is new here, and then joins and applies what was read: so the time
+// pull reads, then records the changes here, and then joins and applies what was read: so the time
 // between looking at the workspace and changing it is short.
 func (j *job) pull(scope plan.Scope, o PullOptions) error {
 	old := maps.Clone(j.Cursors)
 	got, err := j.fetch(o)
 	if err != nil {
-		f, factsErr := j.facts() // what is new here can be recorded and sent without
+		f, factsErr := j.facts() // changes here can be recorded and sent without it
 		if factsErr != nil {
 			return err
 		}

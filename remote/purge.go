@@ -96,7 +96,7 @@ func (j *job) holders(session string) []string {
 }
 
 // dropPurged adds to a batch what takes the own messages of purged sessions out of the store: they are
-// dropped, what refers to them gets their bytes, and what is in the same packs moves to another one.
+// dropped, items that refer to them get their bytes, and items in the same packs move to another one.
 func (j *job) dropPurged(b *batch) error {
 	if j.dry {
 		return nil

@@ -22,7 +22,7 @@ type objectRun struct {
 }
 
 // purgeFiles adds to a batch what drops the own records of states that belong to purged sessions alone.
-// It returns all own runs of objects, and what is still needed of them. Without such states there is
+// It returns all own runs of objects, and the objects that are still needed. Without such states there is
 // nothing to do. If it is not known what other states need, the content stays, which is noted.
 func (j *job) purgeFiles(b *batch) (runs []objectRun, live map[mirror.Object]bool, err error) {
 	there := travel.Project(j.state)
@@ -101,7 +101,7 @@ func (j *job) liveObjects(there *travel.Files, dead map[string]bool) (map[mirror
 		}
 		var is states.State
 		if json.Unmarshal(st.Record, &is) != nil {
-			continue // nobody takes it in
+			continue // no machine applies it
 		}
 		if err := s.walk(is.Tree, live); err != nil {
 			return nil, fmt.Errorf("state %s: %w", st.ID, err)
@@ -162,7 +162,7 @@ func (s *supply) get(id pack.ID) ([]byte, error) {
 	return pack.NewIndex(opened).Get(id)
 }
 
-// replaceObjects adds the own runs of objects again, without what is not needed, that are in one of the
+// replaceObjects adds the own runs of objects again, without unneeded objects, that are in one of the
 // packs or have something that is not needed.
 func (j *job) replaceObjects(b *batch, runs []objectRun, live map[mirror.Object]bool, packs map[string]bool) error {
 	for _, run := range runs {

@@ -41,7 +41,7 @@ type fetched struct {
 	next    stream.Cursors
 }
 
-// fetch reads what is new in the store.
+// fetch reads the new records and bases of the store.
 func (j *job) fetch(o PullOptions) (*fetched, error) {
 	got := &fetched{next: maps.Clone(j.Cursors)}
 	lost := j.behind()

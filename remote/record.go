@@ -82,7 +82,7 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	return nil
 }
 
-// tellSessions adds what is recorded of sessions to a batch. It returns how they were compared, notes of
+// tellSessions adds the operations for sessions to a batch. It returns how they were compared, notes of
 // the messages in the batch, and the ids of the sessions that could not be read.
 func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.Session, told map[string][]plan.Note, unread []string, err error) {
 	compared, told = map[string]plan.Session{}, map[string][]plan.Note{}
@@ -146,7 +146,7 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 	return compared, told, unread, nil
 }
 
-// publishOpen tells the workspace which messages that are not complete others will have.
+// publishOpen notes in the workspace which incomplete messages others will have.
 func (j *job) publishOpen(id string, messages []mirror.Message, told []plan.Note) error {
 	var open []mirror.Ref
 	for _, m := range messages {
@@ -249,7 +249,7 @@ func (j *job) noteRuns(r *record.Record) error {
 	return nil
 }
 
-// upload sends what is not in the store.
+// upload sends the records that are not in the store.
 func (j *job) upload() error {
 	for !j.dry && len(j.writer.Unsent()) > 0 {
 		err := j.send()
@@ -264,7 +264,7 @@ func (j *job) upload() error {
 	return nil
 }
 
-// send sends what is not in the store, as far as another copy of the machine does not have written
+// send sends the records that are not in the store, as far as another copy of the machine does not have written
 // its stream.
 func (j *job) send() error {
 	unsent := j.writer.Unsent()

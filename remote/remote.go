@@ -84,7 +84,7 @@ type Info struct {
 	Label     string         `json:"machine_name"`
 	Files     bool           `json:"files,omitempty"`  // states of files are exchanged too
 	Person    string         `json:"person,omitempty"` // as the remote was added with
-	Share     bool           `json:"share,omitempty"`  // it has only what is shared
+	Share     bool           `json:"share,omitempty"`  // it has only shared conversations
 	OneWriter bool           `json:"one_writer,omitempty"`
 	Synced    bool           `json:"synced,omitempty"`
 }
@@ -116,7 +116,7 @@ type PullOptions struct {
 	Files *bool // exchange states of files; nil means as the remote is set
 
 	DryRun bool // change nothing anywhere; what would be got is read
-	Whole  bool // list all objects, which also shows what is gone
+	Whole  bool // list all objects, which also shows missing ones
 	Known  bool // do not look for new machines, which costs a request
 }
 

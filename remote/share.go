@@ -137,7 +137,7 @@ func (j *job) sentByOthers(session string) (func(message string) bool, error) {
 // sums returns what matches the SHA-256 of attachments.
 func sums() *regexp.Regexp { return regexp.MustCompile("[0-9a-f]{64}") }
 
-// sharedScope returns what is taken in from a share, of a scope.
+// sharedScope returns the part of a scope that a share may have.
 func sharedScope(s plan.Scope) plan.Scope {
 	kinds := map[string]bool{}
 	for _, kind := range []string{"sessions", "bookmarks", "attachments"} {

@@ -196,7 +196,7 @@ func TestShare(t *testing.T) {
 	alone.syncTeam()
 	must(a.w.Show(ctx, whole, session.ReadOptions{}))
 
-	// Nobody gets at a conversation by naming it: as one of the share, or by continuing it.
+	// No machine gets a conversation by naming it: as one of the share, or by continuing it.
 	thief := must(b.w.Mirror().Messages(ctx, own))
 	shell := fmt.Appendf(nil, `{"id":%q,"created_at":"2026-05-25T15:32:00.000000+00:00","metadata":{"continued_from":[]},"messages":[]}`, other)
 	must(b.w.Mirror().Apply(ctx, mirror.Changes{New: []mirror.NewSession{{Session: mirror.Session{ID: other, Shell: shell}, Messages: thief[:1]}}}))
@@ -218,7 +218,7 @@ func TestShare(t *testing.T) {
 		t.Error("a private conversation was sent because another one named it")
 	}
 
-	// The private remote goes on, and has both.
+	// The private remote still works, and has both.
 	a.push()
 	for name, c := range map[string]*computer{"laptop": a, "desktop": b} {
 		if report := must(c.w.Doctor(ctx, doctor.Options{})); !report.OK {

@@ -15,7 +15,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// synced is the content of the row syncRow: what is not a row of its own. All rows may be lost: then
+// synced is the content of the row syncRow: all that has no row of its own. All rows may be lost: then
 // everything is read and compared anew.
 type synced struct {
 	Format  int             `json:"format"`
@@ -116,7 +116,7 @@ func resetStored(root *os.Root) error {
 	return rows.Reset(dir)
 }
 
-// published returns the state of what is in the store.
+// published returns the state of the records in the store.
 func (j *job) published() (*join.State, error) {
 	s, err := join.Open(j.rows)
 	if err != nil {
@@ -130,7 +130,7 @@ func (j *job) published() (*join.State, error) {
 	return s, nil
 }
 
-// rebuild sets the state from what is in the store and what is not uploaded.
+// rebuild sets the state from the records in the store and those that are not uploaded.
 func (j *job) rebuild() (err error) {
 	if j.state, err = j.published(); err != nil {
 		return err

@@ -71,7 +71,7 @@ func (j *job) checkFolder(key *seal.Key) error {
 	return err
 }
 
-// bindingOf returns what tells this copy of a workspace from others: the operating system's identifier
+// bindingOf returns the identity of this copy of a workspace: the operating system's identifier
 // of the machine, and the path of the workspace.
 func bindingOf(dir string, o Options) (string, error) {
 	system := o.System

@@ -153,7 +153,7 @@ func TestSynced(t *testing.T) {
 	}
 }
 
-// TestConflicts: of what two did at the same time both sides are kept, and both are told.
+// TestConflicts: both sides of a conflict are kept, and both machines report it.
 func TestConflicts(t *testing.T) {
 	list := computers(t, &bucket.Memory{}, "laptop", "desktop")
 	a, b := list[0], list[1]
@@ -245,7 +245,7 @@ func TestOne(t *testing.T) {
 	}
 }
 
-// TestCheck: a remote that lost an object is reported, and what is there is still read.
+// TestCheck: a remote that lost an object is reported, and its other objects are still read.
 func TestCheck(t *testing.T) {
 	store := &bucket.Memory{}
 	list := computers(t, store, "laptop", "desktop")

@@ -74,9 +74,9 @@ type job struct {
 
 	synced
 	rows    *rows.Rows
-	joined  []joinable  // what is in the store and was added to the state since the rows were stored
-	state   *join.State // with what is not uploaded yet
-	changed bool        // synced or the state differ from what is stored
+	joined  []joinable  // records and bases in the store that were added to the state since the rows were stored
+	state   *join.State // with the records that are not uploaded yet
+	changed bool        // synced or the state differ from the stored rows
 	known   *plan.View  // of state, nil if that changed
 	toErase bool        // the files of the rows still have what was purged
 	result  *Result
@@ -99,7 +99,7 @@ func (j joinable) addTo(s *join.State) error {
 	return s.Add(j.record)
 }
 
-// begin locks the remote and reads what is stored of it.
+// begin locks the remote and reads its stored state.
 func (r *Remote) begin(ctx context.Context, verb string, dry bool) (_ *job, err error) {
 	unlock, err := lock(ctx, r.root, verb)
 	if err != nil {

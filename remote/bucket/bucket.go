@@ -20,7 +20,7 @@ var ErrExists = errors.New("the object exists already")
 const MaxObject = 32 << 20
 
 // MaxList is the maximum number of objects that a store looks at for a list. A remote has far fewer,
-// so a store with more has been filled by somebody else.
+// so another program filled a store that has more.
 const MaxList = 1 << 20
 
 // A TooManyError is the error of List for more than MaxList objects.
@@ -72,7 +72,7 @@ type Object struct {
 // A NoCreateOnlyError reports a store that does not create an object only if there is none. Only a
 // remote with a single writer can use it.
 type NoCreateOnlyError struct {
-	Winners, Writers int   // in a probe: so many of the writers were told that they created the object
+	Winners, Writers int   // in a probe: so many of the writers got the answer that they created the object
 	Err              error // the answer of a store that rejects such a request; nil in a probe
 }
 

@@ -87,7 +87,7 @@ func other(results []error) error {
 }
 
 // judge decides whether the results are those of a store that creates only, and that has kept what
-// its winner wrote. If the answer to the winner was lost and its request repeated, nobody was told
+// its winner wrote. If the answer to the winner was lost and its request repeated, no result says
 // that it won.
 func judge(contents [][]byte, results []error, stored []byte) error {
 	winners, kept := 0, false

@@ -19,7 +19,7 @@ func (u Usage) Sub(o Usage) Usage {
 	return Usage{u.Puts - o.Puts, u.Gets - o.Gets, u.Lists - o.Lists, u.Deletes - o.Deletes, u.Sent - o.Sent, u.Received - o.Received}
 }
 
-// A Meter counts what is asked of a store.
+// A Meter counts the requests to a store.
 type Meter struct {
 	Store
 	mu    sync.Mutex

@@ -13,7 +13,7 @@ import (
 // only when it includes what the machine had seen, see [State.Missing].
 type Base struct {
 	Machine record.Machine
-	Seq     uint64        // the last record that the base stands in for
+	Seq     uint64        // the last record that the base replaces
 	Lamport uint64        // of that record
 	Seen    record.Vector // what the machine had merged of others when it made the base
 
@@ -82,7 +82,7 @@ func (e *Entity) of(m record.Machine) *Entity {
 	return part
 }
 
-// AddBase adds the records that b stands in for, and returns the names of the entities that may have
+// AddBase adds the records that b replaces, and returns the names of the entities that may have
 // changed. A state that includes some of the records takes in the rest; one that includes all is not
 // changed.
 func (s *State) AddBase(b *Base) (changed []string) {
@@ -120,7 +120,7 @@ func (s *State) AddBase(b *Base) (changed []string) {
 }
 
 // dropAbsent drops the elements of the machine of b that its base no longer has: someone dropped
-// them in a record that s does not include, or that the base stands in for. It returns the names of
+// them in a record that s does not include, or that the base replaces. It returns the names of
 // the entities with such elements.
 func (s *State) dropAbsent(b *Base) (changed []string) {
 	for name, e := range s.each("", true) {

@@ -81,7 +81,7 @@ func (h *history) op(s *State) record.Op {
 				}
 			}
 		}
-		if h.random.IntN(4) == 0 { // what nobody can have seen
+		if h.random.IntN(4) == 0 { // a record that no machine can have seen
 			op.Stamps = append(op.Stamps, record.Stamp{Machine: machineID(h.random.IntN(3)), Seq: uint64(h.random.IntN(40)), Index: h.random.IntN(3)})
 		}
 	case 7:
@@ -199,7 +199,7 @@ func TestBases(t *testing.T) {
 			t.Fatalf("seed %d: with all records %v are missing", seed, missing)
 		}
 		equalStates(t, fmt.Sprint("seed ", seed), s, want)
-		for m := range want.streams { // and what is said from now on is the same, too
+		for m := range want.streams { // and later operations give the same, too
 			one, other := New(), New()
 			one.AddBase(s.Base(m))
 			other.AddBase(want.Base(m))

@@ -76,7 +76,7 @@ func lineName(raw []byte) string {
 	return string(rest[:end])
 }
 
-// appendJSON appends v in JSON and a line break. What is in it was valid when it was added.
+// appendJSON appends v in JSON and a line break. Its values were valid when they were added.
 func appendJSON(b *bytes.Buffer, v any) {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)

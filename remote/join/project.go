@@ -28,7 +28,7 @@ type View struct {
 // A Session is a session of a remote.
 type Session struct {
 	ID      string
-	Alive   bool // false if it was removed, and nobody added to it who had not seen that
+	Alive   bool // false if it was removed, and no machine added to it without having seen that
 	Shell   json.RawMessage
 	Title   string
 	Newest  string              // id of the message that was added last

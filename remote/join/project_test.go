@@ -28,7 +28,7 @@ func three(t *testing.T) []*pen {
 
 func TestMachineNames(t *testing.T) {
 	all := three(t)
-	sync(t, all, all[0].write(setOp("machine/"+string(all[1].machine), "name", `"mine"`))) // nobody names another
+	sync(t, all, all[0].write(setOp("machine/"+string(all[1].machine), "name", `"mine"`))) // no machine names another one
 	var names []string
 	for _, m := range Project(all[1].State).Machines {
 		names = append(names, m.Name)

@@ -194,7 +194,7 @@ func TestControls(t *testing.T) {
 }
 
 // TestFreedNumber: a copy of a disk used numbers of the stream and deleted them as garbage, so that
-// the create of the other one succeeds. Only the base of the copy shows that nobody will read it.
+// the create of the other one succeeds. Only the base of the copy shows that no machine will read it.
 func TestFreedNumber(t *testing.T) {
 	for _, trusted := range []bool{false, true} {
 		s := newSim(setting{broken: broken{trustCreate: trusted}}, 1)

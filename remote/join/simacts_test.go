@@ -126,7 +126,7 @@ func (m *machine) do() {
 	}
 }
 
-// act writes a record of an act. Each tells the log of it and the name of the machine.
+// act writes a record of an act. Each adds to the log and sets the name of the machine.
 func (m *machine) act(a act, ops ...record.Op) {
 	n := len(m.acts.list)
 	a.number, a.known = n, maps.Clone(m.known)

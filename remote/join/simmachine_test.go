@@ -17,7 +17,7 @@ type machine struct {
 	*sim
 	id        record.Machine
 	name      string
-	published *join.State                     // what is known to be in the store
+	published *join.State                     // the records that are known to be in the store
 	spool     []spooled                       // its own records that are not yet in published
 	bases     map[uint64]bool                 // that it made
 	known     map[int]bool                    // what its user knows: acts
@@ -65,7 +65,7 @@ func (m *machine) copied() *machine {
 	return &c
 }
 
-// crash forgets what is not on the disk.
+// crash forgets the memory of a machine.
 func (m *machine) crash() {
 	m.count["crashes"]++
 	m.published = cloned(m.published)
@@ -110,7 +110,7 @@ func newSpooled(r *record.Record, acts ...int) spooled {
 	return spooled{r, string(data), acts}
 }
 
-// renew takes a new machine, because somebody else writes to this stream.
+// renew takes a new machine, because another machine writes to this stream.
 func (m *machine) renew() {
 	m.count["new keys"]++
 	var unsent []*record.Record
@@ -130,7 +130,7 @@ func (m *machine) renew() {
 	m.look()
 }
 
-// push sends the spool. What was sent stays in it until pull has seen that no base stands in for its
+// push sends the spool. A sent record stays in it until pull has seen that no base replaces its
 // number: one that a copy of this disk wrote and deleted is free to be created again.
 func (m *machine) push() {
 	for _, sp := range m.spool {
@@ -181,7 +181,7 @@ func (m *machine) include(stream record.Machine, acts []int) {
 	}
 }
 
-// pull takes in what is in the store.
+// pull applies the records in the store.
 func (m *machine) pull() {
 	names, err := m.store.list("m/")
 	if err != nil {
@@ -279,7 +279,7 @@ func (m *machine) fetchBase(id record.Machine, seq uint64) bool {
 	return true
 }
 
-// collect publishes a base, and deletes the own records that an earlier base stands in for.
+// collect publishes a base, and deletes the own records that an earlier base replaces.
 func (m *machine) collect() {
 	names, err := m.store.list("m/" + string(m.id))
 	if err != nil || len(m.published.Missing()) > 0 {

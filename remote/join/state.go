@@ -6,7 +6,7 @@
 // with the greatest stamp, an element of a set is there until an operation that has seen it drops
 // it, and an entity is alive while a set or an add on it is not covered by a removal.
 //
-// A [Base] stands in for the first records of a machine, so that they can be deleted. A [View] is
+// A [Base] replaces the first records of a machine, so that they can be deleted. A [View] is
 // what the entities mean to a workspace.
 package join
 

@@ -38,8 +38,8 @@ func valid(op record.Op, by record.Machine) bool {
 	return false
 }
 
-// mayWrite reports whether a machine may do more with an entity than remove it: nobody speaks for
-// another machine.
+// mayWrite reports whether a machine may do more with an entity than remove it: no machine writes
+// of another one.
 func mayWrite(m record.Machine, entity string) bool {
 	id, ok := strings.CutPrefix(entity, "machine/")
 	return !ok || id == string(m)

@@ -91,7 +91,7 @@ func withHead(tree json.RawMessage, message string) json.RawMessage {
 	return tree
 }
 
-// tellAgents decides what is recorded of agents.
+// tellAgents returns the operations to record for agents.
 func (h *Here) tellAgents(f *mirror.Facts, view *View, own Own) (ops []Op) {
 	there := map[string]bool{}
 	for _, a := range f.Agents {
@@ -140,7 +140,7 @@ func (h *Here) tellAgent(key string, a mirror.Agent, view *View) (ops []Op) {
 	return ops
 }
 
-// tellTrees decides what is recorded of the trees of an agent: those that are new or changed, and
+// tellTrees returns the operations to record for the trees of an agent: those that are new or changed, and
 // those that are gone.
 func tellTrees(entity string, is, was []string, joined []json.RawMessage, elements []join.Element) (ops []Op) {
 	stampsOf := func(id string) (stamps []record.Stamp) {

@@ -11,7 +11,7 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// A Scope says what is taken in.
+// A Scope limits what a pull applies.
 type Scope struct {
 	Session string          // the only session, "" for all
 	Kinds   map[string]bool // nil for all

@@ -25,7 +25,7 @@ func indexOf(list []bookmark.Bookmark, b bookmark.Bookmark) int {
 	return slices.IndexFunc(list, func(o bookmark.Bookmark) bool { return samePlace(o, b) })
 }
 
-// tellBookmarks decides what is recorded of bookmarks: of those on messages that others have, or will.
+// tellBookmarks returns the operations to record for bookmarks: for those on messages that others have, or will.
 func (h *Here) tellBookmarks(f *mirror.Facts, view *View, has func(session, message string) bool) (ops []Op) {
 	joined := view.bookmarksHere()
 	for _, b := range f.Bookmarks {
@@ -40,7 +40,7 @@ func (h *Here) tellBookmarks(f *mirror.Facts, view *View, has func(session, mess
 		ops = append(ops, add(bookmarksEntity, "all", valueOf(is)))
 	}
 	if !slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return o.Bookmarks }) {
-		return ops // what is missing is not what a user removed
+		return ops // no user removed the missing ones
 	}
 	there := h.There(f)
 	for _, b := range h.Bookmarks {
@@ -56,7 +56,7 @@ func (h *Here) tellBookmarks(f *mirror.Facts, view *View, has func(session, mess
 func (h *Here) takeBookmarks(f *mirror.Facts, view *View, there func(session string) bool) (add, drop []bookmark.Bookmark) {
 	joined := view.bookmarksHere()
 	for _, b := range f.Bookmarks {
-		_, compared := h.known(b.Session) // else nobody was told of the bookmark
+		_, compared := h.known(b.Session) // else the bookmark was never recorded
 		if indexOf(joined, b) < 0 && !view.IsPurged(b.Session) && (compared || slices.Contains(h.Bookmarks, b) && view.Session(b.Session) != nil) {
 			drop = append(drop, b)
 		}

@@ -20,7 +20,7 @@ func originsIn(f *mirror.Facts) map[originKey]mirror.Origin {
 	return list
 }
 
-// tellOwner decides what is recorded of who made an entity, which is done once: the one from whom it
+// tellOwner returns the operation that records who made an entity, which is done once: the one from whom it
 // came, else the person of this machine.
 func tellOwner(entity, joined string, origin *mirror.Origin, own Own) []Op {
 	person := own.Person
@@ -47,8 +47,8 @@ func projectIn(in *join.Session) string {
 	return in.Project.String()
 }
 
-// takeOrigins adds to changes where agents come from that are new in the workspace, and what is known
-// better of sessions and agents that came from elsewhere before. New sessions are done by [View.Take].
+// takeOrigins adds to changes where agents come from that are new in the workspace, and newer facts
+// about sessions and agents that came from elsewhere before. New sessions are done by [View.Take].
 func (h *Here) takeOrigins(c *mirror.Changes, f *mirror.Facts, view *View, scope Scope) {
 	known := originsIn(f)
 	for _, id := range h.Suspects(f, scope) {

@@ -1,10 +1,10 @@
-// Package plan decides what a workspace tells the other machines of a remote, and what it takes in
-// from them. The package is pure.
+// Package plan decides which operations a workspace records for the other machines of a remote, and
+// which changes it applies from them. The package is pure.
 //
-// A register, a bookmark or an agent is told if it differs both from what was here at the last
-// comparison and from the joined state: so what a pull applied is not told again, and neither is what
-// another machine changed and this one has not taken in yet. Messages are told if they were never
-// published. What is missing here was removed only if the log of operations says so.
+// A register, a bookmark or an agent is recorded if it differs both from what was here at the last
+// comparison and from the joined state: so the changes of a pull are not recorded again, and neither are
+// those of another machine that this one has not applied yet. Messages are recorded if they were never
+// published. A missing session was removed only if the log of operations says so.
 package plan
 
 import (

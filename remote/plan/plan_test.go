@@ -66,7 +66,7 @@ func (d *desk) tell(s *join.State) (ops []plan.Op) {
 	return ops
 }
 
-// publish adds what a machine tells to a state, as seen by it.
+// publish adds the operations of a machine to a state, as seen by it.
 func (d *desk) publish(t *testing.T, s *join.State, ops []plan.Op, seen record.Vector) {
 	t.Helper()
 	if len(ops) == 0 {
@@ -103,7 +103,7 @@ func said(ops []plan.Op) string {
 	return strings.Join(list, ", ")
 }
 
-// TestTell: what is told of each change, once.
+// TestTell: each change is recorded once.
 func TestTell(t *testing.T) {
 	d, s := newDesk(one), join.New()
 	step := func(what, want string, change func()) {
@@ -182,7 +182,7 @@ func agentAt(name, message string) mirror.Agent {
 	}
 }
 
-// TestNoEcho: what a machine takes in it does not tell, and takes in once.
+// TestNoEcho: a machine records no change that it applied, and applies each once.
 func TestNoEcho(t *testing.T) {
 	a, b, s := newDesk(one), newDesk(two), join.New()
 	a.facts.Sessions = []mirror.Session{aSession(sid, "1", "T")}
@@ -224,7 +224,7 @@ func TestNoEcho(t *testing.T) {
 	}
 }
 
-// TestPath: a snapshot is told as a path of what was published, and is the same messages again; a path
+// TestPath: a snapshot is recorded as a path of what was published, and is the same messages again; a path
 // that is not as it says is refused.
 func TestPath(t *testing.T) {
 	d, s := newDesk(one), join.New()

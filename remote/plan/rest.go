@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// An Own is what a machine tells of itself.
+// An Own is how a machine describes itself.
 type Own struct {
 	Machine record.Machine
 	Name    string
@@ -17,7 +17,7 @@ type Own struct {
 	Time    string // of the record
 }
 
-// TellRest decides what is recorded beside sessions. Has reports whether a message is in the remote or
+// TellRest returns the operations to record beside those of sessions. Has reports whether a message is in the remote or
 // in the workspace. Attachments have no items yet: the caller adds the content.
 func (h *Here) TellRest(f *mirror.Facts, view *View, own Own, has func(session, message string) bool) (ops []Op) {
 	ops = append(ops, h.tellBookmarks(f, view, has)...)
@@ -62,7 +62,7 @@ func (v *View) exploration(id string) json.RawMessage {
 	return v.Explorations[i].Data
 }
 
-// tellMachine decides what is recorded of the machine itself: name, head, and what its users did.
+// tellMachine returns the operations to record for the machine itself: name, head, and what its users did.
 func (h *Here) tellMachine(f *mirror.Facts, view *View, own Own) (ops []Op) {
 	entity := machinePrefix + string(own.Machine)
 	var name, person string

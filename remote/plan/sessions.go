@@ -32,7 +32,7 @@ func (h *Here) Versions() map[string]string {
 	return versions
 }
 
-// A Told is what is to be recorded of a session.
+// A Told has the operations to record for a session.
 type Told struct {
 	Ops     []Op
 	Notes   []Note  // of the messages in Ops
@@ -40,7 +40,7 @@ type Told struct {
 	Missing bool    // the workspace lacks a message that others have: the session is pending
 }
 
-// Tell decides what is recorded of a session of the facts whose messages were read. In is that of the
+// Tell returns the operations to record for a session of the facts whose messages were read. In is that of the
 // joined state, nil if that does not have it. Notes returns what was published of a session.
 func (h *Here) Tell(f *mirror.Facts, s mirror.Session, messages []mirror.Message, in *join.Session, own Own, notes func(session string) Notes) Told {
 	entity := sessionPrefix + s.ID
@@ -117,7 +117,7 @@ func sourcesOf(s mirror.Session) []string {
 	return slices.DeleteFunc(list, func(id string) bool { return !sessionid.Valid(id) })
 }
 
-// TellSince decides what the operations of the log since the last comparison tell of sessions. View is
+// TellSince returns the operations to record for sessions because of the log since the last comparison. View is
 // that of the joined state.
 func (h *Here) TellSince(f *mirror.Facts, view *View, notes func(session string) Notes) (ops []Op) {
 	there := h.There(f)

@@ -13,7 +13,7 @@ import (
 )
 
 // Alone makes of facts those of a workspace that has nothing but their sessions and the bookmarks in
-// these: each session stands alone, and names none from which it was copied. Attachments stay for the
+// these: each session is complete, and names none from which it was copied. Attachments stay for the
 // caller.
 func (h *Here) Alone(f *mirror.Facts) {
 	there := map[string]bool{}

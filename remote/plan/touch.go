@@ -57,7 +57,7 @@ func (h *Here) touchLine(v *View, id string) {
 	}
 }
 
-// difference returns what is in one of both.
+// difference returns the elements of one list that the other one lacks.
 func difference(was []string, is map[string]bool) (list []string) {
 	for _, s := range was {
 		if !is[s] {

@@ -13,7 +13,7 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// A View is the view of a joined state, with what is looked up in it. It reads sessions when they are
+// A View is the view of a joined state, with a cache of lookups in it. It reads sessions when they are
 // needed.
 type View struct {
 	*join.View
@@ -108,7 +108,7 @@ func (v *View) Sessions() iter.Seq[*join.Session] {
 // Log returns the operations of all machines, in the order of the join.
 func (v *View) Log() []join.Operation { return v.state.Log() }
 
-// IsPurged reports whether a session is to leave the store: nothing of it is told or taken any more.
+// IsPurged reports whether a session is to leave the store: it is neither recorded nor applied any more.
 func (v *View) IsPurged(id string) bool {
 	e := v.state.Entity(sessionPrefix + id)
 	return e != nil && string(e.Registers[purged].Value) == "true"

@@ -1,5 +1,5 @@
-// Package record defines the records with which the machines of a remote tell each other what
-// changed. The package is pure.
+// Package record defines the records with which the machines of a remote exchange their
+// changes. The package is pure.
 //
 // Each machine writes a stream of records: numbered from 1 without gaps, never changed, and
 // written by it alone. A record is a list of operations on entities. An entity has registers,

@@ -171,7 +171,7 @@ func TestListAnswers(t *testing.T) {
 	}
 }
 
-// TestListAfter: the service omits what is not asked for.
+// TestListAfter: the service omits names before the requested one.
 func TestListAfter(t *testing.T) {
 	s, requests := answering(t, Options{}, answer{status: 200, body: "<ListBucketResult></ListBucketResult>"})
 	if _, err := s.List(t.Context(), bucket.ListOptions{Prefix: "m/", After: "m/b"}); err != nil {

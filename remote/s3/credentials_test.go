@@ -36,7 +36,7 @@ source_profile = default
 region = eu-west-3
 `
 
-// TestCredentials: where credentials and the region are from, and what is wrong without them.
+// TestCredentials: where credentials and the region are from, and the errors without them.
 func TestCredentials(t *testing.T) {
 	pair := func(id string) []string { return []string{"AWS_ACCESS_KEY_ID=" + id, "AWS_SECRET_ACCESS_KEY=secret"} }
 	for _, c := range []struct {

@@ -98,7 +98,7 @@ func writesAlone(t *testing.T, server server) {
 	}
 }
 
-// explainsWrong: errors say what is wrong.
+// explainsWrong: errors name the cause.
 func explainsWrong(t *testing.T, server server) {
 	name := server.bucket(t)
 	for _, c := range []struct {

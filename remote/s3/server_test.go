@@ -66,7 +66,7 @@ func start(t *testing.T, address string, cmd *exec.Cmd) {
 	}
 }
 
-// freeAddress returns an address of this machine where nobody listens.
+// freeAddress returns an address of this machine where no program listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -45,7 +45,7 @@ func newTransport(secure bool, idle time.Duration) (*transport, error) {
 	return &transport{Transport: t}, nil
 }
 
-// RoundTrip makes a request. It counts what is sent: the transport below repeats a request whose
+// RoundTrip makes a request. It counts the sent bytes: the transport below repeats a request whose
 // connection the service has closed.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := func() {

@@ -91,7 +91,7 @@ func appendLine(data []byte, v any) ([]byte, error) {
 // possible ones. What operations mean is not checked: exact is false if some have an action or
 // members that this version does not know.
 //
-// The error is ErrSignature or ErrNewer, or says what is malformed.
+// The error is ErrSignature or ErrNewer, or names the malformed part.
 func DecodeRecord(data, public []byte) (r *record.Record, exact bool, err error) {
 	r, signed, err := decodeRecord(data, public)
 	if err != nil {

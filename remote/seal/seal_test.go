@@ -145,7 +145,7 @@ func TestBadKeyFile(t *testing.T) {
 	}
 }
 
-// TestOpenBounds: what decompresses to more than the limit is refused, and so is what is no object.
+// TestOpenBounds: bytes that decompress to more than the limit are refused, and so are those of no object.
 func TestOpenBounds(t *testing.T) {
 	key := newKey(t)
 	stored, err := key.Seal(make([]byte, 20<<20))
@@ -196,7 +196,7 @@ func randomRecord(rnd *rand.Rand, s *seal.Signer) *record.Record {
 }
 
 // TestRecordReturns: decode returns what was encoded, and refuses any changed byte, another machine's
-// key, and what is cut.
+// key, and truncated ones.
 func TestRecordReturns(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	s, other := newSigner(t), newSigner(t)
@@ -319,7 +319,7 @@ func TestBaseReturns(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no bytes that a machine signs make decoding panic, and what is decoded and exact is
+// FuzzDecode: no bytes that a machine signs make decoding panic, and a value that is decoded and exact is
 // encoded as the same bytes.
 func FuzzDecode(f *testing.F) {
 	s, err := seal.ParseSigner(make([]byte, 32))

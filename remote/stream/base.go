@@ -125,7 +125,7 @@ func (w *Writer) base(ctx context.Context, seq uint64) (*seal.Base, error) {
 	return b, nil
 }
 
-// A Plan says what Collect deletes. The caller has decided that nobody needs it.
+// A Plan says what Collect deletes. The caller has decided that no machine needs it.
 type Plan struct {
 	Through uint64   // records up to this one; every machine must have seen a base of them, or them
 	Packs   []string // names of packs

@@ -152,7 +152,7 @@ func TestBadBase(t *testing.T) {
 	}
 }
 
-// TestCollectRepeats: garbage is collected once, and again after an interruption; what is not garbage
+// TestCollectRepeats: garbage is collected once, and again after an interruption; other objects
 // stays.
 func TestCollectRepeats(t *testing.T) {
 	store := new(bucket.Memory)
@@ -221,7 +221,7 @@ func TestCollectRefuses(t *testing.T) {
 	refused("unsent records", a, stream.Plan{Through: 2}, code(fault.Refused))
 }
 
-// TestParts: a base that is too large for an object is in several; others read it, what is changed in
+// TestParts: a base that is too large for an object is in several; others read it, a change in
 // it is found, and its parts are deleted with it.
 func TestParts(t *testing.T) {
 	store := new(bucket.Memory)

@@ -102,7 +102,7 @@ func newRecording(t *testing.T, c change) *recording {
 	return rec
 }
 
-// judge returns what is wrong after a crash that left a folder and a store.
+// judge returns the defects after a crash that left a folder and a store.
 func (rec *recording) judge(t *testing.T, tree crashdisk.Tree, objects map[string][]byte, step int) error {
 	dir := t.TempDir()
 	if err := tree.Write(dir); err != nil {
@@ -244,7 +244,7 @@ func stepNames(t *crashdisk.Trace) (list []string) {
 	return list
 }
 
-// TestFailingSteps: if a step of the disk fails, what is acknowledged is kept, and the machine
+// TestFailingSteps: if a step of the disk fails, acknowledged records are kept, and the machine
 // continues when it is opened again.
 func TestFailingSteps(t *testing.T) {
 	for _, c := range changes {

@@ -16,7 +16,7 @@ type Scope int
 const (
 	Known Scope = iota // nothing
 	Names              // the names of machines: one listing finds new ones
-	Whole              // the names of all objects of streams, which also shows what is gone
+	Whole              // the names of all objects of streams, which also shows missing ones
 )
 
 // A Request says what to fetch.
@@ -55,7 +55,7 @@ const (
 	defaultPatience = 3
 )
 
-// Fetch reads what is new, and verifies it. A stream with a problem is read up to it, and the others
+// Fetch reads new records and bases, and verifies them. A stream with a problem is read up to it, and the others
 // are read on. The error is that of the context, or of the store if it answers nothing.
 //
 // If nothing is new, Fetch makes one request for each machine, and one to list. The own stream is

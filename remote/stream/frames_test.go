@@ -9,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/remote/seal"
 )
 
-// FuzzFrames: no content of a pack makes reading panic, and what is read has no more items than the
+// FuzzFrames: no content of a pack makes reading panic, and the result has no more items than the
 // body says.
 func FuzzFrames(f *testing.F) {
 	line, err := json.Marshal(record.Item{ID: "a", Raw: json.RawMessage(`{"content":"x"}`)})

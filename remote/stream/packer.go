@@ -9,7 +9,7 @@ import (
 )
 
 // The content of a pack is lines, each an item in JSON. It is compressed in frames, whose headers
-// have their sizes, so that a run is read without decompressing what is before it.
+// have their sizes, so that a run is read without decompressing the frames before it.
 
 const (
 	maxPack  = 16 << 20 // bytes of a pack in the store, unless it has a single item

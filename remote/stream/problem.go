@@ -10,7 +10,7 @@ import (
 type Kind string
 
 // The kinds of problems. Unreadable and Withheld may go away by themselves; the others mean that
-// somebody changed the store, or that a machine is defective.
+// a program changed the store, or that a machine is defective.
 const (
 	Unreadable Kind = "unreadable"  // the store did not return the object
 	Withheld   Kind = "withheld"    // a record is not there, but another one says or shows that it was

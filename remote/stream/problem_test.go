@@ -11,7 +11,7 @@ import (
 	"github.com/bough-dev/bough/remote/stream"
 )
 
-// An attack is what somebody does to the stream of a machine with three records, of which two were
+// An attack is a change of the stream of a machine with three records, of which two were
 // read.
 type attack struct {
 	name  string

@@ -41,7 +41,7 @@ type fetch struct {
 	firstErr error                     // what it did not answer
 }
 
-// A run is what is read of one stream: maybe a base, and records one after the other.
+// A run is the part of a stream that a fetch reads: maybe a base, and records one after the other.
 type run struct {
 	machine  record.Machine
 	begin    Cursor // before the records
@@ -275,7 +275,7 @@ func (f *fetch) namesOf(m record.Machine) *names {
 	return cmp.Or(f.listed[m], new(names))
 }
 
-// list adds to what is known of the names below a prefix, only of the machines if shallow.
+// list adds to the known names below a prefix, only of the machines if shallow.
 func (f *fetch) list(prefix string, shallow bool) *Problem {
 	f.requests <- struct{}{}
 	objects, err := f.Store.List(f.ctx, bucket.ListOptions{Prefix: prefix, Shallow: shallow})

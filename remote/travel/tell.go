@@ -74,7 +74,7 @@ func (t *Told) Ops() (ops []plan.Op) {
 	return ops
 }
 
-// TellFolders decides what is recorded of the folders of states.
+// TellFolders returns the operations to record for the folders of states.
 func TellFolders(f *mirror.Files, there *Files, told []Told) (ops []plan.Op) {
 	for _, folder := range f.Folders {
 		if !slices.ContainsFunc(told, func(t Told) bool { return t.New && t.Folder == folder.ID }) {

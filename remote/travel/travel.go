@@ -1,5 +1,5 @@
-// Package travel decides which states of files a workspace tells the other machines of a remote, and which
-// of theirs it takes in. The package is pure.
+// Package travel decides which states of files a workspace records for the other machines of a remote, and
+// which of theirs it applies. The package is pure.
 //
 // A state is an entity state/ID with the sets record, which has one element for all time, and links, the
 // messages that it belongs to. Its folder is an entity folder/ID with the register about and the set

@@ -39,7 +39,7 @@ type Rates struct {
 // Some are rates at which a few of a hundred calls have a fault.
 var Some = Rates{LostRequest: 30, LostAnswer: 30, Late: 30, Double: 30, StaleGet: 100, StaleList: 100, Lag: 20}
 
-// A Network is a store and what is on the way to it. It is safe for concurrent use, and then its
+// A Network is a store and the connection to it. It is safe for concurrent use, and then its
 // faults depend on the order of the calls.
 type Network struct {
 	mu      sync.Mutex
@@ -64,7 +64,7 @@ type request struct {
 	del  bool
 }
 
-// NewNetwork returns a network with a store that nobody else uses.
+// NewNetwork returns a network with a store of its own.
 func NewNetwork(store bucket.Store, seed uint64, rates Rates) *Network {
 	return &Network{
 		store: store, rates: rates, random: rand.New(rand.NewPCG(seed, 0)),

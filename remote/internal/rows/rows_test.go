@@ -99,7 +99,7 @@ func TestModel(t *testing.T) {
 			switch random.IntN(6) {
 			case 0:
 				check(t, r, want)
-			case 1: // what is not committed is lost
+			case 1: // uncommitted rows are lost
 				r.Close()
 				r, want = openIn(t, root), maps.Clone(stored)
 			default:

@@ -171,7 +171,9 @@ func restoredFolder(ctx context.Context, w *store.Store, dir string, find finder
 			return nil, err
 		}
 		if of.Machine == "" { // else the user named the folder when they mapped it
-			err = f.checkInside(w)
+			if err := f.checkInside(w); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err != nil {

@@ -39,6 +39,9 @@ type fetched struct {
 	bases   []*join.Base
 	records []*record.Record
 	next    stream.Cursors
+
+	bad      []record.Machine  // whose bases cannot be decoded
+	problems []*stream.Problem // with these
 }
 
 // fetch reads the new records and bases of the store.
@@ -46,7 +49,7 @@ func (j *job) fetch(o PullOptions) (*fetched, error) {
 	got := &fetched{next: maps.Clone(j.Cursors)}
 	lost := j.behind()
 	for more := true; more; {
-		q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes}
+		q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes, Without: got.bad}
 		switch {
 		case o.Whole || lost || !j.isKnown(): // a base may replace own records that are lost here
 			q.Scope = stream.Whole
@@ -71,8 +74,8 @@ func (j *job) fetch(o PullOptions) (*fetched, error) {
 				return nil, err
 			}
 		}
-		j.result.Problems = f.Problems
 		more = j.take(got, f) && f.More
+		j.result.Problems = slices.Concat(got.problems, f.Problems)
 		j.Unknown = j.Unknown || f.Unknown
 	}
 	return got, nil
@@ -91,7 +94,7 @@ func (j *job) isKnown() bool {
 }
 
 // take adds what was fetched to got, of each machine up to an object that cannot be decoded, and reports
-// whether a cursor moved.
+// whether a cursor moved or such an object was found.
 func (j *job) take(got *fetched, f *stream.Fetched) (moved bool) {
 	bad := map[record.Machine]bool{}
 	for _, b := range f.Bases {
@@ -101,7 +104,8 @@ func (j *job) take(got *fetched, f *stream.Fetched) (moved bool) {
 		}
 		if err != nil {
 			bad[b.Machine] = true
-			j.result.Problems = append(j.result.Problems, &stream.Problem{Kind: stream.Malformed, Machine: b.Machine, Seq: b.Seq, Detail: err.Error()})
+			got.bad, moved = append(got.bad, b.Machine), true
+			got.problems = append(got.problems, &stream.Problem{Kind: stream.Malformed, Machine: b.Machine, Seq: b.Seq, Detail: err.Error()})
 			continue
 		}
 		got.bases = append(got.bases, base)

@@ -26,6 +26,8 @@ type Request struct {
 	Scope Scope
 	Once  bool // do not look at the own stream only because there is nothing new
 
+	Without []record.Machine // whose streams are not read
+
 	MaxBytes int64 // stop at about so many bytes of records, decompressed; 0 means 64 MiB
 	Patience int   // how many fetches in a row may miss a record before it is a problem; 0 means 3
 }
@@ -93,7 +95,7 @@ func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
 // others reads the streams of the other machines that are known, and of those that a listing finds.
 func (f *fetch) others() {
 	known := slices.Sorted(maps.Keys(f.Have))
-	known = slices.DeleteFunc(known, func(m record.Machine) bool { return m == f.Own.machine || f.Have[m].Seq == 0 })
+	known = slices.DeleteFunc(known, func(m record.Machine) bool { return m == f.Own.machine || f.Have[m].Seq == 0 || f.skips(m) })
 	switch f.Scope {
 	case Known:
 		f.each(known, f.readNext)
@@ -118,9 +120,12 @@ func (f *fetch) unknown() (list []record.Machine) {
 			list = append(list, m)
 		}
 	}
+	list = slices.DeleteFunc(list, f.skips)
 	slices.Sort(list)
 	return slices.Compact(list)
 }
+
+func (f *fetch) skips(m record.Machine) bool { return slices.Contains(f.Without, m) }
 
 func (f *fetch) own() {
 	if m := f.Own.machine; m != "" {
@@ -146,7 +151,7 @@ func (f *fetch) follow(held []Held) bool {
 	var list []record.Machine
 	for _, h := range held {
 		for m := range h.Needs {
-			if r := f.runs[m]; r == nil || !r.followed && r.problem == nil && !r.more {
+			if r := f.runs[m]; !f.skips(m) && (r == nil || !r.followed && r.problem == nil && !r.more) {
 				list = append(list, m)
 			}
 		}
@@ -205,7 +210,7 @@ func (f *fetch) judgeMissing(out *Fetched) {
 	for _, h := range out.Held {
 		for m, n := range h.Needs {
 			r := f.runs[m]
-			if r != nil && (r.problem != nil || r.more || len(r.records) > 0 && r.end().Seq >= n) {
+			if f.skips(m) || r != nil && (r.problem != nil || r.more || len(r.records) > 0 && r.end().Seq >= n) {
 				continue // that it is missing has another reason
 			}
 			seq := out.Next[m].Seq + 1

@@ -217,9 +217,9 @@ func TestHTTPPageCurl(t *testing.T) {
 		t.Skip("curl is not installed: the command lines of docs/http.md cannot be tried")
 	}
 	t.Parallel()
-	blocks := httpPage(t, "sh", 3)
+	blocks := httpPage(t, "sh", 4)
 	s := startServe(t, "", "--addr", "127.0.0.1:0")
-	cmd := exec.Command(bash, "-e", "-c", blocks[1])
+	cmd := exec.Command(bash, "-e", "-c", blocks[2])
 	cmd.Env = append(os.Environ(), s.boughEnv()...)
 	out, err := cmd.Output()
 	if err != nil {
@@ -245,7 +245,7 @@ func TestHTTPPageCurl(t *testing.T) {
 		t.Errorf("the file is %q, %v", got, err)
 	}
 	at := do(t, "-w", s.dir, "--json", "log")
-	cmd = exec.Command(bash, "-c", "exec "+blocks[2])
+	cmd = exec.Command(bash, "-c", "exec "+blocks[3])
 	cmd.Env = append(os.Environ(), append(s.boughEnv(), "LAST=0-0")...)
 	stream, err := cmd.StdoutPipe()
 	if err != nil {

@@ -30,7 +30,7 @@ func needMCP(t *testing.T, pkg string) {
 }
 
 // mcpServing starts 'bough serve' in a workspace with a conversation, two states of a folder, an
-// agent and an exploration, and returns the environment of a client.
+// agent, an exploration and a remote, and returns the environment of a client.
 func mcpServing(t *testing.T) (s *serving, env []string) {
 	t.Helper()
 	dir, trip := filepath.Join(t.TempDir(), "ws"), t.TempDir()
@@ -46,6 +46,7 @@ func mcpServing(t *testing.T) (s *serving, env []string) {
 	do(t, "-w", dir, "append", "Lisbon.", "--role", "assistant")
 	plan("May\nLisbon\n")
 	do(t, "-w", dir, "agent", "create", "ada")
+	do(t, "-w", dir, "remote", "add", "home", "file://"+filepath.ToSlash(t.TempDir()), "--key", filepath.Join(t.TempDir(), "key"))
 	explored := do(t, "-w", dir, "explore", "Plan the trip", "--strategy", "tram=by tram", "--strategy", "walk=on foot", "--run", "echo Done.", "--json")
 	s = startServe(t, dir, "--addr", "127.0.0.1:0")
 	return s, append(os.Environ(),
@@ -95,7 +96,7 @@ func TestMCPInspector(t *testing.T) {
 			path string
 			want string
 		}{
-			{[]string{"--method", "tools/list"}, "tools.#", "26"},
+			{[]string{"--method", "tools/list"}, "tools.#", "35"},
 			{[]string{"--method", "resources/templates/list"}, "resourceTemplates.#", "5"},
 			{[]string{"--method", "resources/read", "--uri", "bough://agents/ada/snapshot"}, "contents.0.uri", "bough://agents/ada/snapshot"},
 			{[]string{"--method", "prompts/list"}, "prompts.#", "5"},

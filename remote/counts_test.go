@@ -19,7 +19,7 @@ import (
 // TestCatalog: a new machine gets the catalog of many sessions with at most 20 requests, and one of them
 // with at most 3 more; from records, and from a base, whose bodies are in packs.
 func TestCatalog(t *testing.T) {
-	n := testsize.Of(60, 120, 3000)
+	n := testsize.Of(60, 120, 1000)
 	store := &bucket.Memory{}
 	a := computers(t, store, "laptop")[0]
 	ctx := t.Context()
@@ -160,7 +160,7 @@ func TestLarge(t *testing.T) {
 	if testsize.Of(true, true, false) {
 		return
 	}
-	random := make([]byte, 46<<20)
+	random := make([]byte, 60<<20)
 	source := rand.NewChaCha8([32]byte{})
 	source.Read(random)
 	for i := range random {

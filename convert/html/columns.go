@@ -2,6 +2,7 @@ package html
 
 import (
 	"bufio"
+	_ "embed"
 	"io"
 
 	"github.com/bough-dev/bough/internal/plural"
@@ -26,13 +27,9 @@ type Column struct {
 
 // columnsStyle is the style of columns in addition to that of all pages. Columns that have no
 // room are below each other.
-const columnsStyle = `body{max-width:120rem}
-.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(22rem,100%),1fr));gap:1rem;align-items:start}
-.columns>section{min-width:0;border:1px solid var(--edge);border-radius:.6rem;padding:.5rem .8rem}
-.columns h2{margin:.3rem 0}
-.facts{list-style:none;margin:.3rem 0;padding:0;color:var(--soft);font-size:.875rem}
-.common{max-width:52rem}
-`
+//
+//go:embed columns.css
+var columnsStyle string
 
 // WriteColumns writes a page like that of [Write] with columns. The error is that of w.
 func WriteColumns(w io.Writer, c Columns) error {

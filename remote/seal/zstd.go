@@ -12,20 +12,30 @@ import (
 // maxWindow is how much memory the header of a Zstandard frame can ask for.
 const maxWindow = 8 << 20
 
-// lazyEncoder is made by its first user: nothing is allocated before main begins.
-var lazyEncoder struct {
+// A lazyEncoder is made by its first user: nothing is allocated before main begins.
+type lazyEncoder struct {
 	sync.Once
 	*zstd.Encoder
 }
 
-func encoder() *zstd.Encoder {
-	lazyEncoder.Do(func() { lazyEncoder.Encoder = newEncoder() })
-	return lazyEncoder.Encoder
+// smallEncoder is for data of less than 256 bytes. Only frames of a single segment have the size of so
+// little (RFC 8878, 3.1.1.1.4); a larger one would need a window of its size.
+var commonEncoder, smallEncoder lazyEncoder
+
+const small = 256
+
+func encoder(size int) *zstd.Encoder {
+	e := &commonEncoder
+	if size < small {
+		e = &smallEncoder
+	}
+	e.Do(func() { e.Encoder = newEncoder(size < small) })
+	return e.Encoder
 }
 
-func newEncoder() *zstd.Encoder {
+func newEncoder(single bool) *zstd.Encoder {
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithWindowSize(maxWindow),
-		zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
+		zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true), zstd.WithSingleSegment(single))
 	if err != nil {
 		panic(err) // an invalid option
 	}
@@ -43,7 +53,7 @@ func newDecoder() any {
 }
 
 // Compress returns data as one frame of Zstandard, whose header has the size of data.
-func Compress(data []byte) []byte { return encoder().EncodeAll(data, nil) }
+func Compress(data []byte) []byte { return encoder(len(data)).EncodeAll(data, nil) }
 
 // Seal returns data compressed and encrypted.
 func (k *Key) Seal(data []byte) ([]byte, error) { return k.Encrypt(Compress(data)) }

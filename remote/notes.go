@@ -105,7 +105,9 @@ func (j *job) renote(f *mirror.Facts) error {
 	for _, r := range j.writer.Unsent() {
 		for _, op := range r.Ops {
 			if id, ok := plan.SessionOf(op.Entity); ok && op.Field == "messages" {
-				whole[id] = whole[id]
+				if _, ok := whole[id]; !ok {
+					whole[id] = false
+				}
 			}
 		}
 	}

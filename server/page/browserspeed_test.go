@@ -180,7 +180,7 @@ func (c *chromium) large(t *testing.T) {
 	b.focus(oldest)
 	b.key("m")
 	b.wait(fmt.Sprintf(`document.activeElement.name === "label" && document.activeElement.closest("article").id === "m-%s"`, oldest))
-	b.click(`#feed article[data-at="1"] button.more`)
-	b.wait(`document.querySelector('#feed article[data-at="1"] details.more').open`)
+	b.click(`#feed article[data-at="9"] button.more`) // below the open menu
+	b.wait(`document.querySelector('#feed article[data-at="9"] details.more').open`)
 	b.clean()
 }

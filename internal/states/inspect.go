@@ -57,7 +57,7 @@ type inspection struct {
 	listed map[pack.ID]*Coverage               // the coverages that were read
 }
 
-// A summary is what is known of a tree and all that is below it.
+// A summary describes a tree with all its descendants.
 type summary struct {
 	tree  filetree.Tree
 	files int

@@ -168,7 +168,7 @@ func (l *Link) key() string {
 	return strings.Join([]string{l.SessionID, l.MessageID, l.PromptID, l.Folder, l.State}, "\x00")
 }
 
-// An intake takes in states.
+// An intake validates and stores received states.
 type intake struct {
 	*Store
 	c       *Consignment

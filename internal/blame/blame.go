@@ -53,6 +53,7 @@ func (t *Trace) Text() string { return t.text }
 
 // Back goes to an older version: lines that it does not have were written by the change by. If by
 // is [None], something else wrote them: the change of [Trace.Rewrite] that has them, if there is one.
+// It may also have moved lines, which are followed.
 func (t *Trace) Back(older string, by int) {
 	if older == t.text {
 		return
@@ -69,18 +70,22 @@ func (t *Trace) Back(older string, by int) {
 	for i := range from {
 		from[i] = -1
 	}
-	next := 0 // of lines
-	settle := func(to int) {
-		for ; next < to; next++ {
-			t.settle(t.at[start+next], by)
+	matched := make([]bool, len(lines))
+	follow := func(i, j int) { from[i], matched[j] = t.at[start+j], true }
+	t.match(olderLines, lines, follow)
+	if by == None {
+		texts := splitLines(mid)
+		for _, p := range t.unique(olderLines, lines) { // what was only moved was written before
+			if i, j := p[0], p[1]; !matched[j] && isTelling(texts[j]) {
+				follow(i, j)
+			}
 		}
 	}
-	t.match(olderLines, lines, func(i, j int) {
-		settle(j)
-		from[i] = t.at[start+j]
-		next = j + 1
-	})
-	settle(len(lines))
+	for j, ok := range matched {
+		if !ok {
+			t.settle(t.at[start+j], by)
+		}
+	}
 	t.text, t.at = older, at
 }
 

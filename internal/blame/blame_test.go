@@ -62,6 +62,10 @@ func TestUndo(t *testing.T) {
 			t.Rewrite("kept line\n", 1)
 		}, []int{1, 2, -1}},
 		{"moved in a rewritten one", "second line\nfirst line\n", func(t *blame.Trace) { t.Rewrite("first line\nsecond line\n", 1) }, []int{1, 1}},
+		{"moved before it was rewritten", "second line\nfirst line\n", func(t *blame.Trace) {
+			t.Rewrite("first line\nsecond line\n", 2)
+			t.Undo("", "first line\n", false, 1)
+		}, []int{2, 1}},
 		{"only some lines", "a\nb\n", func(t *blame.Trace) { t.Only(1, 1); t.Back("", 1) }, []int{-1, 1}},
 	} {
 		tr := blame.New(c.text)

@@ -37,7 +37,7 @@ func (m *matcher) number(text string) []rune {
 // match calls pair with the indexes of lines that are equal, in ascending order.
 func (m *matcher) match(a, b []rune, pair func(i, j int)) {
 	i, j := 0, 0
-	for _, anchor := range append(m.anchors(a, b), [2]int{len(a), len(b)}) {
+	for _, anchor := range append(ascending(m.unique(a, b)), [2]int{len(a), len(b)}) {
 		between(a[i:anchor[0]], b[j:anchor[1]], func(x, y int) { pair(i+x, j+y) })
 		if anchor[0] < len(a) {
 			pair(anchor[0], anchor[1])
@@ -46,9 +46,8 @@ func (m *matcher) match(a, b []rune, pair func(i, j int)) {
 	}
 }
 
-// anchors returns the longest list of pairs of lines that are unique in both texts, ascending
-// in both.
-func (m *matcher) anchors(a, b []rune) [][2]int {
+// unique returns the pairs of lines that are unique in both texts, in the order of a.
+func (m *matcher) unique(a, b []rune) [][2]int {
 	for i, line := range a {
 		m.seen[line].inA++
 		m.seen[line].a = i
@@ -69,7 +68,7 @@ func (m *matcher) anchors(a, b []rune) [][2]int {
 	for _, line := range b {
 		m.seen[line] = seen{}
 	}
-	return ascending(pairs)
+	return pairs
 }
 
 // ascending returns the longest subsequence whose second numbers ascend.

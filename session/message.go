@@ -98,3 +98,7 @@ func (m Message) IsMarker() bool {
 	_, ok := marks([]byte(gjson.GetBytes(m.Raw, "metadata").Raw))
 	return ok
 }
+
+// IsMerge reports whether m is a merge: a message of the user that says what a branch came to,
+// and asks nothing.
+func (m Message) IsMerge() bool { return gjson.GetBytes(m.Raw, "metadata.kind").Str == "merge" }

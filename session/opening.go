@@ -8,7 +8,7 @@ import (
 )
 
 // An opening holds the first words of a conversation: those of the first user
-// message that has text. A continuation has none; the first file of its line has
+// message that has text and is no merge. A continuation has none; the first file of its line has
 // it.
 type opening struct {
 	words string
@@ -78,13 +78,14 @@ func (o *opening) addRun(r Run, i int) {
 	}
 }
 
-// openingWords returns the first words of a message, "" if its role is not user.
+// openingWords returns the first words of a message, "" if its role is not user or if it is a
+// merge.
 func openingWords(message []byte) string {
 	if text(gjson.GetBytes(message, "role")) != "user" {
 		return ""
 	}
 	m := Message{Raw: message}
-	if c := m.Category(); c == "SYSTEM" || c == "CONTEXT" {
+	if c := m.Category(); c == "SYSTEM" || c == "CONTEXT" || m.IsMerge() {
 		return ""
 	}
 	return firstWords(m.Text())

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -16,7 +17,7 @@ type Fork struct {
 	Session  string // the id of the line's first file
 	Message  string
 	Agent    *agents.Agent // the owner of the line, nil for none
-	Question string        // the user's last message on its path, "" if there is none
+	Question string        // the last message of a person on its path that is no merge, "" if there is none
 	Reply    string        // the text of an assistant's message, else ""
 	// Earlier are the replies before the message that say something, the newest first; at most 8.
 	Earlier []session.Message
@@ -58,7 +59,7 @@ func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, er
 			}
 		}
 		for _, m := range slices.Backward(path) {
-			if m.Role() == "user" {
+			if spoken.Asks(m) {
 				f.Question = m.Text()
 				break
 			}

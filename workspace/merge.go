@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -24,8 +25,9 @@ import (
 
 // Merge adds what a branch came to as one message of the user at the end of another path. It
 // brings the messages of the path to branch that follow the last message that both paths have,
-// as [Workspace.Diff] finds it, and that the target did not merge before. If there are none,
-// nothing is written, and the result says why.
+// as [Workspace.Diff] finds it, and that the target did not merge before, without those whose
+// content comes from the target; see [merge.Make]. If there are none, nothing is written, and the
+// result says why.
 //
 // The branch and its messages stay as they are. The kind of the message is merge, and its
 // metadata.bough.merged says what it merged. If the target is read-only, it is branched first.
@@ -117,7 +119,7 @@ type merging struct {
 	result   merge.Result
 	material digest.Material
 	into     string // the REF of the target
-	base     int    // index in the path of the branch of the last message that is not merged
+	base     int    // index in the path of the branch of the message before the first merged one
 	branch   struct{ session, message string }
 	brings   []string // ids
 }
@@ -153,7 +155,7 @@ func planMerge(v *store.View, branch, into string) (*merging, error) {
 	if plan.Nothing != "" {
 		return m, nil
 	}
-	return m, m.describe(v, a, b)
+	return m, m.describe(v, a, b, plan.Brings)
 }
 
 // planPaths plans the merge of the path b into the path a.
@@ -161,36 +163,45 @@ func planPaths(v *store.View, a, b *branchPath) (merge.Plan, error) {
 	if err := part(v, a, b); err != nil {
 		return merge.Plan{}, err
 	}
-	beyond, err := v.Messages(a.Line, a.nodes[a.from:])
+	target, err := a.steps(v)
 	if err != nil {
 		return merge.Plan{}, err
 	}
-	steps := func(p *branchPath) []merge.Step {
-		list := make([]merge.Step, len(p.nodes))
-		for i, n := range p.nodes {
-			list[i].ID = p.ID(n)
-		}
-		return list
-	}
-	target := steps(a)
-	for i, m := range beyond {
-		target[a.from+i].Merged = gjson.GetBytes(m.Raw, "metadata.bough."+merge.Own+".message_id").Str
-	}
-	return merge.Make(target, steps(b), a.from, b.from), nil
+	branch, err := b.steps(v)
+	return merge.Make(target, branch, a.from, b.from), err
 }
 
-// describe sets what the path b brings into the path a.
-func (m *merging) describe(v *store.View, a, b *branchPath) error {
+// steps returns the messages of a path for the plan of a merge. Of those before p.from it returns
+// only the ids.
+func (p *branchPath) steps(v *store.View) ([]merge.Step, error) {
+	list := make([]merge.Step, len(p.nodes))
+	for i, n := range p.nodes {
+		list[i].ID = p.ID(n)
+	}
+	beyond, err := v.Messages(p.Line, p.nodes[p.from:])
+	for i, m := range beyond {
+		own := gjson.GetBytes(m.Raw, "metadata.bough")
+		list[p.from+i].Merged = own.Get(merge.Own + ".message_id").Str
+		list[p.from+i].Copied = cmp.Or(own.Get(store.OwnPicked+".message_id").Str, own.Get(ownSummary+".last").Str)
+	}
+	return list, err
+}
+
+// describe sets what the path b brings into the path a: messages with some indexes.
+func (m *merging) describe(v *store.View, a, b *branchPath, brings []int) error {
 	first := max(m.base, 0)
-	list, err := b.beyond(v, first)
+	all, err := b.beyond(v, first)
 	if err != nil {
 		return err
 	}
 	merged := &merge.Merged{Session: v.LineID(b.Line), Message: b.MessageID()}
 	if m.base >= 0 {
-		m.material.Base = &list[0]
-		merged.Base = session.ID(list[0].ID)
-		list = list[1:]
+		m.material.Base = &all[0]
+		merged.Base = session.ID(all[0].ID)
+	}
+	var list []cited.Message
+	for _, i := range brings {
+		list = append(list, all[i-first])
 	}
 	merged.Messages = len(list)
 	if v.LineID(a.Line) == v.LineID(b.Line) { // both have the same title
@@ -270,8 +281,8 @@ func (m *merging) again(v *store.View, add store.Message) (*merge.Result, *folde
 		return nil, nil, err
 	}
 	var brings []string
-	for _, n := range b.nodes[plan.Base+1:] {
-		brings = append(brings, b.ID(n))
+	for _, i := range plan.Brings {
+		brings = append(brings, b.ID(b.nodes[i]))
 	}
 	if plan.Nothing != "" || !slices.Equal(brings, m.brings) {
 		return nil, nil, &fault.Error{Code: fault.Refused, Message: "the target changed meanwhile, and the merge would bring other messages", Hint: "nothing was merged; try again"}

@@ -18,11 +18,12 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/merge"
+	"github.com/bough-dev/bough/workspace/rewrite"
 	"github.com/tidwall/gjson"
 )
 
 // A mergeWalk is a random walk over conversations with branches of both kinds, checkpoints,
-// continuations and merges.
+// continuations, merges and picks.
 type mergeWalk struct {
 	*space
 	random *rand.Rand
@@ -35,7 +36,7 @@ func (w *mergeWalk) step() {
 	at := w.ends[w.random.IntN(len(w.ends))]
 	id, message, _ := strings.Cut(at, "@")
 	w.n++
-	switch k := w.random.IntN(8); {
+	switch k := w.random.IntN(9); {
 	case k < 4:
 		role := "user"
 		if k%2 == 1 {
@@ -50,6 +51,13 @@ func (w *mergeWalk) step() {
 	case k == 5:
 		c := w.checkpoint(at)
 		w.ends = append(w.ends, c.ID+"@"+message)
+	case k == 6:
+		onto := w.ends[w.random.IntN(len(w.ends))]
+		if out, err := w.Pick(w.t.Context(), rewrite.PickOptions{Refs: []string{at}, Onto: onto}); err == nil { // else it has the call already
+			w.ends = append(w.ends, out.Session+"@"+string(out.Messages[0].Message))
+		} else {
+			w.t.Fatal(err)
+		}
 	default:
 		w.merge(at, w.ends[w.random.IntN(len(w.ends))])
 	}
@@ -68,25 +76,16 @@ func (w *mergeWalk) merge(branch, into string) {
 	if err != nil {
 		w.t.Fatalf("%s: %v", what, err)
 	}
-	// The base is the last message of the branch that the target has or merged.
-	reached := map[string]bool{}
-	for _, m := range to {
-		reached[m.ID] = true
-		reached[gjson.GetBytes(m.Raw, "metadata.bough.merged.message_id").Str] = true
-	}
-	base := len(from) - 1
-	for base >= 0 && !reached[from[base].ID] {
-		base--
-	}
-	if brings := from[base+1:]; len(brings) == 0 {
+	base, brings := broughtBy(from, to)
+	if len(brings) == 0 {
 		if r.Nothing == "" || r.Message != "" {
 			w.t.Errorf("%s: there is nothing to merge, and the result is %+v", what, r)
 		}
 		sameFiles(w.t, what, before, w.files())
 		return
 	}
-	if r.Merged == nil || r.Merged.Messages != len(from)-1-base || r.Merged.Message != from[len(from)-1].ID {
-		w.t.Fatalf("%s: it merged %+v, want the %d messages up to %s", what, r.Merged, len(from)-1-base, from[len(from)-1].ID)
+	if r.Merged == nil || r.Merged.Messages != len(brings) || r.Merged.Message != from[len(from)-1].ID {
+		w.t.Fatalf("%s: it merged %+v, want the messages %v, up to %s", what, r.Merged, brings, from[len(from)-1].ID)
 	}
 	if base >= 0 && string(r.Merged.Base) != from[base].ID {
 		w.t.Errorf("%s: the base is %s, want %s", what, r.Merged.Base, from[base].ID)
@@ -98,7 +97,42 @@ func (w *mergeWalk) merge(branch, into string) {
 	if again, err := w.Merge(w.t.Context(), branch, merge.Options{Into: end}); err != nil || again.Nothing == "" {
 		w.t.Errorf("%s: the second merge brings %+v, %v", what, again, err)
 	}
+	// What comes back is new, and not the merge.
+	if _, back := broughtBy(w.pathOf(end), from); slices.Contains(back, string(r.Message)) {
+		w.t.Errorf("%s: the merge would come back", what)
+	}
 	w.ends = append(w.ends, end)
+}
+
+// broughtBy returns the messages that a merge of a path brings into another one, and the index of
+// the message before the first of them: those after the last one that the target has or merged,
+// without merges of what the target has or merged, and without copies in one path of a message
+// of the other.
+func broughtBy(from, to []session.Message) (base int, brings []string) {
+	own := func(m session.Message, path string) string {
+		return gjson.GetBytes(m.Raw, "metadata.bough."+path+".message_id").Str
+	}
+	var has, merged []string
+	for _, m := range to {
+		has = append(has, m.ID, own(m, "picked"))
+		merged = append(merged, own(m, "merged"))
+	}
+	reached := func(id string) bool { return id != "" && (slices.Contains(has, id) || slices.Contains(merged, id)) }
+	base = -1
+	for i, m := range from {
+		if slices.ContainsFunc(to, func(t session.Message) bool { return t.ID == m.ID }) || slices.Contains(merged, m.ID) {
+			base, brings = i, nil
+			continue
+		}
+		copied := own(m, "picked") != "" && slices.Contains(has, own(m, "picked"))
+		switch {
+		case !slices.Contains(has, m.ID) && !copied && !reached(own(m, "merged")):
+			brings = append(brings, m.ID)
+		case len(brings) == 0:
+			base = i
+		}
+	}
+	return base, brings
 }
 
 // checkAdded checks that a merge changed one session, or made one, and only added its message.
@@ -165,8 +199,8 @@ func (w *mergeWalk) checkDigest(what, text string) {
 }
 
 // TestMergeLaws: a merge adds one message and changes nothing else, its base is the last message
-// that the target has or merged, merging an ancestor or merging twice is nothing, and what a
-// digest cites exists.
+// that the target has or merged, merging an ancestor, merging twice or merging back is nothing,
+// and what a digest cites exists.
 func TestMergeLaws(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(testsize.Of(1, 3, 8)) {
@@ -241,6 +275,45 @@ func TestMergeMoved(t *testing.T) {
 	}
 	if _, err := s.Merge(ctx, b.ID, merge.Options{Into: trip, Model: modelFunc(func(string) (string, error) { return "", errModel })}); !errors.Is(err, errModel) {
 		t.Errorf("a failed model returns %v", err)
+	}
+}
+
+// TestMergeAsksNothing: a merge counts nowhere as a question. A branch with a merge at its end has
+// the question and the open questions of the answer before it, and a conversation that begins with
+// one is named after the first question.
+func TestMergeAsksNothing(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := openSpace(t, t.TempDir(), 0)
+	trip := s.new("Trip")
+	at := s.say("Where to?", "To Lisbon.")
+	train := s.branch(trip + "@" + at[1])
+	asked := s.append(workspace.Append{Session: train.ID, Text: "By train?"}).Message
+	s.append(workspace.Append{Session: train.ID, Role: "assistant", Text: "Yes. Which one?"})
+	third := s.new("")
+	if _, err := s.Merge(ctx, trip, merge.Options{Into: third}); err != nil {
+		t.Fatal(err)
+	}
+	if title := s.entry(third).Title; strings.Contains(title, "Merged") {
+		t.Errorf("a conversation with only a merge is named %q", title)
+	}
+	s.append(workspace.Append{Session: third, Text: "And then?"})
+	if title := s.entry(third).Title; title != "And then?" {
+		t.Errorf("a conversation that begins with a merge is named %q", title)
+	}
+	if _, err := s.Merge(ctx, third, merge.Options{Into: train.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.ExplorationPlace(ctx, train.ID); err != nil || f.Question != "By train?" {
+		t.Errorf("the question before a merge is %q, %v", f.Question, err)
+	}
+	c, err := s.Checkpoint(ctx, train.ID, workspace.SnapshotOptions{Task: true})
+	if err != nil || string(c.Task.Turn) != asked {
+		t.Errorf("the turn before a merge is %+v, %v; want %s", c.Task, err, asked)
+	}
+	r, err := s.Merge(ctx, train.ID, merge.Options{Into: trip})
+	if err != nil || !strings.Contains(r.Text, "## Open questions\n\n- Which one?") {
+		t.Errorf("the digest of a branch with a merge at its end is %q, %v", r.Text, err)
 	}
 }
 

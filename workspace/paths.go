@@ -13,7 +13,6 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
-	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/tidwall/gjson"
 )
 
@@ -131,10 +130,10 @@ func sideOf(v *store.View, s *compare.Side, ref string, p *branchPath, o compare
 	}
 	for _, m := range list {
 		own := gjson.GetBytes(m.Raw, "metadata.bough")
-		c := compare.Message{ID: m.ID, Ref: m.Ref, Role: m.Role(), Model: modelOf(own), Text: spoken.Words(m.Message), Merged: own.Get(merge.Own).IsObject(), Message: m.Message}
+		c := compare.Message{ID: m.ID, Ref: m.Ref, Role: m.Role(), Model: modelOf(own), Text: spoken.Words(m.Message), Merged: m.IsMerge(), Message: m.Message}
 		c.Time, _ = m.Time()
 		s.Messages = append(s.Messages, c)
-		if spoken.ByPerson(m.Message) && !c.Merged {
+		if spoken.Asks(m.Message) {
 			s.Turns++
 		}
 		if c.Model != "" && !slices.Contains(s.Models, c.Model) {

@@ -25,7 +25,7 @@ func taskPoint(v *store.View, p *store.Place) (*agents.TaskPoint, error) {
 		if err != nil {
 			return nil, err
 		}
-		if m.Role() == "user" {
+		if m.Role() == "user" && !m.IsMerge() {
 			t.Turn = session.ID(m.ID)
 			break
 		}

@@ -14,8 +14,8 @@ func (p *program) mergeVerb() verb {
 		args:  "BRANCH [--into REF] [--summary TEXT, --digest or --model M] [--files] [--dir D] [--dry-run] [FLAG ...]",
 		short: "bring what a branch came to into another one",
 		long: `Adds one message at REF, by default at the head, with what the branch came to: the messages of
-BRANCH since the last one that both have, or since its last merge there. If there are none, nothing
-changes. BRANCH is any REF, also a message of the same conversation. It stays as it is.
+BRANCH since the last one that both have, or since its last merge there, without merges of the
+target into it. If there are none, nothing changes. BRANCH is any REF, also a message of the same conversation. It stays as it is.
 
 The text is TEXT ('-' reads it from standard input); or what a model writes, which must cite messages
 of the branch, else it is refused; or by default a digest, which rules make: decisions, answers,
@@ -99,7 +99,7 @@ func (p *program) merged(r *merge.Result, o *merge.Options, digest bool) {
 		fmt.Fprintf(p.stderr, "Nothing to merge: the target has all messages of %q\n", title)
 		return
 	case merge.Already:
-		fmt.Fprintf(p.stderr, "Nothing to merge: %q has no message since its last merge\n", title)
+		fmt.Fprintf(p.stderr, "Nothing to merge: %q has nothing new\n", title)
 		return
 	}
 	if r.Files != nil {

@@ -122,5 +122,9 @@ func cut(s string) string {
 // messages of the user.
 func ByPerson(m session.Message) bool { return m.Role() == "user" && !content.Read(m.Raw).OnlyTools() }
 
+// Asks reports whether a person wrote a message to be answered: a merge says what a branch came to,
+// and asks nothing.
+func Asks(m session.Message) bool { return ByPerson(m) && !m.IsMerge() }
+
 // ByTool reports whether a message is a result of a tool, or has tool calls and no text.
 func ByTool(m session.Message) bool { return m.Role() == "tool" || content.Read(m.Raw).OnlyTools() }

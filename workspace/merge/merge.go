@@ -17,7 +17,7 @@ const Own = "merged"
 // A Merged is what a message merged.
 type Merged struct {
 	Session  string     `json:"session_id"` // the line of the branch, by the id of its first file
-	Message  string     `json:"message_id"` // the last merged message
+	Message  string     `json:"message_id"` // the end of the branch
 	Base     session.ID `json:"base"`       // the message before the first merged one, null if there is none
 	Messages int        `json:"messages"`   // how many messages were merged
 }
@@ -87,33 +87,56 @@ type Result struct {
 type Step struct {
 	ID     string
 	Merged string // the last message that it merged, "" if it is no merge
+	Copied string // the message that it is a copy of, or the last one that it summarizes; "" for none
 }
 
 // A Plan is what a merge brings.
 type Plan struct {
-	Base    int    // index in the path of the branch of the last message that is not brought, -1 for none
+	Base    int    // index in the path of the branch of the message before the first one that is brought, -1 for none
+	Brings  []int  // indexes in the path of the branch of the messages that are brought
 	Nothing string // why nothing is brought: [Ancestor], [Already] or ""
 }
 
 // Make plans the merge of the path branch into the path target. Their first common messages are
-// those before index t of target and b of branch. What a message of target merged is not brought
-// again.
+// those before index t of target and b of branch.
+//
+// What a message of target merged is not brought again. A message of branch is not brought either
+// if target has its content: if it merged a message of target or one that target merged, or if
+// one of the two paths has a copy of a message of the other.
 func Make(target, branch []Step, t, b int) Plan {
 	p := Plan{Base: b - 1}
 	if b == len(branch) {
 		p.Nothing = Ancestor
 		return p
 	}
-	at := make(map[string]int, len(branch)-b)
-	for i := b; i < len(branch); i++ {
-		at[branch[i].ID] = i
-	}
-	for _, s := range target[t:] {
-		if i, ok := at[s.Merged]; ok && s.Merged != "" {
-			p.Base = max(p.Base, i)
+	has := make(map[string]bool, len(target)) // the messages whose content is in target
+	merged := map[string]bool{}               // the ends of what it merged
+	for _, s := range target {
+		has[s.ID] = true
+		if s.Copied != "" {
+			has[s.Copied] = true
+		}
+		if s.Merged != "" {
+			merged[s.Merged] = true
 		}
 	}
-	if p.Base == len(branch)-1 {
+	for i, s := range branch[b:] {
+		if merged[s.ID] {
+			p.Base = b + i
+		}
+	}
+	known := func(s Step) bool {
+		return has[s.ID] || has[s.Copied] || has[s.Merged] || merged[s.Merged]
+	}
+	for i := p.Base + 1; i < len(branch); i++ {
+		switch {
+		case !known(branch[i]):
+			p.Brings = append(p.Brings, i)
+		case len(p.Brings) == 0:
+			p.Base = i
+		}
+	}
+	if len(p.Brings) == 0 {
 		p.Nothing = Already
 	}
 	return p

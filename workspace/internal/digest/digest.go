@@ -13,7 +13,6 @@ import (
 	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/files"
-	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/tidwall/gjson"
 )
 
@@ -88,7 +87,7 @@ func (m *Material) decisions() (items []string) {
 		for _, label := range m.Labels[c.ID] {
 			add(fmt.Sprintf("Bookmark %q: %s", label, spoken.Words(c.Message)), c)
 		}
-		if own.Get(merge.Own).IsObject() {
+		if c.IsMerge() {
 			add(firstParagraph(c.Text()), c)
 			continue
 		}
@@ -121,7 +120,7 @@ func (m *Material) answers() (items []string) {
 	for i := range m.Messages {
 		c := &m.Messages[i]
 		switch {
-		case isMerge(c.Message):
+		case c.IsMerge():
 			flush()
 			asked = nil
 		case spoken.ByPerson(c.Message):
@@ -133,10 +132,6 @@ func (m *Material) answers() (items []string) {
 	}
 	flush()
 	return items
-}
-
-func isMerge(m session.Message) bool {
-	return gjson.GetBytes(m.Raw, "metadata.bough."+merge.Own).IsObject()
 }
 
 // changed returns the files that changed.
@@ -200,12 +195,12 @@ func written(c content.Call) (paths []string) {
 // questions returns what the end of the branch leaves open.
 func (m *Material) questions() (items []string) {
 	last := m.Messages[len(m.Messages)-1]
-	if spoken.ByPerson(last.Message) && !isMerge(last.Message) {
+	if spoken.Asks(last.Message) {
 		return []string{clip(spoken.Words(last.Message), maxSaid) + " " + cite(last) + " (not answered)"}
 	}
 	for i := len(m.Messages) - 1; i >= 0; i-- { // the last thing that the assistant said
 		c := m.Messages[i]
-		if spoken.ByPerson(c.Message) {
+		if spoken.Asks(c.Message) {
 			break
 		}
 		if text := saidBy(c.Message); c.Role() == "assistant" && strings.TrimSpace(text) != "" {

@@ -207,7 +207,7 @@ func (v *View) titleIn(name string) string {
 	}
 	for _, raw := range gjson.GetBytes(begin, "messages").Array() {
 		m := session.Message{Raw: []byte(raw.Raw)}
-		if m.Role() == "user" && m.FirstWords() != "" {
+		if m.Role() == "user" && !m.IsMerge() && m.FirstWords() != "" {
 			return m.FirstWords()
 		}
 	}

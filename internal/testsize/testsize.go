@@ -69,14 +69,14 @@ func spaced[T any](list []T, n int) []T {
 type Tests interface{ Run() int }
 
 // InMemory returns tests whose temporary folders are in memory, where a file system with
-// enough space for them is, because waiting for a disk is most of their time. A full run
-// and benchmarks write to the disk.
+// enough space for them is, because waiting for a disk is most of their time. If TMPDIR is set
+// they are there, as .ci/run has it for some of the runs; benchmarks write to the disk.
 func InMemory(m Tests) Tests { return inMemory{m} }
 
 type inMemory struct{ Tests }
 
 func (m inMemory) Run() int {
-	if Full() || benchmarks(os.Args) || !memory() || strings.HasPrefix(os.TempDir(), shm+"/") { // a test started this one
+	if os.Getenv("TMPDIR") != "" || benchmarks(os.Args) || !memory() {
 		return m.Tests.Run()
 	}
 	dir, err := os.MkdirTemp(shm, "bough-test-")
@@ -105,14 +105,14 @@ func (m waiting) Run() int {
 }
 
 // LazyGC returns tests with a garbage collector that runs a quarter as often, because they
-// allocate much and keep little. A full run and benchmarks have the usual one. A test that
-// measures memory sets its own.
+// allocate much and keep little. Benchmarks have the usual one. A test that measures memory
+// sets its own.
 func LazyGC(m Tests) Tests { return lazyGC{m} }
 
 type lazyGC struct{ Tests }
 
 func (m lazyGC) Run() int {
-	if !Full() && !benchmarks(os.Args) {
+	if !benchmarks(os.Args) {
 		debug.SetGCPercent(400)
 	}
 	return m.Tests.Run()

@@ -15,7 +15,7 @@ import (
 // TestChangedLaw: a scan of the directories in which something changed finds what a scan of
 // all of them finds, whatever changed, and its cache and list serve the next one.
 func TestChangedLaw(t *testing.T) {
-	for seed := range testsize.Of(10, 30, 2000) {
+	for seed := range testsize.Of(10, 30, 800) {
 		random := rand.New(rand.NewPCG(uint64(seed), 7))
 		f := newFolder(t)
 		f.opts.Rules = &rules{ignored: []string{"junk"}}

@@ -168,7 +168,7 @@ func TestControls(t *testing.T) {
 	}{
 		{"registers by arrival", setting{machines: 3, steps: 120, broken: broken{arrival: true}}, 10, 12},
 		{"labels dropped by name", setting{machines: 3, steps: 160, broken: broken{dropByName: true}}, 9, 18},
-		{"any name that exists believed", setting{machines: 3, steps: 120, copies: true, broken: broken{believeExists: true}}, 11, 30},
+		{"any name that exists believed", setting{machines: 3, steps: 120, copies: true, broken: broken{believeExists: true}}, 11, 20},
 		{"garbage without acknowledgements", setting{machines: 3, steps: 200, garbage: true, broken: broken{collectUnseen: true, skipBases: true}}, 0, 40},
 		{"titles left out of bases", setting{machines: 3, steps: 200, garbage: true, broken: broken{forgetTitle: true}}, 0, 45},
 		{"delete wins", setting{machines: 3, steps: 160, broken: broken{deleteWins: true}}, 0, 50},
@@ -178,7 +178,7 @@ func TestControls(t *testing.T) {
 			var caught []uint64
 			first, runs := c.from, uint64(2)
 			if testsize.Full() {
-				first, runs = 0, 100
+				first, runs = 0, 40*uint64(*more)
 			}
 			for seed := first; seed < first+runs; seed++ {
 				if simulate(c.setting, seed, map[string]int{}) != "" {

@@ -18,6 +18,8 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
+func TestMain(m *testing.M) { os.Exit(testsize.InMemory(m).Run()) }
+
 func openIn(t testing.TB, root *os.Root) *Rows {
 	t.Helper()
 	r, err := Open(root)

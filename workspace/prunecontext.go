@@ -105,7 +105,7 @@ func planPrune(v *store.View, ref string, o rewrite.PruneContextOptions) (*prune
 	if plan.omit.Shared+len(plan.omit.Kept) == 0 && o.Squash == "" {
 		return nil, &fault.Error{Code: fault.Refused, Message: "no message would remain"}
 	}
-	plan.out = &rewrite.Pruned{Shared: plan.omit.Shared, Messages: []rewrite.Copy{}, Omitted: []rewrite.Copy{}}
+	plan.out = &rewrite.Pruned{Shared: plan.omit.Shared, Messages: []rewrite.Copy{}, Dropped: []rewrite.Copy{}}
 	if err := plan.describe(v, o); err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (plan *prunePlan) describe(v *store.View, o rewrite.PruneContextOptions) er
 		if err != nil {
 			return err
 		}
-		plan.out.Omitted = append(plan.out.Omitted, row)
+		plan.out.Dropped = append(plan.out.Dropped, row)
 		plan.out.Tokens.Saved += count(c.Raw)
 		fmt.Fprintf(&prompt, "\n[%s]\n%s\n", row.Role, strings.Join(content.Read(c.Raw).Texts(), "\n"))
 	}

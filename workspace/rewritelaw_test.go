@@ -298,7 +298,7 @@ func (w *aWalk) try(what string) (string, bool) {
 		}
 		var want []string
 		for i, m := range w.s.show(at(tip)).Messages {
-			if !slices.ContainsFunc(p.Omitted, func(o rewrite.Copy) bool { return o.From.Message == path[i] }) {
+			if !slices.ContainsFunc(p.Dropped, func(o rewrite.Copy) bool { return o.From.Message == path[i] }) {
 				want = append(want, plainForm(t, m.Raw))
 			}
 		}

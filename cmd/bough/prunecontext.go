@@ -100,12 +100,12 @@ func (p *program) pruned(done *rewrite.Pruned) {
 	if done.DryRun {
 		did = "Dry run: would leave out"
 	}
-	what := count(len(done.Omitted), "message")
+	what := count(len(done.Dropped), "message")
 	if done.Summary != nil {
 		what += ", with a summary in their place"
 	}
 	fmt.Fprintf(p.stderr, "%s %s:\n", did, what)
-	p.copies(done.Omitted)
+	p.copies(done.Dropped)
 	fmt.Fprintf(p.stderr, "Shared: %s, copied: %s\n", count(done.Shared, "message"), count(len(done.Messages), "message"))
 	t := done.Tokens
 	if s := done.Summary; s != nil && s.Text == "" {

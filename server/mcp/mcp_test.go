@@ -308,7 +308,7 @@ func TestTools(t *testing.T) {
 		t.Errorf("pick_messages: %s", got)
 	}
 	pruned := call("prune_context", args{"ref": r.first + "@" + r.ids[3], "squash": ".." + r.ids[1], "summary": "They take the night train."})
-	if pruned.Get("omitted.#").Int() != 2 || pruned.Get("summary.text").String() != "They take the night train." || pruned.Get("tokens.before").Int() == 0 {
+	if pruned.Get("dropped.#").Int() != 2 || pruned.Get("summary.text").String() != "They take the night train." || pruned.Get("tokens.before").Int() == 0 {
 		t.Errorf("prune_context: %s", pruned)
 	}
 	if got := call("restore_checkpoint", args{"session_id": "Before the hotel"}); !got.Get("read_only").Bool() {

@@ -88,7 +88,7 @@ func (a *applying) session(id string) error {
 			return a.leave(id, err)
 		}
 	}
-	a.view().Take(&a.changes, id, items, local, there)
+	a.view().Take(&a.changes, id, items, local, there, a.undone(in))
 	a.told[id] = notes
 	a.whole = append(a.whole, id)
 	for _, it := range items {

@@ -45,6 +45,7 @@ type config struct {
 
 	Share bool     `json:"share,omitempty"`
 	Lines []string `json:"lines,omitempty"` // of a share: the first sessions of what this workspace has of it
+	Taken []string `json:"taken,omitempty"` // of a share: the sessions that came from it, see [job.unshare]
 
 	Files     bool   `json:"files,omitempty"` // states of files are exchanged too
 	OneWriter bool   `json:"one_writer,omitempty"`

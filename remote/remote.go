@@ -150,6 +150,7 @@ type Result struct {
 	Machines  []Machine         `json:"machines"`
 	Sessions  []string          `json:"sessions"`           // of this workspace, that a pull changed or added
 	Left      []mirror.Left     `json:"left,omitempty"`     // what a pull could not apply, and will try again
+	Unshared  []string          `json:"unshared,omitempty"` // conversations that came from a share, got content from elsewhere, and are no longer sent to it
 	Problems  []*stream.Problem `json:"problems,omitempty"` // why streams were not read to their end
 	Renewed   bool              `json:"renewed,omitempty"`  // this workspace is a copy of another one, and became a machine of its own
 	DryRun    bool              `json:"dry_run,omitempty"`  // nothing was changed

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
+	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -30,17 +31,30 @@ func (r *Remote) Share(ctx context.Context, lines []string) error {
 	if !c.Share {
 		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the remote %q has all of the workspace", r.name)}
 	}
-	return addLines(r, &c, lines...)
+	named := func(id string) bool {
+		line, err := r.w.Mirror().Line(ctx, id)
+		return err == nil && slices.Contains(lines, line)
+	}
+	return writeParts(r, &c, union(c.Lines, lines...), slices.DeleteFunc(slices.Clone(c.Taken), named))
 }
 
-// addLines adds lines to those of a share, before anything of them is sent or applied.
-func addLines(r *Remote, c *config, lines ...string) error {
-	added := slices.DeleteFunc(slices.Clone(lines), func(id string) bool { return slices.Contains(c.Lines, id) })
-	if len(added) == 0 {
+// writeParts writes which lines a share has, and which sessions came from it, if they differ.
+func writeParts(r *Remote, c *config, lines, taken []string) error {
+	if slices.Equal(lines, c.Lines) && slices.Equal(taken, c.Taken) {
 		return nil
 	}
-	c.Lines = append(slices.Clone(c.Lines), added...)
+	c.Lines, c.Taken = lines, taken
 	return writeConfig(r.root, *c)
+}
+
+// union returns list with those of more that it lacks.
+func union(list []string, more ...string) []string {
+	for _, id := range more {
+		if !slices.Contains(list, id) {
+			list = append(slices.Clip(list), id)
+		}
+	}
+	return list
 }
 
 // checkShareKey returns an error if the key of a new share opens another remote of the workspace: who
@@ -72,9 +86,7 @@ func checkShareKey(w *workspace.Workspace, key *seal.Key) error {
 // workspace name. A message of another machine sends no attachment: a SHA-256 is not a secret, and the file
 // may be one.
 func (j *job) sharedFacts() (*mirror.Facts, error) {
-	f, err := j.w.Mirror().Facts(j.ctx, mirror.Known{
-		Since: j.Here.Since, Versions: j.Here.Versions, Projects: j.Here.Projects, Lines: append([]string{}, j.config.Lines...),
-	})
+	f, err := j.linesFacts()
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +121,84 @@ func (j *job) sharedFacts() (*mirror.Facts, error) {
 	}
 	f.Attachments = slices.DeleteFunc(slices.Clone(stored), func(sum string) bool { return !named[sum] })
 	return f, nil
+}
+
+// linesFacts returns the facts of the lines of a share, without those that [job.unshare] leaves out.
+func (j *job) linesFacts() (*mirror.Facts, error) {
+	for {
+		f, err := j.w.Mirror().Facts(j.ctx, mirror.Known{
+			Since: j.Here.Since, Versions: j.Here.Versions, Projects: j.Here.Projects, Lines: append([]string{}, j.config.Lines...), Remote: j.name,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(j.config.Taken) == 0 {
+			return f, nil
+		}
+		if err := j.renote(f); err != nil { // what was applied is known by its notes
+			return nil, err
+		}
+		again, err := j.unshare(f)
+		if err != nil || !again {
+			return f, err
+		}
+	}
+}
+
+// unshare takes out of the share the lines with a session that came from it and is no longer what the share
+// has with what was added here: others may have sent it under the id of a private session, which came
+// later, from another remote or by another program. A user who names the line shares it. It reports
+// whether the lines are others than those of the facts.
+func (j *job) unshare(f *mirror.Facts) (bool, error) {
+	there := map[string]bool{}
+	for _, id := range f.Others {
+		there[id] = true
+	}
+	out := map[string]bool{}
+	for _, s := range f.Sessions {
+		there[s.ID] = true
+		if out[s.Line] || !slices.Contains(j.config.Taken, s.ID) && !slices.Contains(j.config.Taken, s.Line) {
+			continue
+		}
+		apart, err := j.isApart(f, s)
+		if err != nil {
+			return false, err
+		}
+		if apart {
+			out[s.Line] = true
+			j.result.Unshared = append(j.result.Unshared, s.Line)
+		}
+	}
+	lines := slices.DeleteFunc(slices.Clone(j.config.Lines), func(id string) bool {
+		return out[id] || !there[id] && slices.Contains(j.config.Taken, id)
+	})
+	taken := slices.DeleteFunc(slices.Clone(j.config.Taken), func(id string) bool { return !there[id] || out[id] })
+	again := len(lines) < len(j.config.Lines)
+	if j.dry {
+		j.config.Lines, j.config.Taken = lines, taken
+		return again, nil
+	}
+	return again, writeParts(j.Remote, &j.config, lines, taken)
+}
+
+// isApart reports whether a session that came from the share has got content from elsewhere: by an
+// operation of the log, or with a root that the share does not have and that no user of this workspace
+// added.
+func (j *job) isApart(f *mirror.Facts, s mirror.Session) (bool, error) {
+	if slices.Contains(f.Brought, s.ID) {
+		return true, nil
+	}
+	if !j.Here.Unread(s) || slices.Contains(f.Written, s.ID) {
+		return false, nil
+	}
+	messages, err := j.w.Mirror().Messages(j.ctx, s.ID)
+	if err != nil {
+		return j.ctx.Err() == nil, j.ctx.Err() // what cannot be read is not sent
+	}
+	known := j.notes.of(s.ID)
+	return slices.ContainsFunc(messages, func(m mirror.Message) bool {
+		return m.Parent == "" && !m.Header && !known.Has(m.ID)
+	}), nil
 }
 
 // sentByOthers returns a function that reports whether another machine sent a message of a session. The
@@ -148,7 +238,7 @@ func sharedScope(s plan.Scope) plan.Scope {
 
 // mayTake returns an error for a session of a share that this workspace has and does not share, or that
 // continues one or an absent one: others must not get or change a session by naming it. A new line belongs
-// to the share from now on.
+// to the share from now on, as long as it is here: [job.unshare] takes out what is not applied.
 func (a *applying) mayTake(id string) error {
 	if !a.config.Share {
 		return nil
@@ -168,10 +258,23 @@ func (a *applying) mayTake(id string) error {
 		}
 		first = join.OriginOf(in.Shell)
 	}
-	if a.dry {
+	if a.dry || a.there(id) {
 		return nil
 	}
-	return addLines(a.Remote, &a.config, first)
+	return writeParts(a.Remote, &a.config, union(a.config.Lines, first), union(a.config.Taken, id))
+}
+
+// undone returns of which messages of a session the append was undone. In a share only this workspace
+// undoes for itself.
+func (a *applying) undone(in *join.Session) map[string]bool {
+	if !a.config.Share {
+		return in.Undone
+	}
+	published := a.writer.Published()
+	return a.view().UndoneBy(in.ID, func(m record.Machine) bool {
+		_, own := published[m]
+		return own || m == a.writer.Machine()
+	})
 }
 
 // restrict leaves out of changes what others of a share cannot change: shells, and which sessions exist.

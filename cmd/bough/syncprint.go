@@ -35,6 +35,10 @@ func exchangeNotes(r *remote.Result, info remote.Info, titles map[string]string)
 	for _, l := range r.Left {
 		notes = append(notes, fmt.Sprintf("not taken in: %s: %s", clean(l.What), line(l.Why)))
 	}
+	for _, id := range r.Unshared {
+		notes = append(notes, fmt.Sprintf("no longer shared: %s: it came from the share, and then got messages from elsewhere; 'bough remote share %s %s' sends all of it",
+			strings.TrimRight(tail(id)+"  "+line(titles[id]), " "), tail(id), line(info.Name)))
+	}
 	for _, one := range r.Problems {
 		notes = append(notes, fmt.Sprintf("not read: %s: %s", clean(one.Object), line(problemText(one))))
 	}

@@ -86,10 +86,11 @@ func (h *Here) Suspects(f *mirror.Facts, scope Scope) []string {
 }
 
 // Take adds to changes what a workspace lacks of a session. Items are all that were published of it,
-// without paths. Local are the messages that the workspace has, nil if it does not have the session.
-func (v *View) Take(c *mirror.Changes, id string, items []record.Item, local []mirror.Message, there bool) {
+// without paths. Local are the messages that the workspace has, nil if it does not have the session. Undone are
+// those whose append was undone.
+func (v *View) Take(c *mirror.Changes, id string, items []record.Item, local []mirror.Message, there bool, undone map[string]bool) {
 	in := v.Session(id)
-	present, _ := join.Present(items, in.Undone, v.heldIn(in))
+	present, _ := join.Present(items, undone, v.heldIn(in))
 	have := make(map[string]bool, len(local))
 	for _, m := range local {
 		have[m.ID] = true
@@ -111,7 +112,7 @@ func (v *View) Take(c *mirror.Changes, id string, items []record.Item, local []m
 		c.Messages = append(c.Messages, mirror.NewMessages{Session: id, Messages: lacks})
 	}
 	for _, m := range local {
-		if in.Undone[m.ID] && !stays[m.ID] {
+		if undone[m.ID] && !stays[m.ID] {
 			c.Undone = append(c.Undone, mirror.Ref{Session: id, Message: m.ID})
 		}
 	}

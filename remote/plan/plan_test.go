@@ -200,7 +200,7 @@ func TestNoEcho(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			view.Take(&c, id, items, b.list[id], b.list[id] != nil)
+			view.Take(&c, id, items, b.list[id], b.list[id] != nil, view.Session(id).Undone)
 			for _, n := range notes {
 				b.notesOf(id)[n.ID] = n
 			}

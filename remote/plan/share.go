@@ -28,6 +28,10 @@ func (h *Here) Alone(f *mirror.Facts) {
 	f.Agents, f.Explorations, f.Learnings, f.Head = nil, nil, nil, nil
 	for i := range f.Since {
 		f.Since[i].Line = nil // it may name other conversations, and files
+		f.Since[i].Removed = slices.DeleteFunc(slices.Clone(f.Since[i].Removed), func(id string) bool {
+			_, ok := h.known(id)
+			return !ok
+		})
 	}
 }
 

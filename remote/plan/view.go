@@ -148,6 +148,19 @@ func (v *View) heldIn(s *join.Session) map[string]bool {
 	return held
 }
 
+// UndoneBy returns the messages of a session whose append was undone by machines for which by returns true.
+func (v *View) UndoneBy(session string, by func(record.Machine) bool) map[string]bool {
+	ids := map[string]bool{}
+	s := v.session(session)
+	if s == nil {
+		return ids
+	}
+	for id := range s.Undone {
+		ids[id] = slices.ContainsFunc(v.undone(mirror.Ref{Session: session, Message: id}), func(at record.Stamp) bool { return by(at.Machine) })
+	}
+	return ids
+}
+
 // undone returns the stamps of the elements that say that the append of a message was undone.
 func (v *View) undone(u mirror.Ref) (stamps []record.Stamp) {
 	e := v.state.Entity(sessionPrefix + u.Session)

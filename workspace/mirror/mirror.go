@@ -33,7 +33,8 @@ type Known struct {
 
 	// Lines are ids of sessions: if it is not nil, only these and those that continue them are in the
 	// facts, and the ids of all others in Facts.Others. Changed is then ignored.
-	Lines []string
+	Lines  []string
+	Remote string // see Facts.Brought
 }
 
 // Facts are what a workspace has.
@@ -46,6 +47,11 @@ type Facts struct {
 	Gone     []string // ids of sessions that Known asks for and that do not exist, if Whole is not set
 	Unread   []string // ids of sessions that are there and cannot be read; they are not in Sessions
 	Others   []string // ids of sessions that Known.Lines excludes
+
+	// If Known.Lines is not nil: the sessions that got content from elsewhere after Known.Since, by a pull
+	// of another remote than Known.Remote, an import, a repair or out of the trash; and those that only
+	// users of this workspace changed. Changes by other programs are in neither.
+	Brought, Written []string
 
 	Bookmarks    []bookmark.Bookmark // oldest first
 	Agents       []Agent
@@ -67,6 +73,7 @@ type Session struct {
 	ID      string
 	Kind    session.Kind
 	Auto    bool   // an automatic checkpoint
+	Line    string // the first session of its line, if Known.Lines is not nil
 	Version string // differs if any byte of the file may differ
 
 	// Shell is the file without messages, title, counts and the time of its last change, in a form

@@ -79,6 +79,14 @@ func Facts(ctx context.Context, w *store.Store, all mirror.Known) (*mirror.Facts
 		if f.Attachments, err = attachmentsOf(v); err != nil {
 			return nil, err
 		}
+		if known.Lines != nil {
+			for i := range f.Sessions {
+				f.Sessions[i].Line = v.FirstFile(f.Sessions[i].ID)
+			}
+			if f.Brought, f.Written, err = sourcesSince(v, known.Since, known.Remote); err != nil {
+				return nil, err
+			}
+		}
 		f.Since, f.Last, err = operationsSince(v, known.Since)
 		return f, err
 	})

@@ -76,6 +76,41 @@ func changedSince(v *store.View, since operation.Seq) (ids []string, ok bool, er
 	return nil, false, nil
 }
 
+// sourcesSince returns the sessions to which operations after since brought content from elsewhere, see
+// [mirror.Facts], and those that only users of the workspace changed.
+func sourcesSince(v *store.View, since operation.Seq, remote string) (brought, written []string, err error) {
+	log, err := operation.Open(v.Root)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer log.Close()
+	seen := map[string]bool{} // by other programs
+	var failed error
+	for o := range v.Operations(log, &failed) {
+		if o.Seq <= since {
+			break
+		}
+		for _, c := range o.Seen {
+			seen[store.SessionOf(c.File)] = true
+		}
+		elsewhere := o.Verb == operation.Pull && o.Args["remote"] != remote || o.Verb == "import" || o.Verb == "doctor --merge-copies"
+		for _, c := range o.Changes {
+			switch id := store.SessionOf(c.File); {
+			case id == "" || c.Link:
+			case elsewhere || c.Was == nil && c.Moved != "":
+				brought = append(brought, id)
+			case o.Verb != operation.Pull && o.Verb != operation.External:
+				written = append(written, id)
+			}
+		}
+		if elsewhere && o.Compacted {
+			brought = append(brought, o.Sessions...)
+		}
+	}
+	written = slices.DeleteFunc(written, func(id string) bool { return seen[id] })
+	return brought, written, failed
+}
+
 // undoneBy returns the undos among the operations that a redo in ops repeats, by number.
 func undoneBy(v *store.View, log *operation.Log, ops []*operation.Operation, failed *error) map[operation.Seq]*operation.Operation {
 	var redone []operation.Seq

@@ -12,8 +12,10 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// maxApplied is how many bytes of messages are applied at once.
-const maxApplied = 128 << 20
+const (
+	maxApplied  = 128 << 20 // bytes of sessions are applied at once
+	sessionSize = 512       // bytes of a session beside its shell and messages
+)
 
 // apply applies the state to the workspace.
 func (j *job) apply(f *mirror.Facts, scope plan.Scope) error {
@@ -91,6 +93,7 @@ func (a *applying) session(id string) error {
 	a.view().Take(&a.changes, id, items, local, there, a.undone(in))
 	a.told[id] = notes
 	a.whole = append(a.whole, id)
+	a.size += sessionSize + len(in.Shell)
 	for _, it := range items {
 		a.size += len(it.Raw)
 	}

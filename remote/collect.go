@@ -20,6 +20,9 @@ type garbage struct {
 // baseEvery is after how many own records there is a new base.
 const baseEvery = 256
 
+// largeBase is from how many bytes on a base may be more than others read.
+const largeBase = 32 << 20
+
 // tidy collects garbage. If that fails, a later push does it.
 func (j *job) tidy() {
 	if err := j.collect(); err != nil && j.ctx.Err() == nil {
@@ -47,6 +50,11 @@ func (j *job) collect() error {
 	}
 	base := j.state.Base(own)
 	content := base.Encode()
+	if len(content) > largeBase {
+		if _, err := join.DecodeBase(content); err != nil { // others could not read it
+			return err
+		}
+	}
 	if _, err := j.writer.PutBase(j.ctx, base.Seen, content); err != nil {
 		return err
 	}

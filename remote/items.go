@@ -3,6 +3,8 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
@@ -16,20 +18,23 @@ var errPath = errors.New("what it repeats is not in the remote")
 // items returns the items of a session, without paths: of all runs, or of those of which there are no
 // notes. The notes are of these.
 func (j *job) items(id string, runs []join.Element, all bool) (items []record.Item, notes []plan.Note, err error) {
-	known := j.notes.of(id)
-	local, raw := loadOnce(j.local), loadOnce(j.raw)
+	known, quota := j.notes.of(id), plan.NewQuota()
+	local, raw := loadOnce(j.local, quota), loadOnce(j.raw, quota)
 	for _, run := range runs {
 		if !all && isNoted(known, run) {
 			continue
 		}
 		var stored []record.Item
 		for it, err := range j.packs.Items(j.ctx, run.Body) {
+			if err == nil {
+				err = quota.Take(*it)
+			}
 			if err != nil {
 				return nil, nil, err
 			}
 			stored = append(stored, *it)
 		}
-		list, more, err := plan.Expand(stored, local, raw)
+		list, more, err := plan.Expand(stored, quota, local, raw)
 		var bad *plan.PathError
 		if errors.As(err, &bad) || errors.Is(err, errPath) { // it does not keep the others out
 			j.result.Left = append(j.result.Left, mirror.Left{What: id, Why: err.Error()})
@@ -47,12 +52,12 @@ func (j *job) items(id string, runs []join.Element, all bool) (items []record.It
 	return items, notes, nil
 }
 
-// loadOnce returns load with a cache.
-func loadOnce(load plan.Loader) plan.Loader {
+// loadOnce returns load with a cache, of as much as a quota allows.
+func loadOnce(load func(id string, quota *plan.Quota) (map[string]record.Item, error), quota *plan.Quota) plan.Loader {
 	cache := map[string]map[string]record.Item{}
 	return func(id string) (map[string]record.Item, error) {
 		if cache[id] == nil {
-			items, err := load(id)
+			items, err := load(id, quota)
 			if err != nil {
 				return nil, err
 			}
@@ -64,16 +69,17 @@ func loadOnce(load plan.Loader) plan.Loader {
 
 // local returns the messages of a session of the workspace, by id. Whether they are as they were
 // published is not known.
-func (j *job) local(id string) (map[string]record.Item, error) {
+func (j *job) local(id string, quota *plan.Quota) (map[string]record.Item, error) {
 	messages, err := j.w.Mirror().Messages(j.ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return plan.ByID(messages), nil
+	items := plan.ByID(messages)
+	return items, quota.Take(slices.Collect(maps.Values(items))...)
 }
 
-// raw returns the messages of a session that were published themselves, by id.
-func (j *job) raw(id string) (map[string]record.Item, error) {
+// raw returns the messages of a session that were published themselves, by id, as far as a quota allows.
+func (j *job) raw(id string, quota *plan.Quota) (map[string]record.Item, error) {
 	s := j.view().Session(id)
 	if s == nil {
 		return nil, fmt.Errorf("%w: %s", errPath, id)
@@ -81,6 +87,9 @@ func (j *job) raw(id string) (map[string]record.Item, error) {
 	items := map[string]record.Item{}
 	for _, run := range s.Runs {
 		for it, err := range j.packs.Items(j.ctx, run.Body) {
+			if err == nil {
+				err = quota.Take(*it)
+			}
 			if err != nil {
 				return nil, err
 			}

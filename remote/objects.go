@@ -145,10 +145,15 @@ func (j *job) readRun(b *record.Body) (objects []mirror.Object, err error) {
 		if err != nil {
 			return nil, err
 		}
-		objects = append(objects, objectsIn(p)...)
+		if objects = append(objects, objectsIn(p)...); len(objects) > maxObjects {
+			return nil, &fault.Error{Code: fault.Damaged, Message: fmt.Sprintf("a run of %s has more than %d objects", b.Pack, maxObjects)}
+		}
 	}
 	return objects, j.noteObjects(b, objects)
 }
+
+// maxObjects is how many objects a run may have: those of the largest state.
+const maxObjects = 4_000_000
 
 func objectsIn(p *pack.Pack) (list []mirror.Object) {
 	for id := range pack.NewIndex(p).All() {
@@ -230,6 +235,9 @@ func (s *supply) load(key string, b *record.Body) error {
 		opened, err := pack.New("pack", p, p.Size)
 		if err != nil {
 			return err
+		}
+		if len(objects) > maxObjects {
+			return nil // as a damaged one
 		}
 		for _, o := range objectsIn(opened) {
 			objects = append(objects, o)

@@ -67,7 +67,7 @@ func scopeOf(o PullOptions) (plan.Scope, error) {
 // between looking at the workspace and changing it is short.
 func (j *job) pull(scope plan.Scope, o PullOptions) error {
 	old := maps.Clone(j.Cursors)
-	got, err := j.fetch(o)
+	got, err := j.fetch(o, nil)
 	if err != nil {
 		f, factsErr := j.facts() // changes here can be recorded and sent without it
 		if factsErr != nil {
@@ -93,7 +93,9 @@ func (j *job) pull(scope plan.Scope, o PullOptions) error {
 	}
 	before := j.view()
 	conflicts := plan.NewConflicts(before)
-	j.join(got, conflicts)
+	if err := j.joinAll(o, got, conflicts); err != nil {
+		return err
+	}
 	if err := j.complete(); err != nil {
 		return err
 	}
@@ -141,8 +143,9 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 	for _, r := range got.records {
 		conflicts.See(j.state, r)
 		if err := j.state.Add(r); err != nil {
-			got.next[r.Machine] = j.Cursors[r.Machine] // to be read again
-			j.result.Problems = append(j.result.Problems, &stream.Problem{Kind: stream.Malformed, Machine: r.Machine, Seq: r.Seq, Detail: err.Error()})
+			got.next[r.Machine], got.bad = j.Cursors[r.Machine], append(got.bad, r.Machine) // to be read again
+			p := &stream.Problem{Kind: stream.Malformed, Machine: r.Machine, Seq: r.Seq, Detail: err.Error()}
+			got.problems, j.result.Problems = append(got.problems, p), append(j.result.Problems, p)
 			continue
 		}
 		j.joined = append(j.joined, joinable{record: r})

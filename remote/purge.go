@@ -188,7 +188,7 @@ func (j *job) dropPurged(b *batch) error {
 // replaceRun adds a run again, if it is in one of the packs or repeats messages of a purged session.
 func (j *job) replaceRun(b *batch, id string, run join.Element, packs, purged map[string]bool) error {
 	var items []record.Item
-	again := packs[run.Body.Pack]
+	again, quota := packs[run.Body.Pack], plan.NewQuota()
 	for it, err := range j.packs.Items(j.ctx, run.Body) {
 		if err != nil {
 			return err
@@ -197,7 +197,7 @@ func (j *job) replaceRun(b *batch, id string, run join.Element, packs, purged ma
 			items = append(items, *it)
 			continue
 		}
-		list, _, err := plan.Expand([]record.Item{*it}, loadOnce(j.local), loadOnce(j.raw))
+		list, _, err := plan.Expand([]record.Item{*it}, quota, loadOnce(j.local, quota), loadOnce(j.raw, quota))
 		if err != nil {
 			return err
 		}

@@ -33,52 +33,74 @@ func (j *job) behind() bool {
 	return false
 }
 
-// fetched is what was read of the streams.
+// fetched is a portion of what is read of the streams.
 type fetched struct {
 	sent    []*record.Record // own ones of which it was not known that they are in the store
 	bases   []*join.Base
 	records []*record.Record
 	next    stream.Cursors
+	more    bool // there may be another portion
 
-	bad      []record.Machine  // whose bases cannot be decoded
-	problems []*stream.Problem // with these
+	lost     bool              // own records are read as those of others
+	bad      []record.Machine  // whose streams are not read on
+	problems []*stream.Problem // of these, with their content
 }
 
-// fetch reads the new records and bases of the store.
-func (j *job) fetch(o PullOptions) (*fetched, error) {
-	got := &fetched{next: maps.Clone(j.Cursors)}
-	lost := j.behind()
-	for more := true; more; {
-		q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes, Without: got.bad}
-		switch {
-		case o.Whole || lost || !j.isKnown(): // a base may replace own records that are lost here
-			q.Scope = stream.Whole
-		case o.Known:
-			q.Scope = stream.Known
+// fetch reads the new records and bases of the store: the first portion of them, or the one after before.
+func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
+	got := &fetched{next: maps.Clone(j.Cursors), lost: j.behind()}
+	if before != nil {
+		got.lost, got.bad, got.problems = before.lost, before.bad, before.problems
+	}
+	q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes, Without: got.bad}
+	switch {
+	case o.Whole || got.lost || !j.isKnown(): // a base may replace own records that are lost here
+		q.Scope = stream.Whole
+	case o.Known:
+		q.Scope = stream.Known
+	}
+	if got.lost {
+		q.Own = stream.Own{} // the own stream is read as the others
+	}
+	f, err := j.stream.Fetch(j.ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range j.writer.Unsent() {
+		other := func(o *record.Record) bool { return o.Machine == r.Machine && o.Seq == r.Seq }
+		if !got.lost && r.Seq <= f.Next[r.Machine].Seq && !slices.ContainsFunc(f.Records, other) {
+			got.sent = append(got.sent, r)
 		}
-		if lost {
-			q.Own = stream.Own{} // the own stream is read as the others
-		}
-		f, err := j.stream.Fetch(j.ctx, q)
-		if err != nil {
+	}
+	if f.Copied && !got.lost {
+		if err := j.becomeAnother(); err != nil {
 			return nil, err
 		}
-		for _, r := range j.writer.Unsent() {
-			other := func(o *record.Record) bool { return o.Machine == r.Machine && o.Seq == r.Seq }
-			if !lost && r.Seq <= f.Next[r.Machine].Seq && !slices.ContainsFunc(f.Records, other) {
-				got.sent = append(got.sent, r)
-			}
-		}
-		if f.Copied && !lost {
-			if err := j.becomeAnother(); err != nil {
-				return nil, err
-			}
-		}
-		more = j.take(got, f) && f.More
-		j.result.Problems = slices.Concat(got.problems, f.Problems)
-		j.Unknown = j.Unknown || f.Unknown
 	}
+	got.more = j.take(got, f) && f.More
+	j.result.Problems = slices.Concat(got.problems, f.Problems)
+	j.Unknown = j.Unknown || f.Unknown
 	return got, nil
+}
+
+// joinAll joins a portion of what was read and all that follow it. Between two of them it stores the state, so that
+// only one is in memory, however much others have written.
+func (j *job) joinAll(o PullOptions, got *fetched, conflicts *plan.Conflicts) error {
+	for {
+		j.join(got, conflicts)
+		if !got.more {
+			return nil
+		}
+		if !j.dry {
+			if err := errors.Join(j.save(), j.rebuild()); err != nil {
+				return err
+			}
+		}
+		var err error
+		if got, err = j.fetch(o, got); err != nil {
+			return err
+		}
+	}
 }
 
 // isKnown reports whether all machines know this one: then they delete no record that it has not seen.

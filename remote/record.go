@@ -307,11 +307,13 @@ func (r *Remote) Push(ctx context.Context, o PushOptions) (*Result, error) {
 	defer j.end()
 	j.setFiles(o.Files)
 	if j.behind() {
-		got, err := j.fetch(PullOptions{})
+		got, err := j.fetch(PullOptions{}, nil)
+		if err == nil {
+			err = j.joinAll(PullOptions{}, got, plan.NewConflicts(j.view()))
+		}
 		if err != nil {
 			return nil, err
 		}
-		j.join(got, plan.NewConflicts(j.view()))
 	}
 	if err := j.complete(); err != nil {
 		return nil, err

@@ -115,6 +115,9 @@ func (w *world) exchange(c *computer, crash bool) {
 	}
 	defer r.Close()
 	r.SetBaseEvery(w.baseEvery)
+	if c.name == "m1" {
+		r.SetFetchBytes(5000) // it reads in portions
+	}
 	var result *remote.Result
 	verb := w.random.IntN(3)
 	switch verb {

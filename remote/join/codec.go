@@ -137,6 +137,9 @@ func (b *Base) Encode() []byte {
 func DecodeBase(data []byte) (*Base, error) {
 	first, body, _ := bytes.Cut(data, []byte("\n"))
 	var h baseHeader
+	if err := checkLine(first); err != nil {
+		return nil, damaged(1, "%v", err)
+	}
 	if err := json.Unmarshal(first, &h); err != nil || h.Format != format {
 		return nil, damaged(1, "not the header of a base of format %d", format)
 	}
@@ -144,17 +147,60 @@ func DecodeBase(data []byte) (*Base, error) {
 	if !b.validHeader() {
 		return nil, damaged(1, "a base of machine %q with values out of bounds", h.Machine)
 	}
+	size := 0
 	for n := 2; len(body) > 0; n++ {
 		var raw []byte
 		raw, body, _ = bytes.Cut(body, []byte("\n"))
 		name := lineName(raw)
+		if err := checkLine(raw); err != nil {
+			return nil, damaged(n, "the entity %.100q: %v", name, err)
+		}
 		e, err := decodeLine(raw)
+		if err == nil {
+			if size += len(raw) + e.size(); size > maxDecoded {
+				return nil, damaged(n, "the base takes more than %d bytes of memory", maxDecoded)
+			}
+		}
 		if err != nil || !validEntity(name) || b.entities[name] != nil || !b.validPart(name, e) {
 			return nil, damaged(n, "malformed entity %.100q", name)
 		}
 		b.entities[name] = e
 	}
 	return b, nil
+}
+
+// Bounds of a base that another machine wrote. JSON of a few bytes can take a hundred times as many in memory.
+const (
+	maxLine    = 128 << 20 // bytes of a line
+	maxNested  = 4_000_000 // arrays and objects in a line, also those in values
+	maxDecoded = 2 << 30   // bytes of all entities in memory
+)
+
+func checkLine(raw []byte) error {
+	switch {
+	case len(raw) > maxLine:
+		return fmt.Errorf("it has more than %d bytes", maxLine)
+	case bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("[")) > maxNested:
+		return fmt.Errorf("it has more than %d arrays and objects", maxNested)
+	}
+	return nil
+}
+
+// size returns about how many bytes an entity takes in memory beside its values.
+func (e *Entity) size() int {
+	const each, whole = 150, 600
+	n := len(e.touched) + len(e.removed) + len(e.Registers)
+	for _, list := range e.Sets {
+		for _, el := range list {
+			if n++; el.Body != nil {
+				n += 1 + len(el.Body.Items)
+			}
+		}
+	}
+	for _, dropped := range e.dropped {
+		n += 1 + len(dropped)
+	}
+	return whole + each*n
 }
 
 func (b *Base) validHeader() bool {

@@ -229,6 +229,8 @@ func TestDamaged(t *testing.T) {
 		"a drop by another":        head + `{"n":"session/s","m":["` + me + `","` + other + `"],"d":{"all":[{"e":[1,3,0],"by":[1]}]}}`,
 		"an entity twice":          head + strings.Repeat(`{"n":"session/s","m":["`+me+`"],"t":[[0,1,0]]}`+"\n", 2),
 		"another machine":          head + `{"n":"machine/` + other + `","m":["` + me + `"],"t":[[0,1,0]]}`,
+		"many elements":            head + `{"n":"session/s","m":["` + me + `"],"s":{"all":[` + strings.Repeat("{},", maxNested) + `{}]}}`,
+		"many names":               strings.TrimSuffix(head, "}\n") + `,"kept":[` + strings.Repeat("{},", maxNested) + "{}]}\n",
 		"a hostile name":           head + `{"n":"session/","m":["` + me + `"],"t":[[0,1,0]]}`,
 	} {
 		if _, err := DecodeBase([]byte(text)); !errors.Is(err, fault.Damaged) {

@@ -20,6 +20,10 @@ type Scope struct {
 // Has reports whether a kind is in the scope.
 func (s Scope) Has(kind string) bool { return s.Kinds == nil || s.Kinds[kind] }
 
+// maxChain is how many sessions that continue or copy each other are followed. A hostile machine can write any
+// number; those beyond are refused, because they come before their origins.
+const maxChain = 10_000
+
 // Wanted returns the ids of the sessions of which items are needed to apply the view to a workspace
 // with facts: those that it lacks, and those that are pending. Origins come first.
 func (h *Here) Wanted(f *mirror.Facts, view *View, scope Scope) (ids []string) {
@@ -28,14 +32,17 @@ func (h *Here) Wanted(f *mirror.Facts, view *View, scope Scope) (ids []string) {
 	}
 	there := h.There(f)
 	done := map[string]bool{}
+	depth := 0
 	var visit func(id string)
 	visit = func(id string) {
+		depth++
+		defer func() { depth-- }()
 		s := view.Session(id)
 		if s == nil || done[id] || !s.Alive || view.IsPurged(id) || s.Shell == nil || !sessionid.Valid(id) {
 			return
 		}
 		done[id] = true
-		if origin := join.OriginOf(s.Shell); origin != "" && (scope.Session == "" || s.Continues()) {
+		if origin := join.OriginOf(s.Shell); depth < maxChain && origin != "" && (scope.Session == "" || s.Continues()) {
 			visit(origin)
 		}
 		if _, pending := h.pending.get(id); pending || !there(id) {

@@ -151,9 +151,9 @@ func published(messages []mirror.Message, sources []string, notes func(string) N
 // A Loader returns the messages of a session that items can repeat, by id.
 type Loader func(session string) (map[string]record.Item, error)
 
-// Expand returns items with messages in place of paths. Each path is looked for with the loaders in their
-// order, until the messages are those that it says.
-func Expand(items []record.Item, loaders ...Loader) (list []record.Item, notes []Note, err error) {
+// Expand returns items with messages in place of paths, as far as a quota allows. Each path is looked for with
+// the loaders in their order, until the messages are those that it says.
+func Expand(items []record.Item, quota *Quota, loaders ...Loader) (list []record.Item, notes []Note, err error) {
 	for _, it := range items {
 		if it.Path == nil {
 			if it.ID == "" {
@@ -167,6 +167,9 @@ func Expand(items []record.Item, loaders ...Loader) (list []record.Item, notes [
 			continue
 		}
 		run, err := find(*it.Path, loaders)
+		if err == nil {
+			err = quota.Take(run...)
+		}
 		if err != nil {
 			return nil, nil, err
 		}

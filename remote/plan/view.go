@@ -68,6 +68,9 @@ func (v *View) session(id string) *join.Session {
 
 func (v *View) isNeeded(s *join.Session, seen map[string]bool) bool {
 	seen[s.ID] = true
+	if len(seen) > maxChain {
+		return false
+	}
 	if line := v.line(s); s.Shell != nil && v.owned[line[len(line)-1].ID] {
 		return true
 	}

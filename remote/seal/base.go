@@ -60,6 +60,9 @@ func DecodeBase(data, public []byte) (*Base, error) {
 	if !ok {
 		return nil, errors.New("it has no content")
 	}
+	if len(first) > maxHeader {
+		return nil, fmt.Errorf("line 1 has more than %d bytes", maxHeader)
+	}
 	b := new(Base)
 	if err := json.Unmarshal(first, b); err != nil {
 		return nil, fmt.Errorf("line 1: %w", err)

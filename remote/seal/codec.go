@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/bough-dev/bough/remote/record"
 )
@@ -22,6 +25,8 @@ const (
 	maxMachines = 10_000    // machines in a vector
 	maxStamps   = 100_000   // stamps of an operation
 	maxItems    = 1_000_000 // items of a body
+	maxHeader   = 4 << 20   // bytes of the first line
+	maxElements = 250_000   // items and stamps of a record
 )
 
 var (
@@ -151,6 +156,9 @@ func decodeHeader(signed []byte) (h header, rest []byte, err error) {
 	if !ok {
 		return h, nil, errors.New("its first line is missing")
 	}
+	if len(first) > maxHeader {
+		return h, nil, fmt.Errorf("line 1 has more than %d bytes", maxHeader)
+	}
 	if err := json.Unmarshal(first, &h); err != nil {
 		return h, nil, fmt.Errorf("line 1: %w", err)
 	}
@@ -163,10 +171,14 @@ func decodeOps(lines []byte) ([]record.Op, error) {
 		return nil, fmt.Errorf("it has more than %d operations", MaxOps)
 	}
 	ops := make([]record.Op, n)
+	var elements counter
 	for i := range ops {
 		var line []byte
 		line, lines, _ = bytes.Cut(lines, []byte("\n"))
-		err := json.Unmarshal(line, &ops[i])
+		err := elements.add(line)
+		if err == nil {
+			err = json.Unmarshal(line, &ops[i])
+		}
 		if err == nil {
 			err = checkOp(&ops[i])
 		}
@@ -175,6 +187,43 @@ func decodeOps(lines []byte) ([]record.Op, error) {
 		}
 	}
 	return ops, nil
+}
+
+// A counter counts the items and stamps of operations before they are decoded, because "{}" takes three bytes
+// in a record and fifty times as many in memory. Each element but the first has a comma before it, so few commas
+// need no closer look.
+type counter struct{ commas, elements int }
+
+func (c *counter) add(line []byte) error {
+	n := bytes.Count(line, []byte(","))
+	if c.commas+c.elements+n <= maxElements {
+		c.commas += n
+		return nil
+	}
+	if !gjson.ValidBytes(line) {
+		return errors.New("it is not JSON")
+	}
+	count := func(list gjson.Result) {
+		list.ForEach(func(_, _ gjson.Result) bool { c.elements++; return true })
+	}
+	gjson.ParseBytes(line).ForEach(func(key, value gjson.Result) bool {
+		switch { // a key may be there twice, and in any case of its letters
+		case strings.EqualFold(key.Str, "stamps"):
+			count(value)
+		case strings.EqualFold(key.Str, "body"):
+			value.ForEach(func(key, value gjson.Result) bool {
+				if strings.EqualFold(key.Str, "items") {
+					count(value)
+				}
+				return true
+			})
+		}
+		return c.elements <= maxElements
+	})
+	if c.elements > maxElements {
+		return fmt.Errorf("the record has more than %d items and stamps", maxElements)
+	}
+	return nil
 }
 
 func knownActions(ops []record.Op) bool {

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -281,6 +283,12 @@ func TestHostileRecord(t *testing.T) {
 		"a bad path":       func(r *record.Record) { r.Ops[0].Body = &record.Body{Items: []record.Item{{Path: &record.Path{}}}} },
 		"deep JSON":        func(r *record.Record) { r.Ops[0].Value = json.RawMessage(strings.Repeat("[", 1<<16)) },
 		"many operations":  func(r *record.Record) { r.Ops = make([]record.Op, seal.MaxOps+1) },
+		"many machines": func(r *record.Record) {
+			r.Seen = record.Vector{}
+			for i := range 100_000 {
+				r.Seen[record.Machine(fmt.Sprintf("%032x", i))] = 1
+			}
+		},
 	} {
 		r := &record.Record{Format: 1, Machine: s.Machine(), Seq: 1, Lamport: 1, Key: s.Public(), Ops: []record.Op{{Do: record.Set, Entity: "x"}}}
 		change(r)
@@ -350,4 +358,47 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%s\nis encoded as\n%s", signed, again)
 		}
 	})
+}
+
+// TestBombs: a record that takes a hundred times as many bytes in memory as in the store is refused before that,
+// whatever the spelling of its keys.
+func TestBombs(t *testing.T) {
+	s := newSigner(t)
+	plain, err := seal.SignAny(s, &record.Record{Format: 1, Machine: s.Machine(), Seq: 1, Lamport: 1, Key: s.Public()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := bytes.Cut(plain, []byte("\n"))
+	const n = 300_000
+	many := "[" + strings.Repeat("{},", n) + "{}]"
+	for what, op := range map[string]string{
+		"items":                    `{"do":"add","entity":"x","body":{"items":` + many + `}}`,
+		"stamps":                   `{"do":"drop","entity":"x","stamps":` + many + `}`,
+		"items in another case":    `{"do":"add","entity":"x","BODY":{"Items":` + many + `}}`,
+		"items the second time":    `{"do":"add","entity":"x","body":{"items":[{}],"items":` + many + `}}`,
+		"items with an escape":     `{"do":"add","entity":"x","b\u006fdy":{"it\u0065ms":` + many + `}}`,
+		"items in many operations": strings.TrimSuffix(strings.Repeat(`{"do":"add","entity":"x","body":{"items":`+many[:3*100_000+1]+`{}]}}`+"\n", 6), "\n"),
+	} {
+		data := seal.Resign(s, []byte(string(head)+"\n"+op+"\n"+`{"signature":""}`+"\n"))
+		before := allocated()
+		_, _, err := seal.DecodeRecord(data, s.Public())
+		if err == nil || !strings.Contains(err.Error(), "more than 250000 items and stamps") {
+			t.Errorf("%s: %v", what, err)
+		}
+		if n := allocated() - before; n > 512<<20 {
+			t.Errorf("%s: %d bytes of JSON take %d bytes of memory", what, len(data), n)
+		}
+	}
+	// Many commas in values are none of that.
+	list := `{"do":"set","entity":"x","field":"y","value":[` + strings.Repeat("1,", n) + `1]}`
+	if _, _, err := seal.DecodeRecord(seal.Resign(s, []byte(string(head)+"\n"+list+"\n"+`{"signature":""}`+"\n")), s.Public()); err != nil {
+		t.Errorf("a long value: %v", err)
+	}
+}
+
+// allocated returns how many bytes were allocated so far.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
 }

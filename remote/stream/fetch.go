@@ -28,7 +28,7 @@ type Request struct {
 
 	Without []record.Machine // whose streams are not read
 
-	MaxBytes int64 // stop at about so many bytes of records, decompressed; 0 means 64 MiB
+	MaxBytes int64 // stop at about so many bytes of records and bases, decompressed; 0 means 64 MiB
 	Patience int   // how many fetches in a row may miss a record before it is a problem; 0 means 3
 }
 
@@ -72,8 +72,7 @@ func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
 	}
 	q.Have = q.Have.clone()
 	q.Have.Merge(q.Own.published)
-	f := &fetch{Remote: r, ctx: ctx, Request: q, requests: make(chan struct{}, concurrent), runs: map[record.Machine]*run{}}
-	f.budget.Store(q.MaxBytes)
+	f := &fetch{Remote: r, ctx: ctx, Request: q, requests: make(chan struct{}, concurrent), runs: map[record.Machine]*run{}, memory: &memory{left: q.MaxBytes}}
 	f.others()
 	if q.Scope == Whole && f.listError == nil {
 		if m := f.Own.machine; m != "" && f.namesOf(m).last() != f.Have[m].Seq {

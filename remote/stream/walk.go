@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/remote/record"
@@ -29,7 +28,7 @@ type fetch struct {
 	Request
 	ctx      context.Context
 	requests chan struct{} // one element for each request in progress
-	budget   atomic.Int64  // bytes that may still be read
+	memory   *memory
 
 	listError *Problem // why the machines were not listed
 	followed  int      // streams that were read because a record waits for them
@@ -89,11 +88,16 @@ func (f *fetch) start(m record.Machine) *run {
 	return f.runs[m]
 }
 
-// each calls read with each machine and calls others, concurrently.
+// each calls read with each machine, some of them at a time, and calls others, concurrently.
 func (f *fetch) each(machines []record.Machine, read func(record.Machine), others ...func()) {
 	var wg sync.WaitGroup
+	running := make(chan struct{}, concurrent)
 	for _, m := range machines {
-		wg.Go(func() { read(m) })
+		wg.Go(func() {
+			running <- struct{}{}
+			read(m)
+			<-running
+		})
 	}
 	for _, other := range others {
 		wg.Go(other)
@@ -147,7 +151,7 @@ func (f *fetch) next(r *run) {
 		} else if last > 0 {
 			n = 1 // it is at the end, as far as the listing says
 		}
-		if r.more = f.budget.Load() <= 0; r.more || r.problem != nil {
+		if r.more = f.memory.isFull(); r.more || r.problem != nil {
 			return
 		}
 		found := make([][]byte, n)
@@ -155,24 +159,45 @@ func (f *fetch) next(r *run) {
 		var wg sync.WaitGroup
 		for i := range n {
 			seq := r.end().Seq + 1 + uint64(i)
-			wg.Go(func() { found[i], problems[i] = f.get(r.machine, seq, recordName(r.machine, seq)) })
+			wg.Go(func() {
+				found[i], problems[i] = f.get(r.machine, seq, recordName(r.machine, seq))
+				if !f.memory.hold(len(found[i]), i == 0) {
+					found[i], problems[i] = nil, errNoRoom
+				}
+			})
 		}
 		wg.Wait()
-		for i := range n {
-			if r.problem = problems[i]; r.problem != nil || found[i] == nil {
-				return
+		end, room := false, true
+		for i, data := range found {
+			if room = room && problems[i] != errNoRoom; room && !end {
+				end = !f.add(r, data, problems[i])
 			}
-			if r.more = f.budget.Load() <= 0; r.more {
-				return
-			}
-			v, problem := f.verify(r.machine, r.end(), found[i])
-			if r.problem = problem; problem != nil {
-				return
-			}
-			f.budget.Add(-int64(v.size))
-			r.records = append(r.records, v)
+			f.memory.free(len(data))
+		}
+		if end {
+			return
 		}
 	}
+}
+
+// errNoRoom says that an object was dropped, and is to be read again.
+var errNoRoom = new(Problem)
+
+// add verifies an object and adds it to a run. It returns false if the run ends: there is a problem, no
+// object, or no room.
+func (f *fetch) add(r *run, data []byte, problem *Problem) bool {
+	if r.problem = problem; problem != nil || data == nil {
+		return false
+	}
+	r.more = !f.memory.keep(func() (size int) {
+		var v *verified
+		if v, r.problem = f.verify(r.machine, r.end(), data); r.problem != nil {
+			return 0
+		}
+		r.records = append(r.records, v)
+		return v.size
+	})
+	return !r.more && r.problem == nil
 }
 
 // catchUp reads a stream of which earlier records may have been deleted: from its newest base, if
@@ -187,39 +212,46 @@ func (f *fetch) catchUp(r *run) {
 		}
 		known := f.namesOf(r.machine)
 		if base := greatest(known.bases); base > r.end().Seq && (r.end().Seq == 0 || !slices.Contains(known.records, r.end().Seq+1)) {
-			if !f.readBase(r, base) {
+			if !f.readBase(r, base) && !r.more {
 				r.gone = &Problem{Kind: Withheld, Machine: r.machine, Seq: base, Object: baseName(r.machine, base), Detail: "it is listed, and it or a part of it is not there"}
 				continue // a newer one may have replaced it
 			}
 		}
-		if f.next(r); r.problem != nil || r.more || r.end().Seq >= known.last() {
+		if !r.more {
+			f.next(r)
+		}
+		if r.problem != nil || r.more || r.end().Seq >= known.last() {
 			return
 		}
 	}
 }
 
-// readBase begins a run anew, after a base, and returns false if there is no such base.
-func (f *fetch) readBase(r *run, seq uint64) bool {
-	data, problem := f.get(r.machine, seq, baseName(r.machine, seq))
-	if problem == nil && data == nil {
+// readBase begins a run anew, after a base, and returns false if there is no such base, or no room for it.
+func (f *fetch) readBase(r *run, seq uint64) (there bool) {
+	if r.more = f.memory.isFull(); r.more {
 		return false
 	}
-	var base *seal.Base
-	if problem == nil {
-		base, problem = f.verifyBase(r.machine, seq, r.end(), data)
+	data, problem := f.get(r.machine, seq, baseName(r.machine, seq))
+	f.memory.hold(len(data), true)
+	defer f.memory.free(len(data))
+	if r.problem = problem; problem != nil || data == nil {
+		return problem != nil
 	}
-	if problem == nil && len(base.Parts) > 0 {
-		var there bool
-		if there, problem = f.readParts(base); problem == nil && !there {
-			return false
+	r.more = !f.memory.keep(func() (size int) {
+		var base *seal.Base
+		there = true
+		if base, r.problem = f.verifyBase(r.machine, seq, r.end(), data); r.problem == nil && len(base.Parts) > 0 {
+			there, r.problem = f.readParts(base)
 		}
-	}
-	if r.problem = problem; problem != nil {
-		return true
-	}
-	r.base, r.records = base, nil
-	r.begin = Cursor{Seq: base.Seq, Last: base.Last, Lamport: base.Lamport, Key: base.Key}
-	return true
+		if r.problem != nil || !there {
+			there = r.problem != nil
+			return 0
+		}
+		r.base, r.records = base, nil
+		r.begin = Cursor{Seq: base.Seq, Last: base.Last, Lamport: base.Lamport, Key: base.Key}
+		return len(base.Content)
+	})
+	return there
 }
 
 // readParts reads the content of a base that is in parts, and returns false if one is not there.

@@ -156,20 +156,21 @@ func (f *fetch) next(r *run) {
 		}
 		found := make([][]byte, n)
 		problems := make([]*Problem, n)
+		dropped := make([]bool, n) // for lack of room, and to be read again
 		var wg sync.WaitGroup
 		for i := range n {
 			seq := r.end().Seq + 1 + uint64(i)
 			wg.Go(func() {
 				found[i], problems[i] = f.get(r.machine, seq, recordName(r.machine, seq))
-				if !f.memory.hold(len(found[i]), i == 0) {
-					found[i], problems[i] = nil, errNoRoom
+				if dropped[i] = !f.memory.hold(len(found[i]), i == 0); dropped[i] {
+					found[i], problems[i] = nil, nil
 				}
 			})
 		}
 		wg.Wait()
 		end, room := false, true
 		for i, data := range found {
-			if room = room && problems[i] != errNoRoom; room && !end {
+			if room = room && !dropped[i]; room && !end {
 				end = !f.add(r, data, problems[i])
 			}
 			f.memory.free(len(data))
@@ -179,9 +180,6 @@ func (f *fetch) next(r *run) {
 		}
 	}
 }
-
-// errNoRoom says that an object was dropped, and is to be read again.
-var errNoRoom = new(Problem)
 
 // add verifies an object and adds it to a run. It returns false if the run ends: there is a problem, no
 // object, or no room.

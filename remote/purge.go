@@ -188,7 +188,7 @@ func (j *job) dropPurged(b *batch) error {
 // replaceRun adds a run again, if it is in one of the packs or repeats messages of a purged session.
 func (j *job) replaceRun(b *batch, id string, run join.Element, packs, purged map[string]bool) error {
 	var items []record.Item
-	again, quota := packs[run.Body.Pack], plan.NewQuota()
+	again, quota := packs[run.Body.Pack], new(plan.Quota)
 	for it, err := range j.packs.Items(j.ctx, run.Body) {
 		if err != nil {
 			return err

@@ -744,7 +744,7 @@ func (s *jsonStory) remotes() {
 	s.do("remote", "ls")
 	s.do("remote", "rm", "nas")
 	for _, doc := range []synced{
-		{"synced", time.Now(), "nas", &remote.Result{Conflicts: []plan.Conflict{}, Machines: []remote.Machine{}, Sessions: []string{}}, nil},
+		{"synced", time.Now(), "nas", &remote.Result{Conflicts: []plan.Conflict{}, Machines: []remote.Machine{}, Sessions: []string{}, Unshared: []string{"session_20260525_153200_4b9ad01c"}}, nil},
 		{"sync_failed", time.Now(), "nas", nil, &syncError{fault.Failed, "m", "h"}},
 	} {
 		s.checkDocument("bough watch --remote", string(rawjson.Answer(doc))+"\n")

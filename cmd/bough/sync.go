@@ -52,11 +52,12 @@ machines can name it MACHINE/HEAD; it moves no head there.`,
 func (p *program) pullVerb() verb {
 	return verb{
 		name:  "pull",
-		args:  "[SESSION] [--remote NAME] [--files] [--only KIND…] [--dry-run]",
+		args:  "[SESSION|NAME] [--remote NAME] [--files] [--only KIND…] [--dry-run]",
 		short: "take in what other machines sent to a remote",
 		long: `Takes in the sessions that other machines sent, as one operation that 'bough undo' can undo, and prints
 those that changed or are new. With SESSION, only that conversation and those that it needs; 'bough ls
---remote' lists what is there. KIND is sessions, bookmarks, agents, explorations, learnings, attachments
+--remote' lists what is there. NAME is the name of a remote, and wins over a title; without it and
+--remote, the only remote is meant, or the one named origin. KIND is sessions, bookmarks, agents, explorations, learnings, attachments
 or files. With --files, or where the remote was added so, also takes in the states of files of the
 conversations; no file is changed by that. 'bough rewind REF --files --dir D' brings one to a folder.
 
@@ -76,8 +77,12 @@ bough pull --only bookmarks --only agents`,
 		max:     1,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			return p.exchange(c, w, c.String("remote"), func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
-				return api.Pull(ctx, r, c.Args().First(), remote.PullOptions{Only: c.StringSlice("only"), Files: filesChoice(c), DryRun: c.Bool("dry-run")})
+			name, session := c.String("remote"), c.Args().First()
+			if _, err := remote.Find(w, session); session != "" && name == "" && err == nil {
+				name, session = session, "" // as with push and sync
+			}
+			return p.exchange(c, w, name, func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
+				return api.Pull(ctx, r, session, remote.PullOptions{Only: c.StringSlice("only"), Files: filesChoice(c), DryRun: c.Bool("dry-run")})
 			})
 		},
 	}

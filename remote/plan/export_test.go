@@ -1,4 +1,4 @@
 package plan
 
-// SmallQuota returns a quota with other limits.
-func SmallQuota(bytes, items int) *Quota { return &Quota{bytes, items} }
+// QuotaLeft returns a quota with so much left.
+func QuotaLeft(bytes, items int) *Quota { return &Quota{maxBytes - bytes, maxItems - items} }

@@ -198,7 +198,7 @@ func TestNoEcho(t *testing.T) {
 	b.here.SetPending(sid, true) // as a pull does that reads of it
 	take := func() (c mirror.Changes) {
 		for _, id := range b.here.Wanted(&b.facts, view, plan.Scope{}) {
-			items, notes, err := plan.Expand(view.Session(id).Runs[0].Body.Items, plan.NewQuota())
+			items, notes, err := plan.Expand(view.Session(id).Runs[0].Body.Items, new(plan.Quota))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -243,7 +243,7 @@ func TestPath(t *testing.T) {
 	if len(stored) != 2 || stored[0].Path == nil || stored[0].Path.Count != 2 || stored[1].ID != "d" {
 		t.Fatalf("the snapshot is stored as %+v", stored)
 	}
-	items, notes, err := plan.Expand(stored, plan.NewQuota(), func(id string) (map[string]record.Item, error) { return plan.ByID(d.list[id]), nil })
+	items, notes, err := plan.Expand(stored, new(plan.Quota), func(id string) (map[string]record.Item, error) { return plan.ByID(d.list[id]), nil })
 	if err != nil || len(items) != 3 || len(notes) != 3 {
 		t.Fatalf("it expands to %+v, %v, %v", items, notes, err)
 	}
@@ -261,17 +261,17 @@ func TestPath(t *testing.T) {
 	for what, held := range map[string]map[string]record.Item{
 		"absent": {}, "a cycle": cycle, "another text": plan.ByID([]mirror.Message{message("a", "", "other"), all[1]}),
 	} {
-		if _, _, err := plan.Expand(stored, plan.NewQuota(), func(string) (map[string]record.Item, error) { return held, nil }); err == nil {
+		if _, _, err := plan.Expand(stored, new(plan.Quota), func(string) (map[string]record.Item, error) { return held, nil }); err == nil {
 			t.Errorf("%s: it is expanded", what)
 		}
 	}
-	for what, quota := range map[string]*plan.Quota{"messages": plan.SmallQuota(1<<30, 199), "bytes": plan.SmallQuota(100*len(all[0].Raw), 1<<30)} {
+	for what, quota := range map[string]*plan.Quota{"messages": plan.QuotaLeft(1<<30, 199), "bytes": plan.QuotaLeft(100*len(all[0].Raw), 1_000_000)} {
 		many := slices.Repeat(stored[:1], 100) // of two messages each
 		if _, _, err := plan.Expand(many, quota, func(string) (map[string]record.Item, error) { return plan.ByID(all), nil }); !errors.Is(err, fault.Damaged) {
 			t.Errorf("a path that is repeated takes too many %s: %v", what, err)
 		}
 	}
-	if _, _, err := plan.Expand([]record.Item{{}}, plan.NewQuota()); err == nil {
+	if _, _, err := plan.Expand([]record.Item{{}}, new(plan.Quota)); err == nil {
 		t.Error("an empty item is expanded")
 	}
 }

@@ -36,7 +36,7 @@ var layers = [][]string{
 	{"internal/buffer"},
 	{"workspace"},
 	{"workspace/internal/checkup", "workspace/internal/eraser", "workspace/internal/reverter", "workspace/internal/searcher", "workspace/internal/follower", "workspace/internal/mirrorer"},
-	{"workspace/internal/folders", "workspace/internal/digest"},
+	{"workspace/internal/folders", "workspace/internal/digest", "workspace/internal/replay"},
 	{"workspace/internal/importer", "workspace/internal/edits"},
 	{"workspace/internal/store"},
 	{"workspace/rewrite"},

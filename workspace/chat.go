@@ -105,8 +105,8 @@ func (d *driver) retryStep() fault.Step {
 func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
 	op, write := d.op("append"), writeNode
 	at := d.at
-	if p.Fresh || p.From != "" {
-		at = agent.Head{} // the tree is new
+	if p.Fresh || p.From != "" || p.Beside != "" {
+		at = agent.Head{} // the prompt is not below the head
 	}
 	d.snapPrompt(ctx, at)
 	switch {
@@ -125,9 +125,12 @@ func (d *driver) begin(ctx context.Context, p agents.Prompt) error {
 			}
 			return branchWith(tx, a, at, p.Tree, messageOf(n))
 		}
+	case p.Beside != "":
+		op.Verb, op.Args["ref"] = "edit", p.Beside
+		write = func(tx *store.Tx, a *agents.Agent, n *turn.Node) error { return writeBeside(tx, a, p.Beside, n) }
 	}
 	writePrompt := func(tx *store.Tx, a *agents.Agent, n *turn.Node) error {
-		n.Content, n.Replayed = p.Content, p.Replayed
+		n.Content, n.Replayed, n.Edited = p.Content, p.Replayed, p.Edited
 		return write(tx, a, n)
 	}
 	return d.change(ctx, op, writePrompt, func(_ *store.View, _ *agents.Agent, t *turn.Turn, q *turn.Queue) ([]turn.Action, error) {

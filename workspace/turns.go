@@ -175,6 +175,18 @@ func writeNode(tx *store.Tx, a *agents.Agent, n *turn.Node) error {
 	return nil
 }
 
+// writeBeside stages a message of a turn as a sibling of another one of a tree of its agent, and
+// moves the head to it.
+func writeBeside(tx *store.Tx, a *agents.Agent, other string, n *turn.Node) error {
+	tree, p, err := placeOf(tx.View, a, other, false)
+	if err != nil {
+		return err
+	}
+	p.Node = p.Parent(p.Node)
+	a.Move(tree, p.MessageID())
+	return writeNode(tx, a, n)
+}
+
 // treeWith stages a new tree for an agent that begins with a message, and moves
 // the head there.
 func treeWith(tx *store.Tx, a *agents.Agent, name string, m *store.Message) error {

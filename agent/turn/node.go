@@ -58,13 +58,19 @@ type Node struct {
 	// If nil, the content is Text.
 	Content  json.RawMessage `json:"content,omitempty"`
 	Replayed *Replayed       `json:"replayed,omitempty"` // the message that a message of the user says again
+	Edited   *Origin         `json:"edited,omitempty"`   // the message that a message of the user says in other words
+}
+
+// An Origin is the message that another one repeats.
+type Origin struct {
+	Session string `json:"session_id"`
+	Message string `json:"message_id"`
 }
 
 // A Replayed is the message of the user that another one says again.
 type Replayed struct {
-	Session string          `json:"session_id"`
-	Message string          `json:"message_id"`
-	Plan    json.RawMessage `json:"plan,omitempty"` // what is to be said again, in the first one
+	Origin
+	Plan json.RawMessage `json:"plan,omitempty"` // what is to be said again, in the first one
 }
 
 // A FileState names the state of a folder.
@@ -91,6 +97,7 @@ type nodeMetadata struct {
 
 	Files    *FileState `json:"files,omitempty"`
 	Replayed *Replayed  `json:"replayed,omitempty"`
+	Edited   *Origin    `json:"edited,omitempty"`
 }
 
 // A calledFunc is a call in the format that package content decodes.
@@ -114,7 +121,7 @@ func (n *Node) Message() model.Message {
 		f.Function.Name, f.Function.Arguments = c.Name, c.Arguments
 		m.Calls = append(m.Calls, f)
 	}
-	if own := (nodeMetadata{n.Failed, n.SkippedBy, n.Partial, n.Model, n.Files, n.Replayed}); own != (nodeMetadata{}) {
+	if own := (nodeMetadata{n.Failed, n.SkippedBy, n.Partial, n.Model, n.Files, n.Replayed, n.Edited}); own != (nodeMetadata{}) {
 		m.Own = &own
 	}
 	role := string(n.Kind)

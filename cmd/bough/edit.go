@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/workspace"
@@ -17,9 +18,10 @@ import (
 )
 
 func (p *program) editVerb() verb {
+	agentFlag := &cli.StringFlag{Name: "agent", Usage: "let the agent `A` answer"}
 	return verb{
 		name:  "edit",
-		args:  "REF [--text T] [--keep-head]",
+		args:  "REF [--text T] [--keep-head] [--answer [--agent A] " + turnWords + "]",
 		short: "say a message of the user in other words",
 		long: `Opens the message of the user at REF in $VISUAL, $EDITOR or vi, and adds the changed text as another
 reply to the same message, beside the original, which stays with all that follows it. --text sets
@@ -27,18 +29,39 @@ the text without an editor; '-' reads standard input. What the message has besid
 images, is kept. The head moves to the new message. If the text is unchanged or empty, nothing
 changes. In a checkpoint, the new message begins a branch of it. Prints SESSION@MESSAGE.
 
+--answer lets an agent answer the new message, with tools, as 'bough agent chat' does, and the head
+moves to the answer. The agent is the owner of the conversation, else one named replay, which is
+created; in a conversation that is none of its trees, the new message begins a branch.
+
 'bough replay --edit' says the later messages of the user again, too.`,
 		example: `bough edit HEAD~1
-bough edit "Plan the trip@msg_2b0c3457" --text "And by train?"`,
-		flags: []cli.Flag{
+bough edit "Plan the trip@msg_2b0c3457" --text "And by train?"
+bough edit HEAD~1 --answer --model openai:gpt-5`,
+		flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "text", Usage: "the new text `T`; '-' reads standard input"},
 			keepHeadFlag(),
-		},
+			&cli.BoolFlag{Name: "answer", DisableDefaultText: true, Usage: "let an agent answer the new message"},
+			agentFlag,
+			streamFlag(),
+		}, turnFlags()),
 		min:     1,
 		max:     1,
 		choices: []choice{chooseSession},
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			ref, o := c.Args().First(), rewrite.EditOptions{KeepHead: c.Bool("keep-head")}
+			if !c.Bool("answer") {
+				for _, f := range slices.Concat(turnFlags(), []cli.Flag{streamFlag(), agentFlag}) {
+					if err := needs(c, "--answer", f.Names()[0]); err != nil {
+						return err
+					}
+				}
+			}
+			t := p.newTeller(c, w)
+			t.typed = true
+			turn, err := p.turnOptions(c, t)
+			if err != nil {
+				return err
+			}
 			was, err := w.UserText(c.Context, ref)
 			if err != nil {
 				return err
@@ -46,25 +69,44 @@ bough edit "Plan the trip@msg_2b0c3457" --text "And by train?"`,
 			if o.Text, err = p.newText(c, was); err != nil {
 				return err
 			}
-			ctx, stop := untilInterrupt(c.Context) // not while the editor runs
-			defer stop()
-			done, err := w.EditMessage(ctx, ref, o)
-			if err != nil {
+			var done *rewrite.Edited
+			run := func(ctx context.Context) error {
+				done, err = w.EditMessage(ctx, ref, o)
 				return err
 			}
-			if p.json {
+			if c.Bool("answer") {
+				o.Answer = &rewrite.AnswerOptions{Agent: c.String("agent"), Turn: turn}
+				err = t.watch(c.Context, run)
+			} else {
+				ctx, stop := untilInterrupt(c.Context) // not while the editor runs
+				defer stop()
+				err = run(ctx)
+			}
+			switch {
+			case err != nil || t.stream:
+				return err
+			case p.json:
 				return p.printJSON(done)
 			}
-			if done.Unchanged {
-				fmt.Fprintln(p.stderr, "The text is the same; nothing was changed")
-				return nil
-			}
-			p.forked(string(done.ForkedFrom), done.Session, false)
-			p.mixed(done.Mixed, done.Session, string(done.Message))
-			fmt.Fprintln(p.stdout, place(done.Session, string(done.Message)))
+			p.edited(done)
 			return nil
 		},
 	}
+}
+
+// edited prints what an edit did.
+func (p *program) edited(done *rewrite.Edited) {
+	if done.Unchanged {
+		fmt.Fprintln(p.stderr, "The text is the same; nothing was changed")
+		return
+	}
+	p.forked(string(done.ForkedFrom), done.Session, false)
+	p.mixed(done.Mixed, done.Session, string(done.Message))
+	at := string(done.Message)
+	if done.Answer != nil {
+		at = string(done.Answer.Message)
+	}
+	fmt.Fprintln(p.stdout, place(done.Session, at))
 }
 
 // newText returns the text that replaces another one: --text or, without it, what the user

@@ -410,6 +410,7 @@ func (s *escapeStory) agents() {
 }
 
 func (s *escapeStory) replays(ref string) {
+	s.do("edit", ref, "--text", "Why?"+typed, "--answer", "--model", "command:canned")
 	s.do("replay", ".."+ref, "--model", "command:canned", "--name", "Again"+typed)
 	s.do("replay", ".."+ref, "--model", "command:canned", "--dry-run")
 	s.fails("replay", "none"+attack, "--onto", ref)

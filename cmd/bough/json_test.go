@@ -458,6 +458,7 @@ func (s *jsonStory) conversations() {
 	s.do("prune-context", "Bread", "--squash", ".."+first, "--dry-run")
 	s.do("prune-context", "Bread", "--squash", ".."+first, "--summary", "Water.", "--keep-head")
 	s.do("edit", "Another@first", "--text", "How dry?", "--keep-head")
+	s.do("edit", "Another@first", "--text", "How wet?", "--keep-head", "--answer", "--model", "command:canned")
 	s.do("append", "Another", "In other words.")
 	s.do("compare", "Bread", "Another")
 	s.do("compare", "Bread@"+first, "Another")

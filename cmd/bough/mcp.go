@@ -21,7 +21,8 @@ and compare conversations. docs/mcp.md describes the tools; 'bough mcp install' 
 settings of an assistant.
 
 Name the workspace with -w: an assistant runs the command in a folder of its own. Tools open no path
-and run no program that the model names, and ask the user before an undo, an import or an adoption.
+and run no program that the model names, and ask the user before an undo, an import, an adoption, a
+replay or an exchange.
 
 Tools:
 ` + wrapped(mcp.ToolNames(), "  ", 100),
@@ -64,7 +65,7 @@ func (p *program) serveMCP(c *cli.Context) error {
 // mcpOptions returns the options of an MCP server of w on this machine.
 func (p *program) mcpOptions(w *workspace.Workspace) *mcp.Options {
 	here := machine()
-	return &mcp.Options{Version: version, Machine: &here, Command: mcpCommand(w), Remotes: p.servedRemote, Log: p.noteShared()}
+	return &mcp.Options{Version: version, Machine: &here, Command: mcpCommand(w), Models: servedModel, Remotes: p.servedRemote, Log: p.noteShared()}
 }
 
 // toolList returns the tools in --tools, nil for all.

@@ -123,6 +123,7 @@ func (p *program) replayed(done *api.Replayed) {
 		for _, m := range done.Left {
 			fmt.Fprintln(p.stdout, place(m.Session, m.Message))
 		}
+		fmt.Fprintf(p.stderr, "About %d tokens in, %d out, if the answers are as long as before\n", done.Tokens.Input, done.Tokens.Output)
 		return
 	}
 	fmt.Fprintf(p.stderr, "Replayed %s in %s; about %d tokens in, %d out\n", count(len(done.Turns), "message"), clean(string(done.Session)), done.Tokens.Input, done.Tokens.Output)

@@ -30,8 +30,11 @@ type pickIn struct {
 }
 
 type editIn struct {
-	Ref  string `json:"ref" jsonschema:"the message of the user, a REF as in show"`
-	Text string `json:"text" jsonschema:"the new text"`
+	Ref    string `json:"ref" jsonschema:"the message of the user, a REF as in show"`
+	Text   string `json:"text" jsonschema:"the new text"`
+	Answer bool   `json:"answer,omitempty" jsonschema:"let an agent answer the new message"`
+	Agent  string `json:"agent,omitempty" jsonschema:"with answer: who answers, by default the owner of the conversation, else the agent named replay"`
+	models
 	head
 }
 
@@ -52,13 +55,20 @@ func rewriteVerbs() []*Verb {
 			func(ctx context.Context, w *workspace.Workspace, in pickIn) (*rewrite.Pick, error) {
 				return w.Pick(ctx, rewrite.PickOptions{Refs: in.Refs, Onto: in.Onto, Turn: in.Turn, KeepHead: in.Keep, DryRun: in.DryRun})
 			}),
-		verb("edit", Changes, "Edit a message", "Adds a message of the user in other words, beside the original.",
-			func(ctx context.Context, w *workspace.Workspace, in editIn) (*rewrite.Edited, error) {
-				return w.EditMessage(ctx, in.Ref, rewrite.EditOptions{Text: in.Text, KeepHead: in.Keep})
-			}),
+		turnVerb("edit", Changes, "Edit a message", "Adds a message of the user in other words, beside the original, and lets an agent answer it if asked to.", edit),
 		turnVerb("replay", Changes, "Replay a conversation", "Says the messages of the user again in a new branch, answered by an agent.", replay),
 		turnVerb("prune-context", Changes, "Prune the context", "Makes a branch without some messages, or with a summary in their place.", pruneContext),
 	}
+}
+
+func edit(ctx context.Context, env Env, in editIn) (*rewrite.Edited, error) {
+	o := rewrite.EditOptions{Text: in.Text, KeepHead: in.Keep}
+	if in.Answer {
+		o.Answer = &rewrite.AnswerOptions{Agent: in.Agent, Turn: env.turns(in.models)}
+	} else if in.Agent+in.Model+in.Fallback != "" {
+		return nil, badArgument("agent, model and fallback need answer")
+	}
+	return env.Workspace.EditMessage(ctx, in.Ref, o)
 }
 
 type replayIn struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -257,9 +258,18 @@ func (r *room) chat(name string) (release func()) {
 	}
 }
 
+// A parrot is a model that repeats the last message.
+type parrot struct{}
+
+func (parrot) Ask(_ context.Context, r *model.Request, _ func(string)) (*model.Reply, error) {
+	return &model.Reply{Text: gjson.ParseBytes(r.Messages[len(r.Messages)-1].Content).String()}, nil
+}
+
+func parrots(context.Context, string) (model.Model, error) { return parrot{}, nil }
+
 // TestTools: a story calls every tool; each result fits the tool's schema.
 func TestTools(t *testing.T) {
-	r := newRoom(t, &mcp.Options{Command: runs("echo Take the tram."), Remotes: func(remote.Info) remote.Options { return remote.Options{} }, Machine: &transcript.Machine{Home: t.TempDir(), Dir: t.TempDir(), Env: func(string) string { return "" }, Read: os.ReadFile}})
+	r := newRoom(t, &mcp.Options{Command: runs("echo Take the tram."), Models: parrots, Remotes: func(remote.Info) remote.Options { return remote.Options{} }, Machine: &transcript.Machine{Home: t.TempDir(), Dir: t.TempDir(), Env: func(string) string { return "" }, Read: os.ReadFile}})
 	var asked []string
 	c := r.connect(accepts("accept", &asked))
 	r.snap(r.ids[1], map[string]string{"flour": "rye\n"}, map[string]string{"flour": "wheat\n"})
@@ -310,6 +320,13 @@ func TestTools(t *testing.T) {
 	pruned := call("prune_context", args{"ref": r.first + "@" + r.ids[3], "squash": ".." + r.ids[1], "summary": "They take the night train."})
 	if pruned.Get("dropped.#").Int() != 2 || pruned.Get("summary.text").String() != "They take the night train." || pruned.Get("tokens.before").Int() == 0 {
 		t.Errorf("prune_context: %s", pruned)
+	}
+	again := call("replay_messages", args{"ref": ".." + r.first + "@" + r.ids[3], "model": "parrot", "go_on": true})
+	if again.Get("turns.#").Int() != 2 || again.Get("turns.1.text").String() != "And the hotel?" || again.Get("left.#").Int() != 0 {
+		t.Errorf("replay_messages: %s", again)
+	}
+	if n := len(asked); n == 0 || !regexp.MustCompile(`^Let replay \(parrot\) answer 2 messages again, in .*\nIt takes about \d+ tokens in and \d+ out`).MatchString(asked[n-1]) {
+		t.Errorf("replay_messages asked %q", asked)
 	}
 	if got := call("restore_checkpoint", args{"session_id": "Before the hotel"}); !got.Get("read_only").Bool() {
 		t.Errorf("restore_checkpoint: %s", got)
@@ -451,7 +468,7 @@ func TestHints(t *testing.T) {
 		if a.ReadOnlyHint != slices.Contains(reading, tool.Name) {
 			t.Errorf("%s: the read-only hint is %v", tool.Name, a.ReadOnlyHint)
 		}
-		if a.DestructiveHint == nil || *a.DestructiveHint != slices.Contains([]string{"undo", "restore_files", "adopt"}, tool.Name) || a.OpenWorldHint == nil || *a.OpenWorldHint != slices.Contains([]string{"explore", "sync", "list_remote"}, tool.Name) {
+		if a.DestructiveHint == nil || *a.DestructiveHint != slices.Contains([]string{"undo", "restore_files", "adopt"}, tool.Name) || a.OpenWorldHint == nil || *a.OpenWorldHint != slices.Contains([]string{"explore", "sync", "list_remote", "replay_messages"}, tool.Name) {
 			t.Errorf("%s: the hints are %+v", tool.Name, a)
 		}
 		if tool.Title == "" || tool.Description == "" || tool.OutputSchema == nil {
@@ -564,7 +581,7 @@ func TestConsent(t *testing.T) {
 	r := newRoom(t, nil)
 	exploration := r.explored()
 	calls := map[string]args{
-		"undo": {"limit": 2}, "adopt": {"id": exploration}, "import": {"content": `[{"role":"user","content":"Hi"}]`},
+		"undo": {"limit": 2}, "adopt": {"id": exploration}, "replay_messages": {"ref": ".." + r.first, "model": "parrot"}, "import": {"content": `[{"role":"user","content":"Hi"}]`},
 	}
 	before := r.seq()
 	for _, c := range []struct {

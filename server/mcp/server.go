@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/remote"
@@ -41,6 +42,10 @@ type Options struct {
 	// error if there is none, or if the user did not approve exactly this one. It must
 	// be safe for concurrent use. If nil, the tool explore is not served.
 	Command func(name string) (string, error)
+
+	// Models opens the model with an id, such as an agent's model_id, for replays, which the user
+	// confirms. The result must not run programs. If nil, replays are refused.
+	Models func(ctx context.Context, id string) (model.Model, error)
 
 	// Remotes returns how a remote of the workspace is reached. If nil, what needs a remote is
 	// refused.

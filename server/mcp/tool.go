@@ -23,15 +23,16 @@ import (
 
 // A tool is a tool of the server.
 type tool struct {
-	name  string
-	title string
-	about string                                   // for the model
-	open  bool                                     // it may reach beyond the workspace
-	again bool                                     // a second call with the same arguments changes nothing
-	list  string                                   // the member of the result with a list that may be long, "" for none
-	ask   func(ctx context.Context, c *call) error // asks the user first; nil if run does, or no question is needed
-	trim  func(doc []byte) []byte                  // bounds the lists of states in the result; nil if it has none
-	enums func() map[string][]string               // the values of arguments that are one of a few words; may be nil
+	name   string
+	title  string
+	about  string                                   // for the model
+	open   bool                                     // it may reach beyond the workspace
+	models bool                                     // it may ask a model
+	again  bool                                     // a second call with the same arguments changes nothing
+	list   string                                   // the member of the result with a list that may be long, "" for none
+	ask    func(ctx context.Context, c *call) error // asks the user first; nil if run does, or no question is needed
+	trim   func(doc []byte) []byte                  // bounds the lists of states in the result; nil if it has none
+	enums  func() map[string][]string               // the values of arguments that are one of a few words; may be nil
 
 	// complete sets what follows. It takes a while, so only a server calls it.
 	complete func(*tool)
@@ -100,7 +101,13 @@ func ofVerb(name string, t tool) *tool {
 				return ask(ctx, c)
 			}
 		}
-		t.run = func(ctx context.Context, c *call) (any, error) { return v.Call(ctx, c.env(), c.args) }
+		t.run = func(ctx context.Context, c *call) (any, error) {
+			env := c.env()
+			if t.models {
+				env.Models = c.opts.Models
+			}
+			return v.Call(ctx, env, c.args)
+		}
 	}
 	return &t
 }

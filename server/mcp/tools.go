@@ -84,6 +84,10 @@ func tools() []*tool {
 			name: "prune_context", title: "Leave messages out", list: "messages",
 			about: "Makes a branch of a conversation without some of its messages, or with a summary, which you write, in their place. The original stays. Use it if a conversation has become too long, or a part of it misleads.",
 		}),
+		ofVerb("replay", tool{
+			name: "replay_messages", title: "Say messages again", list: "turns", open: true, models: true, ask: askReplay,
+			about: "Says the messages of the user on a path again in a new branch, and lets a model answer each: another model, another system prompt, or after an edit. The user is asked first, with about how many tokens it takes. It stops where an answer asks something back.",
+		}),
 		ofVerb("files/ls", tool{
 			name: "list_states", title: "List states of files", list: "states", trim: trimStates,
 			about: "Lists the states that the workspace has of folders of files, oldest first: what a folder held at a moment, with the message that was the newest then.",

@@ -135,12 +135,17 @@ type Prompt struct {
 	// SESSION@MESSAGE may be any message, also another agent's. From is ignored if
 	// Fresh is set.
 	From string
+	// Beside adds the prompt beside a message of a tree of the agent, TREE/NODE, as another reply to
+	// the same message. Beside is ignored if Fresh or From is set.
+	Beside string
 	// Tree is the name of the new tree. It may be empty.
 	Tree string
 	// Content is the stored content of the message, with Text as its text. If nil, it is Text.
 	Content json.RawMessage
 	// Replayed is the message that this one says again, nil for none.
 	Replayed *turn.Replayed
+	// Edited is the message that this one says in other words, nil for none.
+	Edited *turn.Origin
 	checkpoint.CutOptions
 }
 

@@ -4,6 +4,7 @@ package rewrite
 
 import (
 	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/agents"
 )
 
 // An Origin is the message that another one is a copy of.
@@ -61,6 +62,15 @@ type Pick struct {
 type EditOptions struct {
 	Text     string // the new text
 	KeepHead bool   // the head does not move
+	// Answer lets an agent answer the new message. If nil, the message is not answered.
+	Answer *AnswerOptions
+}
+
+// AnswerOptions are the choices for the answer of an agent.
+type AnswerOptions struct {
+	Agent string // who answers; "" for the owner of the conversation, else the agent named replay
+	// Turn are the choices for the turn. A model is needed if the agent has none.
+	Turn agents.TurnOptions
 }
 
 // An Edited is the result of saying a message of the user in other words.
@@ -71,8 +81,16 @@ type Edited struct {
 	From       Origin     `json:"from"`
 	ForkedFrom session.ID `json:"forked_from"` // as of a [Pick]
 	Unchanged  bool       `json:"unchanged"`   // the text is the same, so nothing was written
+	Answer     *Answer    `json:"answer"`      // null if no agent was asked
 
 	Mixed bool `json:"mixed,omitempty"` // as of a [Pick]
+}
+
+// An Answer is what an agent replied to a message.
+type Answer struct {
+	Agent   string     `json:"agent"`
+	Message session.ID `json:"message_id"`
+	Text    string     `json:"text"`
 }
 
 // PruneContextOptions are the choices for leaving messages out of a path. Exactly one of Drop

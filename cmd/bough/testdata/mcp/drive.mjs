@@ -70,6 +70,8 @@ async function story(client, other) {
   assert.ok(picked.messages[0].from.message_id)
   const pruned = await tool('prune_context', { ref: branch.id, squash: `..${start.message_id}`, summary: 'They go by train.' })
   assert.equal(pruned.summary.text, 'They go by train.')
+  const again = await tool('replay_messages', { ref: `..${place}`, dry_run: true })
+  assert.ok(again.left.length > 0 && again.tokens.input > 0)
   assert.ok((await tool('restore_checkpoint', { session_id: saved.id })).read_only)
   assert.equal((await tool('rewind', { ref: place })).head.message_id, start.message_id)
   assert.equal((await tool('status')).head.message_id, start.message_id)
@@ -109,7 +111,7 @@ async function story(client, other) {
   assert.ok((await tool('list_remote')).sessions.length > 0)
   assert.equal(client.asked.length, 6)
   for (const t of client.tools) assert.ok(called.has(t.name), `the story does not call ${t.name}`)
-  assert.equal(client.tools.length, 35)
+  assert.equal(client.tools.length, 36)
 
   // Errors.
   await fails(client, 'show_conversation', { ref: 'nowhere' }, /^not_found: /)

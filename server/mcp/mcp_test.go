@@ -414,8 +414,8 @@ func TestTools(t *testing.T) {
 	if got := call("list_remote", nil); got.Get("sessions.#").Int() < 2 || !got.Get("sessions.0.here").Bool() {
 		t.Errorf("list_remote: %s", got)
 	}
-	if len(asked) != 6 {
-		t.Errorf("the user was asked %d times, want 6: %q", len(asked), asked)
+	if len(asked) != 7 {
+		t.Errorf("the user was asked %d times, want 7: %q", len(asked), asked)
 	}
 	for _, name := range mcp.ToolNames() {
 		if !called[name] {

@@ -26,7 +26,7 @@ func Add(ctx context.Context, w *workspace.Workspace, name string, a AddOptions,
 		return nil, err
 	}
 	if _, err := os.Lstat(filepath.Join(pathOf(w, name), configFile)); err == nil {
-		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("there is a remote %q already", name)}
+		return nil, isThere(name)
 	}
 	if a.Key == "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: "the file of the remote's key is missing"}
@@ -92,6 +92,10 @@ func Add(ctx context.Context, w *workspace.Workspace, name string, a AddOptions,
 		Info: c.info(name, machine), Created: created, KeyMade: key.Made, KeyShared: key.Shared,
 		Requests: meter.Usage().Sub(before).Requests(),
 	}, nil
+}
+
+func isThere(name string) error {
+	return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("there is a remote %q already", name)}
 }
 
 // isBelow reports whether a file is in a folder, also by a symbolic link. Neither must exist.
@@ -176,7 +180,18 @@ func create(ctx context.Context, w *workspace.Workspace, name string, remote *st
 		return "", err
 	}
 	defer base.Close()
+	if err := durable.MakeDir(base, folder); err != nil {
+		return "", err
+	}
+	unlock, err := lockNames(ctx, w, "remote add")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	path := folder + "/" + name
+	if _, err := base.Lstat(path + "/" + configFile); err == nil { // meanwhile
+		return "", isThere(name)
+	}
 	if err := durable.RemoveAll(base, path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of an interrupted Add or Remove
 		return "", err
 	}

@@ -10,42 +10,50 @@ import (
 	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // Check looks at all objects of the remote: that its key is right, that no stream lost a record or
-// has another one than before, and that all packs are there. It changes nothing.
+// has another one than before, that the newest base of each can be read, and that all packs are there. It changes nothing.
 func (r *Remote) Check(ctx context.Context) (*Report, error) {
 	j, err := r.begin(ctx, "remote check", true)
 	if err != nil {
 		return nil, err
 	}
 	defer j.end()
-	there, err := stream.Open(ctx, j.stream.Store, j.stream.Key)
-	if err != nil {
+	if err := checkRoot(ctx, j.stream.Store, j.stream.Key, j.config); err != nil {
 		return nil, err
-	}
-	if there.ID != j.config.ID {
-		return nil, &fault.Error{Code: fault.Refused, Message: "there is another remote at " + j.config.URL, Hint: "somebody created it anew"}
 	}
 	have := stream.Cursors{}
 	have.Merge(j.Cursors)
 	have.Merge(j.writer.Published())
-	f, err := j.stream.Fetch(ctx, stream.Request{Have: have, Own: j.writer.Own(), Scope: stream.Whole, Patience: 1})
-	if err != nil {
-		return nil, err
+	report := &Report{Remote: r.name, Problems: []*stream.Problem{}, Held: []stream.Held{}, Copies: []string{}, Packs: []string{}}
+	check := func(b *seal.Base) error {
+		_, err := decodeBase(b)
+		return err
 	}
-	report := &Report{Remote: r.name, Problems: f.Problems, Held: f.Held, Copies: []string{}, Packs: []string{}}
-	if report.Problems == nil {
-		report.Problems = []*stream.Problem{}
+	got, conflicts := &fetched{next: have}, plan.NewConflicts(j.view())
+	for more := true; more; check = nil {
+		f, err := j.stream.Fetch(ctx, stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Whole, Patience: 1, Without: got.bad, CheckBase: check})
+		if err != nil {
+			return nil, err
+		}
+		got.bases, got.records = nil, nil
+		more = j.take(got, f) && f.More
+		j.join(got, conflicts)
+		report.Held = f.Held
+		for _, p := range slices.Concat(got.problems, f.Problems) {
+			same := func(o *stream.Problem) bool { return o.Machine == p.Machine && o.Seq == p.Seq && o.Kind == p.Kind }
+			if !slices.ContainsFunc(report.Problems, same) {
+				report.Problems = append(report.Problems, p)
+			}
+		}
 	}
 	if report.Held == nil {
 		report.Held = []stream.Held{}
 	}
-	got := &fetched{next: have}
-	j.take(got, f)
-	j.join(got, plan.NewConflicts(j.view()))
 	if report.Packs, err = j.missingPacks(); err != nil {
 		return nil, err
 	}

@@ -176,6 +176,51 @@ func lock(ctx context.Context, root *os.Root, verb string) (unlock func(), err e
 	return unlock, err
 }
 
+// Settings change how a remote was added. What is nil stays.
+type Settings struct {
+	Files  *bool   // see AddOptions; a share has none
+	Person *string // see AddOptions
+}
+
+// Set changes settings of the remote, for the exchanges from now on.
+func (r *Remote) Set(ctx context.Context, s Settings) (Info, error) {
+	unlock, err := lock(ctx, r.root, "remote set")
+	if err != nil {
+		return Info{}, err
+	}
+	defer unlock()
+	c, err := readConfig(r.root, r.name)
+	if err != nil {
+		return Info{}, err
+	}
+	if s.Files != nil {
+		if c.Files = *s.Files; c.Files && c.Share {
+			return Info{}, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the remote %q is a share, which has no states of files", r.name)}
+		}
+	}
+	if s.Person != nil {
+		c.Person = *s.Person
+	}
+	if err := writeConfig(r.root, c); err != nil {
+		return Info{}, err
+	}
+	return r.Info()
+}
+
+// lockNames locks the folder of all remotes, for adding and removing one.
+func lockNames(ctx context.Context, w *workspace.Workspace, verb string) (func(), error) {
+	root, err := os.OpenRoot(filepath.Join(w.Dir(), filepath.FromSlash(folder)))
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := lock(ctx, root, verb)
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return func() { unlock(); root.Close() }, nil
+}
+
 // Remove removes a remote from a workspace: its configuration, the key of the machine, and what was
 // not uploaded. The store and the file of the key stay as they are.
 func Remove(ctx context.Context, w *workspace.Workspace, name string) error {
@@ -187,6 +232,11 @@ func Remove(ctx context.Context, w *workspace.Workspace, name string) error {
 	if _, err := root.Lstat(configFile); err != nil {
 		return noRemote(name)
 	}
+	unlockNames, err := lockNames(ctx, w, "remote rm")
+	if err != nil {
+		return err
+	}
+	defer unlockNames()
 	unlock, err := lock(ctx, root, "remote rm")
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func (r *Remote) Last() (*Exchange, error) {
 
 // remember stores an exchange, if it did anything.
 func (j *job) remember(verb string, r *Result) error {
-	if j.dry || r.Sent.Records+r.Got.Records+len(r.Sessions)+len(r.Conflicts)+len(r.Left)+len(r.Problems) == 0 {
+	if j.dry || r.Sent.Records+r.Got.Records+len(r.Sessions)+len(r.Conflicts)+len(r.Left)+len(r.Unshared)+len(r.Problems) == 0 {
 		return nil
 	}
 	return writeJSON(j.root, lastFile, Exchange{verb, j.opts.now(), r})

@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -63,6 +64,9 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 		q.Own = stream.Own{} // the own stream is read as the others
 	}
 	f, err := j.stream.Fetch(j.ctx, q)
+	if err == nil && (f.Absent || slices.ContainsFunc(f.Problems, isStrange)) {
+		err = checkRoot(j.ctx, j.stream.Store, j.stream.Key, j.config)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +85,11 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 	j.result.Problems = slices.Concat(got.problems, f.Problems)
 	j.Unknown = j.Unknown || f.Unknown
 	return got, nil
+}
+
+// isStrange reports whether a problem may be that another remote is in the store.
+func isStrange(p *stream.Problem) bool {
+	return p.Kind == stream.Forged || p.Kind == stream.Swapped || p.Kind == stream.RolledBack || p.Kind == stream.Malformed
 }
 
 // joinAll joins a portion of what was read and all that follow it. Between two of them it stores the state, so that
@@ -120,10 +129,7 @@ func (j *job) isKnown() bool {
 func (j *job) take(got *fetched, f *stream.Fetched) (moved bool) {
 	bad := map[record.Machine]bool{}
 	for _, b := range f.Bases {
-		base, err := join.DecodeBase(b.Content)
-		if err == nil && (base.Machine != b.Machine || base.Seq != b.Seq) {
-			err = errors.New("it is the base of other records")
-		}
+		base, err := decodeBase(b)
 		if err != nil {
 			bad[b.Machine] = true
 			got.bad, moved = append(got.bad, b.Machine), true
@@ -145,6 +151,14 @@ func (j *job) take(got *fetched, f *stream.Fetched) (moved bool) {
 	}
 	j.result.Got.Records += len(f.Records)
 	return moved
+}
+
+func decodeBase(b *seal.Base) (*join.Base, error) {
+	base, err := join.DecodeBase(b.Content)
+	if err == nil && (base.Machine != b.Machine || base.Seq != b.Seq) {
+		err = errors.New("it is the base of other records")
+	}
+	return base, err
 }
 
 // prefetch reads the packs of new messages into the cache.

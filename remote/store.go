@@ -61,12 +61,21 @@ func (j *job) checkFolder(key *seal.Key) error {
 	if !ok {
 		return nil
 	}
-	there, err := stream.Open(j.ctx, folder, key)
+	err := checkRoot(j.ctx, folder, key, j.config)
+	if errors.Is(err, fault.NotFound) {
+		return &fault.Error{Code: fault.NotFound, Message: "the remote is not in its folder, " + j.config.URL, Err: err, Hint: "connect the disk that has it"}
+	}
+	return err
+}
+
+// checkRoot returns an error unless a store has the remote. It makes a request.
+func checkRoot(ctx context.Context, store bucket.Store, key *seal.Key, c config) error {
+	there, err := stream.Open(ctx, store, key)
 	switch {
 	case errors.Is(err, fault.NotFound):
-		return &fault.Error{Code: fault.NotFound, Message: "the remote is not in its folder, " + j.config.URL, Err: err, Hint: "connect the disk that has it"}
-	case err == nil && there.ID != j.config.ID:
-		return &fault.Error{Code: fault.Refused, Message: "there is another remote at " + j.config.URL, Hint: "somebody created it anew"}
+		return &fault.Error{Code: fault.NotFound, Message: "the remote is no longer at " + c.URL, Err: err, Hint: "somebody deleted it"}
+	case errors.Is(err, seal.ErrKey), err == nil && there.ID != c.ID:
+		return &fault.Error{Code: fault.Refused, Message: "there is another remote at " + c.URL, Err: err, Hint: "somebody created it anew"}
 	}
 	return err
 }

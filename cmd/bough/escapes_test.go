@@ -673,6 +673,8 @@ func (s *escapeStory) remotes() {
 	s.fails("push", "r"+attack)
 	s.mutate(".bough/remotes/nas/config.json", []string{"remote", "ls"}, []string{"remote", "key"}, []string{"push"}, []string{"ls", "--remote"})
 	s.fails("remote", "rm", "r"+attack)
+	s.fails("remote", "set", "r"+attack, "--files")
+	s.run(0, "remote", "set", "nas", "--as", "Ada"+typed)
 	s.do("remote", "rm", "nas")
 }
 

@@ -743,6 +743,7 @@ func (s *jsonStory) remotes() {
 	s.do("remote", "retire", "there")
 	s.do("remote", "key")
 	s.do("remote", "ls")
+	s.do("remote", "set", "nas", "--files", "--as", "Ada")
 	s.do("remote", "rm", "nas")
 	for _, doc := range []synced{
 		{"synced", time.Now(), "nas", &remote.Result{Conflicts: []plan.Conflict{}, Machines: []remote.Machine{}, Sessions: []string{}, Unshared: []string{"session_20260525_153200_4b9ad01c"}}, nil},

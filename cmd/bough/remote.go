@@ -28,7 +28,7 @@ and 'bough sync' does both. All is encrypted with the key of the remote before i
 If there is one remote, or one named origin, the verbs use it unless another one is named.`,
 		example: `bough remote add home s3://my-bucket/bough
 bough sync`,
-		subs: []verb{p.remoteAddVerb(), p.remoteLsVerb(), p.remoteRmVerb(), p.remoteCheckVerb(), p.remoteKeyVerb(), p.remoteMapVerb(), p.remoteShareVerb(), p.remoteRetireVerb(), p.remotePurgeVerb()},
+		subs: []verb{p.remoteAddVerb(), p.remoteLsVerb(), p.remoteSetVerb(), p.remoteRmVerb(), p.remoteCheckVerb(), p.remoteKeyVerb(), p.remoteMapVerb(), p.remoteShareVerb(), p.remoteRetireVerb(), p.remotePurgeVerb()},
 	}
 }
 
@@ -92,7 +92,8 @@ nothing in the remote can be read: keep a copy of it.
 
 Without --files, no states of files leave this machine or come to it. With it, each push, pull, sync
 and watch exchanges also the states that belong to the conversations, with the content of the files:
-see 'bough files'. 'bough push --files' does so once. Each machine decides for itself.
+see 'bough files'. 'bough push --files' does so once, and 'bough remote set NAME --files' changes it
+later. Each machine decides for itself.
 
 Several people can use one remote: what you make has your name there, see 'bough ls --remote'.
 

@@ -30,6 +30,10 @@ type Request struct {
 
 	MaxBytes int64 // stop at about so many bytes of records and bases, decompressed; 0 means 64 MiB
 	Patience int   // how many fetches in a row may miss a record before it is a problem; 0 means 3
+
+	// CheckBase is called with the newest base of each stream that Whole shows, one after the other, although nothing
+	// of it is needed. Its error is a problem. If it is nil, such bases are not read.
+	CheckBase func(*seal.Base) error
 }
 
 // Own is what a fetch must know of the stream of its own machine.
@@ -47,6 +51,7 @@ type Fetched struct {
 	Held     []Held // of each stream the first record that must wait, and a base without what it has seen
 	Problems []*Problem
 
+	Absent  bool // a listing shows no object of a stream of which records were read or sent
 	More    bool // there may be more than MaxBytes
 	Copied  bool // another copy of the own machine writes its stream: Upload, then Renew the writer
 	Unknown bool // there are operations, members or a format that this version does not know
@@ -80,6 +85,9 @@ func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
 		}
 	} else if f.idle() && !q.Once {
 		f.own()
+	}
+	if q.CheckBase != nil {
+		f.checkBases()
 	}
 	list, next, held := order(q.Have, f.runs)
 	for f.follow(held) {
@@ -197,6 +205,10 @@ func (f *fetch) result(list []*verified, next Cursors, held []Held) *Fetched {
 	}
 	if f.listError != nil {
 		out.Problems = append(out.Problems, f.listError)
+	}
+	out.Problems = append(out.Problems, f.baseProblems...)
+	for m, c := range f.Have {
+		out.Absent = out.Absent || f.listed != nil && c.Seq > 0 && f.listed[m] == nil
 	}
 	f.judgeMissing(out)
 	return out

@@ -33,11 +33,13 @@ type fetch struct {
 	listError *Problem // why the machines were not listed
 	followed  int      // streams that were read because a record waits for them
 
-	mu       sync.Mutex
-	runs     map[record.Machine]*run
-	listed   map[record.Machine]*names // what listings have shown; nil without one
-	answered bool                      // the store answered anything
-	firstErr error                     // what it did not answer
+	mu     sync.Mutex
+	runs   map[record.Machine]*run
+	listed map[record.Machine]*names // what listings have shown; nil without one
+
+	baseProblems []*Problem // see checkBases
+	answered     bool       // the store answered anything
+	firstErr     error      // what it did not answer
 }
 
 // A run is the part of a stream that a fetch reads: maybe a base, and records one after the other.
@@ -237,12 +239,7 @@ func (f *fetch) readBase(r *run, seq uint64) (there bool) {
 	}
 	r.more = !f.memory.keep(func() (size int) {
 		var base *seal.Base
-		there = true
-		if base, r.problem = f.verifyBase(r.machine, seq, r.end(), data); r.problem == nil && len(base.Parts) > 0 {
-			there, r.problem = f.readParts(base)
-		}
-		if r.problem != nil || !there {
-			there = r.problem != nil
+		if base, there, r.problem = f.decodeBase(r, seq, data); base == nil {
 			return 0
 		}
 		r.base, r.records = base, nil
@@ -250,6 +247,67 @@ func (f *fetch) readBase(r *run, seq uint64) (there bool) {
 		return len(base.Content)
 	})
 	return there
+}
+
+// decodeBase decodes a base of the stream of a run, with its parts. It is nil if there is a problem, or if it is not
+// there, because a part is not.
+func (f *fetch) decodeBase(r *run, seq uint64, data []byte) (base *seal.Base, there bool, problem *Problem) {
+	if base, problem = f.verifyBase(r.machine, seq, r.begin, data); problem != nil {
+		return nil, true, problem
+	}
+	if len(base.Parts) > 0 {
+		if there, problem = f.readParts(base); problem != nil || !there {
+			return nil, problem != nil, problem
+		}
+	}
+	return base, true, nil
+}
+
+// checkBases calls CheckBase with the newest base of each stream. A problem of it does not keep the records of its
+// stream out.
+func (f *fetch) checkBases() {
+	var machines []record.Machine
+	for m, n := range f.listed {
+		if len(n.bases) > 0 && !f.skips(m) {
+			machines = append(machines, m)
+		}
+	}
+	f.each(machines, func(m record.Machine) {
+		var problem *Problem
+		for range maxLists {
+			there := false
+			if there, problem = f.checkBase(m, greatest(f.namesOf(m).bases)); there || problem != nil {
+				break
+			}
+			seq := greatest(f.namesOf(m).bases) // a newer one may have replaced it
+			problem = &Problem{Kind: Withheld, Machine: m, Seq: seq, Object: baseName(m, seq), Detail: "it is listed, and it or a part of it is not there"}
+			if failed := f.list(streamOf(m), false); failed != nil || greatest(f.namesOf(m).bases) == seq {
+				break
+			}
+		}
+		if problem != nil {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.baseProblems = append(f.baseProblems, problem)
+		}
+	})
+}
+
+func (f *fetch) checkBase(m record.Machine, seq uint64) (there bool, problem *Problem) {
+	data, problem := f.get(m, seq, baseName(m, seq))
+	if problem != nil || data == nil {
+		return false, problem
+	}
+	f.memory.decoding.Lock()
+	defer f.memory.decoding.Unlock()
+	base, there, problem := f.decodeBase(&run{machine: m, begin: f.Have[m]}, seq, data)
+	if base == nil {
+		return there, problem
+	}
+	if err := f.CheckBase(base); err != nil {
+		return true, &Problem{Kind: Malformed, Machine: m, Seq: seq, Object: baseName(m, seq), Detail: err.Error(), err: err}
+	}
+	return true, nil
 }
 
 // readParts reads the content of a base that is in parts, and returns false if one is not there.

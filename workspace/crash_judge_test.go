@@ -102,6 +102,25 @@ func (v view) statesIn(s *space) error {
 	return nil
 }
 
+// placesIn adds to v where sessions come from, and the folders of projects.
+func (v view) placesIn(s *space) error {
+	f, err := s.Mirror().Facts(context.Background(), mirror.Known{})
+	if err != nil {
+		return err
+	}
+	for _, o := range f.Origins {
+		v.sessions["origin of "+o.Session] = fmt.Sprint(o.Owner, o.Project)
+	}
+	list, err := s.Projects(context.Background())
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		v.sessions["project "+p.ID] = fmt.Sprint(p)
+	}
+	return nil
+}
+
 // look reads the workspace in base, except for the session aside.
 func (c *crash) look(base, aside string) (v view, err error) {
 	s := c.open(base, 3)
@@ -149,6 +168,11 @@ func (c *crash) look(base, aside string) (v view, err error) {
 	}
 	if c.states {
 		if err := v.statesIn(s); err != nil {
+			return v, err
+		}
+	}
+	if c.places {
+		if err := v.placesIn(s); err != nil {
 			return v, err
 		}
 	}

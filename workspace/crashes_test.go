@@ -24,6 +24,7 @@ import (
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/project"
 	"github.com/bough-dev/bough/workspace/rewrite"
 	"github.com/bough-dev/bough/workspace/trash"
 )
@@ -42,6 +43,7 @@ type scenario struct {
 	apart  bool                       // its operations are independent
 	packs  bool                       // packed checkpoints must be possible afterwards
 	states bool                       // it takes in states of files; repeating it completes that
+	places bool                       // it says where sessions come from, or where projects are
 	setup  func(s *space) (verb verb) // makes the acknowledged state
 
 	interrupted func(s *space) verb // after setup, returns a verb that is interrupted before the other
@@ -408,6 +410,28 @@ var scenarios = []scenario{
 		said := s.say("a", "b")
 		s.new("Soup")
 		return pull(mirror.Changes{Undone: []mirror.Ref{{Session: bread, Message: said[1]}}})
+	}},
+	{name: "pull of origins", places: true, setup: func(s *space) verb {
+		bread := s.new("Bread")
+		take := pull(mirror.Changes{Origins: []mirror.Origin{{Session: bread, Owner: "Ada"}}})
+		if err := take(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return pull(mirror.Changes{Origins: []mirror.Origin{{Session: bread, Owner: "Bo", Project: &project.Project{ID: "notes"}}}})
+	}},
+	{name: "map of a project", places: true, setup: func(s *space) verb {
+		s.new("Bread")
+		folder := s.t.TempDir()
+		set := func(name string) verb {
+			return func(s *space) error {
+				_, err := s.MapProject(context.Background(), name, folder)
+				return err
+			}
+		}
+		if err := set("notes")(s); err != nil {
+			s.t.Fatal(err)
+		}
+		return set("site")
 	}},
 	{name: "pull of states", apart: true, states: true, setup: func(s *space) verb {
 		take := pulledStates(s)

@@ -259,7 +259,7 @@ func (tx *Tx) sweep(interrupted bool, happened []operation.Line) error {
 	for _, line := range happened {
 		made = append(made, line.Changes...)
 	}
-	for _, name := range []string{tempOf(HeadFile), tempOf(bookmark.Path), tempOf(operation.Path), incoming, tempOf(incoming), tempOf(ForgetPath), tempOf(ImportsPath), tempOf(ExportsPath), tempOf(LearningsPath), tempOf(task.Path)} {
+	for _, name := range []string{tempOf(HeadFile), tempOf(bookmark.Path), tempOf(operation.Path), incoming, tempOf(incoming), tempOf(ForgetPath), tempOf(ImportsPath), tempOf(ExportsPath), tempOf(LearningsPath), tempOf(ProjectsPath), tempOf(task.Path)} {
 		if tx.View.IsThere(name) {
 			names = append(names, name)
 		}

@@ -25,6 +25,23 @@ type builder struct {
 	own      map[string]int    // by session ID, the node of a line without messages of its own
 	sessions map[string]bool   // ids of all sessions of the tree
 	head     string            // the message at the head, "" if it is not among those that were read
+	merges   []merged
+}
+
+// A merged is a node that merged the branch that ends with a message.
+type merged struct {
+	node int
+	end  string
+}
+
+// markMerges sets which nodes were merged, if they are in this tree.
+func (b *builder) markMerges() {
+	for _, m := range b.merges {
+		n := &b.Nodes[m.node]
+		if end, ok := b.ids[m.end]; ok && end != m.node && !slices.Contains(n.Merged, end) {
+			n.Merged = append(n.Merged, end)
+		}
+	}
 }
 
 func (b *builder) collect(e *workspace.TreeEntry) {

@@ -43,9 +43,10 @@ func (b *builder) messages(e *workspace.TreeEntry, tree *workspace.MessageTree, 
 			at = m.message(r, k, at)
 		}
 		ends[i] = at
-		for _, merged := range r.Merges {
-			if node, ok := b.ids[merged.Message]; ok {
-				b.mark(node, treepicture.Mark{Kind: treepicture.Merge, Label: merged.Title, Link: b.mergedLink(merged)})
+		for _, m := range r.Merges {
+			if node, ok := b.ids[m.Message]; ok {
+				b.mark(node, treepicture.Mark{Kind: treepicture.Merge, Label: m.Title, Link: b.mergedLink(m)})
+				b.merges = append(b.merges, merged{node, m.From})
 			}
 		}
 		for _, label := range r.Bookmarks {

@@ -83,6 +83,7 @@ func build(forest *workspace.Forest, head *lines.Position, read func(id string) 
 		}
 		b.collect(root)
 		b.line(root, -1)
+		b.markMerges()
 		b.markHead(head)
 	}
 	if len(forest.Roots) > 0 {

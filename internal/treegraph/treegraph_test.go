@@ -120,6 +120,9 @@ func graph(g *treegraph.Graph) string {
 				s += m.Label
 			}
 		}
+		for _, end := range n.Merged {
+			s += "<-" + g.Nodes[end].Label
+		}
 		switch {
 		case strings.HasSuffix(n.Note, ", its origin is deleted"): // after the date
 			s += "(its origin is deleted)"
@@ -181,7 +184,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestMerged: a message that merged a branch has a mark with its name.
+// TestMerged: a message that merged a branch has a mark with its name, and the end of the branch.
 func TestMerged(t *testing.T) {
 	s := newSpace(t)
 	trip := s.new("Trip")
@@ -190,11 +193,11 @@ func TestMerged(t *testing.T) {
 	s.say("c")
 	s.rewind("b")
 	r := must[*merge.Result](s)(s.Merge(t.Context(), train, merge.Options{Into: trip, Summary: "d"}))
-	s.check("merged", trip, "#Trip a<Trip b<a d<b&Train* c=b'Train")
+	s.check("merged", trip, "#Trip a<Trip b<a d<b&Train*<-c c=b'Train")
 	if _, err := s.Merge(t.Context(), string(r.Message), merge.Options{Into: s.ids["c"], Summary: "e"}); err != nil {
 		t.Fatal(err)
 	}
-	s.check("merged back", trip, "#Trip a<Trip b<a d<b&Train* c=b'Train e<c&Trip")
+	s.check("merged back", trip, "#Trip a<Trip b<a d<b&Train*<-c c=b'Train e<c&Trip<-d")
 }
 
 // TestRestored: a branch of a checkpoint leaves the conversation at the checkpoint's last

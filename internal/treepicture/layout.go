@@ -64,6 +64,11 @@ func newLayouter(nodes []Node) *layouter {
 		nodes: nodes, children: childrenOf(nodes),
 		size: make([]int, n), marked: make([]bool, n), next: make([]int, n), omitted: make([]bool, n), alone: make([]bool, n),
 	}
+	for i := range nodes {
+		for _, end := range nodes[i].Merged {
+			l.alone[end], l.marked[end] = true, true
+		}
+	}
 	for i := n - 1; i >= 0; i-- {
 		l.size[i]++
 		l.marked[i] = l.marked[i] || nodes[i].Active || keeps(nodes[i].Marks)

@@ -22,7 +22,7 @@ func (p *painter) row(i int) {
 	if r.Folded() {
 		height = foldHeight
 	}
-	at, y := x(r.Lane), p.y[i]
+	at, y := p.x(r.Lane), p.y[i]
 	link := p.nodes[r.Nodes[0]].Link
 	if link != "" {
 		p.raw(`<a href="`, escape(link), `" aria-hidden="true" tabindex="-1">`,
@@ -213,7 +213,7 @@ func legendItems() []Node {
 	return []Node{
 		{Kind: Prompt, Label: "person"}, {Kind: Message, Label: "assistant"},
 		{Label: "checkpoint", Marks: []Mark{{Kind: Checkpoint}}}, {Label: "bookmark", Marks: []Mark{{Kind: Bookmark}}},
-		{Label: "copy", Edge: Copied}, {Label: "head", Active: true, Marks: []Mark{{Kind: Head}}},
+		{Label: "copy", Edge: Copied}, {Label: "merge", Merged: []int{0}}, {Label: "head", Active: true, Marks: []Mark{{Kind: Head}}},
 	}
 }
 
@@ -253,6 +253,8 @@ func explains(item Node, n *Node) bool {
 		return false
 	case item.Edge == Copied:
 		return n.Edge == Copied
+	case len(item.Merged) > 0:
+		return len(n.Merged) > 0
 	}
 	return n.Kind == item.Kind
 }
@@ -266,6 +268,8 @@ func (p *painter) legend() {
 		switch {
 		case item.Edge == Copied:
 			p.raw(fmt.Sprintf(`<path class="tp-0" d="M%d %dh16" fill="none" stroke="currentColor" stroke-width="2" stroke-dasharray="5 4"/>`, at-8, y))
+		case len(item.Merged) > 0:
+			p.raw(fmt.Sprintf(`<path class="tp-1" d="M%d %dh16" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="3 4"/>`, at-8, y))
 		case len(item.Marks) > 0 && item.Marks[0].Kind != Head:
 			p.icon(item.Marks[0].Kind, at-2, y)
 		default:

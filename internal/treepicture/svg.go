@@ -76,6 +76,8 @@ type painter struct {
 	inline bool
 	linked bool // a node or a mark has a link
 
+	merges        []mergeLine
+	left          int      // the width to the left of the lanes, for the lines of merges
 	texts         [][]text // of each row
 	y             []int    // of each row
 	width, height int
@@ -96,6 +98,7 @@ func (p *painter) raw(pieces ...string) {
 // place computes the place of each row.
 func (p *painter) place() {
 	p.y, p.texts = make([]int, len(p.Rows)), make([][]text, len(p.Rows))
+	p.placeMerges()
 	bottom, widest := margin, 0.0
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -120,10 +123,10 @@ func (p *painter) place() {
 }
 
 // x returns the center of a lane.
-func x(lane int) int { return margin + 8 + lane*lanePitch }
+func (p *painter) x(lane int) int { return p.left + margin + 8 + lane*lanePitch }
 
 // textX returns where the text of a row begins.
-func (p *painter) textX(r *Row) int { return x(r.Lane) + 15 + iconPitch*len(p.icons(r)) }
+func (p *painter) textX(r *Row) int { return p.x(r.Lane) + 15 + iconPitch*len(p.icons(r)) }
 
 // icons returns the kinds of marks of a row that have an icon.
 func (p *painter) icons(r *Row) (kinds []MarkKind) {
@@ -162,6 +165,7 @@ func (p *painter) picture(title string) {
 	}
 	p.raw(`<g aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round">`, "\n")
 	p.lines()
+	p.mergeLines()
 	p.raw("</g>\n")
 	for i := range p.Rows {
 		p.row(i)
@@ -260,7 +264,7 @@ func (p *painter) stem(from, to int, class, more string) {
 	if p.Rows[to].Lane == r.Lane {
 		dash = p.dash(to)
 	}
-	p.raw(fmt.Sprintf(`<path class="%s" d="M%d %dV%d"%s%s/>`, class, x(r.Lane), p.y[from], end, dash, more), "\n")
+	p.raw(fmt.Sprintf(`<path class="%s" d="M%d %dV%d"%s%s/>`, class, p.x(r.Lane), p.y[from], end, dash, more), "\n")
 }
 
 // turn draws how a branch leaves the lane of its parent.
@@ -269,8 +273,8 @@ func (p *painter) turn(i int, class, more string) {
 	if r.From < 0 || p.Rows[r.From].Lane == r.Lane {
 		return
 	}
-	from := x(p.Rows[r.From].Lane)
-	p.raw(fmt.Sprintf(`<path class="%s" d="M%d %dQ%d %d %d %dH%d"%s%s/>`, class, from, p.y[i]-bend, from, p.y[i], from+bend, p.y[i], x(r.Lane), p.dash(i), more), "\n")
+	from := p.x(p.Rows[r.From].Lane)
+	p.raw(fmt.Sprintf(`<path class="%s" d="M%d %dQ%d %d %d %dH%d"%s%s/>`, class, from, p.y[i]-bend, from, p.y[i], from+bend, p.y[i], p.x(r.Lane), p.dash(i), more), "\n")
 }
 
 // dash returns the attribute of a line to a row that is not solid.

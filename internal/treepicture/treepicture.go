@@ -13,6 +13,9 @@
 //
 // A node is drawn on a row of its own if it begins a tree or a branch, if it is a fork or a
 // leaf, or if it is marked. Other nodes are folded.
+// A message that merged branches has a dashed line from the end of each. These lines are to the
+// left of the first lane, where they cross no words.
+//
 // A tree with more lanes than the limit omits the smallest branches without marks; the row
 // that they leave says how many they are, and is folded as if they were not there.
 //
@@ -29,7 +32,8 @@ type Node struct {
 	Note   string // further facts
 	Link   string // the target of its link, "" for none
 	Marks  []Mark
-	Active bool // it is on the active path
+	Merged []int // indexes of the ends of the branches that it merged
+	Active bool  // it is on the active path
 }
 
 // An Edge is how a node follows its parent.

@@ -137,6 +137,12 @@ func checkLayout(t *testing.T, nodes []treepicture.Node, l *treepicture.Layout) 
 	type place struct{ tree, lane int }
 	last := map[place]int{} // the last row of each lane
 	tree := -1
+	merged := map[int]bool{}
+	for i := range nodes {
+		for _, end := range nodes[i].Merged {
+			merged[end] = true
+		}
+	}
 	for i, r := range l.Rows {
 		if r.From >= i {
 			t.Fatalf("row %d is below row %d", i, r.From)
@@ -150,12 +156,18 @@ func checkLayout(t *testing.T, nodes []treepicture.Node, l *treepicture.Layout) 
 			if k > 0 && nodes[n].Parent != r.Nodes[k-1] {
 				t.Errorf("row %d is not a chain: %v", i, r.Nodes)
 			}
+			if r.Folded() && merged[n] {
+				t.Errorf("node %d is folded, and was merged", n)
+			}
 			if r.Folded() && (nodes[n].Kind == treepicture.Conversation || nodes[n].Edge == treepicture.Copied) {
 				t.Errorf("node %d is folded", n)
 			}
 		}
 		for _, n := range r.Omitted.Nodes {
 			seen[n]++
+			if merged[n] {
+				t.Errorf("node %d is omitted, and was merged", n)
+			}
 			if nodes[n].Active {
 				t.Errorf("the active node %d is omitted", n)
 			}
@@ -254,6 +266,9 @@ func random(data []byte) (nodes []treepicture.Node) {
 		if flags%2 == 1 {
 			n.Link, n.Note = text[at%len(text)], text[flags/2%len(text)]
 		}
+		if flags%16 == 14 && len(nodes) > 0 {
+			n.Merged = []int{at % len(nodes), len(nodes) - 1}
+		}
 		n.Active = flags%32 == 31
 		nodes = append(nodes, n)
 	}
@@ -280,6 +295,55 @@ func FuzzWrite(f *testing.F) {
 		}
 		check(t, random(data), lanes)
 	})
+}
+
+// TestMerges: each merge has a line to the left of all lanes, and lines that pass the same row are
+// beside each other. A branch that was merged is drawn.
+func TestMerges(t *testing.T) {
+	merge := func(tree string, lanes int, merges ...[2]int) string {
+		nodes := treeOf(tree)
+		for _, m := range merges {
+			nodes[m[0]].Merged = append(nodes[m[0]].Merged, m[1])
+		}
+		check(t, nodes, lanes)
+		var svg strings.Builder
+		if err := treepicture.Write(&svg, nodes, treepicture.Options{Lanes: lanes}); err != nil {
+			t.Fatal(err)
+		}
+		return svg.String()
+	}
+	path := regexp.MustCompile(`class="tp-\d" d="M\d+ (\d+)H\d+Q(\d+) .*H\d+" stroke-width="1.5" stroke-dasharray`)
+	const tree = "a b<a c<b d<a e<d f<e g<f"
+	before := merge(tree, 0)
+	if path.MatchString(before) || strings.Contains(before, ">merge<") {
+		t.Errorf("without merges there are lines of some: %s", before)
+	}
+	svg := merge(tree, 0, [2]int{4, 2}, [2]int{6, 2}, [2]int{6, 1})
+	lines := path.FindAllStringSubmatch(svg, -1)
+	if len(lines) != 3 {
+		t.Fatalf("%d lines of merges: %s", len(lines), svg)
+	}
+	number := func(s string) int {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	lane := number(regexp.MustCompile(`<path class="tp-0" d="M(\d+) `).FindStringSubmatch(svg)[1])
+	tracks := map[int]bool{}
+	for _, l := range lines {
+		x := number(l[2])
+		if tracks[x] = true; x < 0 || x >= lane {
+			t.Errorf("a merge is at %d, and the first lane at %d", x, lane)
+		}
+	}
+	if len(tracks) != 3 || !strings.Contains(svg, ">merge<") {
+		t.Errorf("lines over the same rows have the tracks %v; or there is no legend: %s", tracks, svg)
+	}
+	if svg := merge("a b<a c<a d<a e<a f<e", 1, [2]int{5, 1}); !path.MatchString(svg) {
+		t.Errorf("a branch that was merged is not drawn: %s", svg)
+	}
 }
 
 // large returns 10,000 messages with 1,000 forks.

@@ -3,6 +3,7 @@ package workspace
 import (
 	"slices"
 
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/spoken"
@@ -12,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/replay"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/rewrite"
+	"github.com/tidwall/gjson"
 )
 
 // A replaying is a replay in progress.
@@ -225,7 +227,22 @@ type resumed struct {
 	*replaying
 	far       replay.Progress
 	tree, tip string
-	last      int // the index of the last message that was said again
+	last      int            // the index of the last message that was said again
+	turns     []rewrite.Turn // so far; the answer of the last one can be missing
+	asked     bool           // the last answer asks something back
+}
+
+// soFar returns how far the replay is.
+func (s *resumed) soFar() *rewrite.Replay {
+	r := s.out
+	r.DryRun, r.Session, r.Message, r.Turns = true, session.ID(s.tree), session.ID(s.tip), s.turns
+	next := s.last
+	if s.far.Answered {
+		next++
+	}
+	s.left(next)
+	r.Asked = s.asked && len(r.Left) > 0
+	return r
 }
 
 // finished reports whether each message was said again and answered.
@@ -292,7 +309,24 @@ func readReplay(v *store.View, name string, o rewrite.ReplayOptions) (*resumed, 
 	if s.last < 0 {
 		return nil, store.NoSuch("message", s.far.Of)
 	}
+	s.tell(messages)
 	return s, nil
+}
+
+// tell sets the turns so far, given the messages of the path.
+func (s *resumed) tell(messages []session.Message) {
+	s.turns = []rewrite.Turn{}
+	for _, said := range s.far.Said {
+		t := rewrite.Turn{From: rewrite.Origin{Session: s.Of.Session, Message: said.Of}, Prompt: session.ID(said.Prompt), Answer: session.ID(said.Answer)}
+		if i := slices.IndexFunc(messages, func(m session.Message) bool { return m.ID == said.Answer }); i >= 0 {
+			t.Text = spoken.Text(messages[i].Raw)
+		}
+		s.turns = append(s.turns, t)
+	}
+	if s.far.Answered {
+		last := messages[len(messages)-1]
+		s.asked = replay.Asks(turn.Kind(gjson.GetBytes(last.Raw, "metadata.kind").Str), spoken.Text(last.Raw))
+	}
 }
 
 // replayTip returns a line and its end: where the head of the agent that owns it was last, else

@@ -80,7 +80,7 @@ func (p *program) replayOptions(c *cli.Context, w *workspace.Workspace, t *turnP
 		GoOn: c.Bool("go-on"), DryRun: c.Bool("dry-run"), Count: api.CountMessage(),
 	}
 	switch resume := c.Bool("resume"); {
-	case resume && (o.Onto+o.Edit+o.Agent+o.Name != "" || o.DryRun || c.IsSet("system") || c.IsSet("text")):
+	case resume && (o.Onto+o.Edit+o.Agent+o.Name != "" || c.IsSet("system") || c.IsSet("text")):
 		return o, usageError("--resume continues a replay as it was begun; it takes only a SESSION and the flags of turns")
 	case !resume && o.Ref == "":
 		return o, usageError("'bough replay' takes REF, or --resume")

@@ -57,6 +57,14 @@ type Progress struct {
 	Of       string // the last message that was said again
 	Prompt   string // the message that says it
 	Answered bool   // the path ends with a complete answer to that
+	Said     []Said // all that were said again, in order
+}
+
+// A Said is a message that was said again.
+type Said struct {
+	Of     string // the old message
+	Prompt string // the message that says it
+	Answer string // the last complete answer to that, "" if there is none yet
 }
 
 // Far returns how far the last replay of a path is. It reports false if the path has none.
@@ -67,6 +75,10 @@ func Far(path []Step) (p Progress, ok bool) {
 		}
 		if ok && s.Of != "" {
 			p.Of, p.Prompt = s.Of, s.ID
+			p.Said = append(p.Said, Said{Of: s.Of, Prompt: s.ID})
+		}
+		if n := len(p.Said); n > 0 && s.Answers {
+			p.Said[n-1].Answer = s.ID
 		}
 		p.Answered = s.Answers
 	}

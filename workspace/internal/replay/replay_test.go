@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,10 @@ func TestFar(t *testing.T) {
 		if ok != c.ok || ok && (p.Plan.First != c.first || p.Of != c.of || p.Prompt != c.prompt || p.Answered != c.answered) {
 			t.Errorf("%q: %+v, %v; want %+v", c.path, p, ok, c)
 		}
+	}
+	p, _ := replay.Far(steps(t, "u2=a! a2 u3=b c3 t3 a3 u4=c"))
+	if want := []replay.Said{{"a", "u2", "a2"}, {"b", "u3", "a3"}, {"c", "u4", ""}}; !slices.Equal(p.Said, want) {
+		t.Errorf("what was said is %v, want %v", p.Said, want)
 	}
 	if _, err := replay.StepOf(session.Message{Raw: []byte(`{"metadata":{"bough":{"replayed":{"plan":{"of":1}}}}}`)}, false); err == nil {
 		t.Error("a damaged plan is no error")

@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/merge"
 )
 
 // An Entry describes one session.
@@ -52,7 +53,9 @@ type Snapshot struct {
 // A TreeEntry is a session in the tree of sessions, with its children.
 type TreeEntry struct {
 	Entry
-	Children []TreeEntry `json:"children"` // oldest first
+	// Merges are the messages of the file that merged a branch. In a list of all trees, it is nil.
+	Merges   []merge.Mark `json:"merges,omitempty"`
+	Children []TreeEntry  `json:"children"` // oldest first
 }
 
 // entryOf returns the entry of a session or of one of Penguin's checkpoints. The

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"time"
@@ -139,6 +140,26 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 		}
 		return t, nil
 	})
+}
+
+// mergeMarks returns those of some messages of a line that merged a branch.
+func mergeMarks(v *store.View, l *store.Line, messages []session.Message) (list []merge.Mark) {
+	message := func(node int) session.Message {
+		m, err := v.Message(l, node)
+		if err != nil {
+			return session.Message{} // the mark is named by the session
+		}
+		return m
+	}
+	for _, m := range messages {
+		if !bytes.Contains(m.Raw, []byte(`"`+merge.Own+`"`)) {
+			continue
+		}
+		if mark, ok := mergeMark(v, l, m, message); ok {
+			list = append(list, mark)
+		}
+	}
+	return list
 }
 
 // mergeMark returns the mark of a message that merged a branch.

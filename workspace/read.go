@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/internal/searcher"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/merge"
 )
 
 // A Listing is a list of sessions.
@@ -75,8 +76,9 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 type Conversation struct {
 	Entry    Entry
 	Messages []session.Message
-	Refs     []string // the shortest REF to each of Messages
-	Joined   []bool   // whether each of Messages is joined to the previous one, see [session.Tree.Joined]
+	Refs     []string     // the shortest REF to each of Messages
+	Joined   []bool       // whether each of Messages is joined to the previous one, see [session.Tree.Joined]
+	Merges   []merge.Mark // those of Messages that merged a branch, in order
 
 	document func() []byte // see Document
 }
@@ -132,8 +134,11 @@ func (w *Workspace) Show(ctx context.Context, ref string, o session.ReadOptions)
 			c.Refs = append(c.Refs, names.Ref(p.ID(n)))
 			c.Joined = append(c.Joined, p.Line.Joined(n))
 		}
-		c.Messages, err = v.Messages(p.Line, path)
-		return c, err
+		if c.Messages, err = v.Messages(p.Line, path); err != nil {
+			return nil, err
+		}
+		c.Merges = mergeMarks(v, p.Line, c.Messages)
+		return c, nil
 	})
 }
 
@@ -164,7 +169,8 @@ type Forest struct {
 }
 
 // Tree returns the trees of sessions, oldest first. If name is not empty, it
-// returns the tree with that session only. A session whose origin is missing is
+// returns the tree with that session only, and what its conversations merged, which is in the
+// messages. A session whose origin is missing is
 // a child of the nearest existing session of its lineage, or else a root.
 func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 	return store.Read(ctx, w.store, func(v *store.View) (*Forest, error) {
@@ -210,6 +216,13 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 				f.Roots = append(f.Roots, subtreeOf(v, id, children, head.Session))
 			}
 		}
+		if only != "" {
+			for i := range f.Roots {
+				if err := addMerges(v, &f.Roots[i]); err != nil {
+					return nil, err
+				}
+			}
+		}
 		return f, nil
 	})
 }
@@ -230,6 +243,29 @@ func subtreeOf(v *store.View, id string, children map[string][]string, head stri
 		n.Children = append(n.Children, subtreeOf(v, child, children, head))
 	}
 	return n
+}
+
+// addMerges sets what the sessions of a tree merged. A session that cannot be read has none.
+func addMerges(v *store.View, e *TreeEntry) error {
+	if err := v.Ctx.Err(); err != nil {
+		return err
+	}
+	if l, err := v.LineNamed(e.ID, true); err == nil && e.Kind != session.Checkpoint {
+		for _, part := range l.Parts {
+			if part.ID != e.ID {
+				continue
+			}
+			if s, err := v.Reopen(part); err == nil {
+				e.Merges = append(e.Merges, mergeMarks(v, l, s.Messages)...)
+			}
+		}
+	}
+	for i := range e.Children {
+		if err := addMerges(v, &e.Children[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A Diff compares two paths.

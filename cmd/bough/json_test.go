@@ -340,6 +340,10 @@ func (s *jsonStory) values() {
 			}},
 			Summary: &compare.Summary{Model: "m", Text: "t", Cites: []string{"c"}},
 		},
+		"bough tree": workspace.Forest{Roots: []workspace.TreeEntry{{
+			Entry:  workspace.Entry{ID: "s", CreatedAt: at, LastActive: at, ContinuedFrom: []string{}, ContinuedTo: []string{}, Lineage: []string{}},
+			Merges: []merge.Mark{{Message: "m", From: "m", Session: "s", Title: "t"}}, Children: []workspace.TreeEntry{},
+		}}},
 		"bough merge": merge.Result{
 			Session: "s", Message: "m", Parent: "p", ForkedFrom: "c", MovedFrom: "m", Prompt: "p", Merged: &merge.Merged{Session: "s", Message: "m", Base: "b"},
 			Files: &files.Restore{Written: []string{}, Deleted: []string{}, Kept: []files.Kept{}, Conflicts: []files.Conflict{}},

@@ -144,7 +144,7 @@ func (d *messageDrawing) line(s stroke, hidden bool) {
 		facts = append(facts, count(len(r.Joined), "message")+" joined: parents missing")
 	}
 	for _, m := range r.Merges {
-		facts = append(facts, fmt.Sprintf("merged %q at %s", line(m.Title), shortMessage(m.Message)))
+		facts = append(facts, mergedText(m)+" at "+shortMessage(m.Message))
 	}
 	if r.ReplacedBy != "" {
 		facts = append(facts, "replaced by "+shortMessage(string(r.ReplacedBy)))

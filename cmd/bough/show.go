@@ -150,6 +150,9 @@ func (p *program) messageHead(row showRow) string {
 	if row.mode != "" {
 		head += "  " + p.paint.dim(row.mode)
 	}
+	if row.merged != "" {
+		head += "  " + p.paint.dim(row.merged)
+	}
 	if row.joined {
 		head += "  " + p.paint.dim("(joined: parent missing)")
 	}

@@ -20,6 +20,7 @@ type showRow struct {
 	time   time.Time
 	joined bool
 	mode   string // its delivery mode to a running agent, or ""
+	merged string // what it merged, or ""
 	blocks []block
 }
 
@@ -48,9 +49,13 @@ func showRows(c *workspace.Conversation, o showOptions) []showRow {
 		said[i] = content.Read(m.Raw)
 	}
 	content.Follow(said, said)
+	merged := map[string]string{}
+	for _, m := range c.Merges {
+		merged[m.Message] = "(" + mergedText(m) + ", up to " + place(tail(m.Session), shortMessage(m.From)) + ")"
+	}
 	var rows []showRow
 	for i, m := range c.Messages {
-		row := showRow{ref: line(c.Refs[i]), role: line(m.Role()), joined: c.Joined[i], mode: deliveryNote(m.Raw)}
+		row := showRow{ref: line(c.Refs[i]), role: line(m.Role()), joined: c.Joined[i], mode: deliveryNote(m.Raw), merged: merged[m.ID]}
 		row.time, _ = m.Time()
 		hidden := false
 		for k := range said[i].Parts {
@@ -271,7 +276,7 @@ func (p *program) onelines(rows []showRow) {
 	}
 	for _, row := range rows {
 		role := p.paint.role(row.role)
-		words := cut(row.words(), min(p.columns(), 200)-refs-roles-4)
+		words := cut(strings.TrimSpace(row.merged+" "+row.words()), min(p.columns(), 200)-refs-roles-4)
 		if row.person {
 			role, words = p.paint.bold(role), p.paint.bold(words)
 		}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/urfave/cli/v2"
 )
 
@@ -15,8 +17,8 @@ func (p *program) treeVerb() verb {
 		args:  "[SESSION] [--messages] [--svg] [-o FILE] [--force] [--partial]",
 		short: "show where conversations branch",
 		long: `Draws every conversation with its checkpoints and branches, each with the message that it starts
-from; with SESSION, only the tree that contains it. All files of one conversation share a line. '*'
-marks the head.
+from; with SESSION, only the tree that contains it, and which branches were merged. All files of one
+conversation share a line. '*' marks the head.
 
 With --messages it draws the messages of SESSION, over all its files. The tree forks at a message
 with several answers. The messages between two forks share a line, which shows the first words of
@@ -96,6 +98,7 @@ type drawing struct {
 // first is the prefix of its own line, rest that of the lines below.
 func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 	files, messages, active, headHere := 1, n.MessageCount-n.HeaderCount, n.LastActive, n.ID == d.head
+	merges := n.Merges
 	var below []workspace.TreeEntry
 	for at := n; ; {
 		var next *workspace.TreeEntry
@@ -111,6 +114,7 @@ func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 		}
 		files, messages, active = files+1, messages+next.MessageCount-next.HeaderCount, next.LastActive
 		headHere = headHere || next.ID == d.head
+		merges = append(slices.Clip(merges), next.Merges...)
 		at = *next
 	}
 	about := count(messages, "message")
@@ -120,6 +124,9 @@ func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 	about += " · " + age(active)
 	if n.BranchPoint != "" {
 		about = fmt.Sprintf("at %s · %s", shortMessage(string(n.BranchPoint)), about)
+	}
+	for _, m := range merges {
+		about += fmt.Sprintf(" · %s at %s", mergedText(m), shortMessage(m.Message))
 	}
 	mark := ""
 	if headHere {
@@ -138,6 +145,9 @@ func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 		}
 	}
 }
+
+// mergedText says which branch a message merged.
+func mergedText(m merge.Mark) string { return fmt.Sprintf("merged %q", line(m.Title)) }
 
 // shortMessage cuts the id of a message to a short form for a REF.
 func shortMessage(id string) string {

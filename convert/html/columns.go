@@ -51,6 +51,7 @@ func (w *writer) columns(c *Columns) {
 		w.messages = append(w.messages, column.Messages...)
 	}
 	names := anchors(w.messages)
+	w.name(names)
 	w.head(title, style+columnsStyle)
 	w.raw("<p>", escape(c.About), "</p>\n</header>\n<main>\n")
 	if c.Summary != "" {

@@ -58,6 +58,13 @@ type Message struct {
 	Model  string // the model that wrote it, "" if unknown
 	Time   time.Time
 	Parts  []content.Part
+	Merged *Merged // what the message merged, nil for nothing
+}
+
+// A Merged is a branch that a message merged.
+type Merged struct {
+	Session, Message string // the last merged message
+	Messages         int    // how many were merged
 }
 
 //go:embed style.css
@@ -67,7 +74,9 @@ var style string
 func Write(w io.Writer, p Page) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	pw := &writer{w: b, messages: p.Messages}
-	pw.page(p.Title, plant(p.Messages, p.Leaf))
+	t := plant(p.Messages, p.Leaf)
+	pw.name(t.names)
+	pw.page(p.Title, t)
 	return b.Flush()
 }
 
@@ -75,7 +84,8 @@ func Write(w io.Writer, p Page) error {
 type writer struct {
 	w        *bufio.Writer
 	messages []Message
-	parser   *markdown.Parser // nil until needed
+	parser   *markdown.Parser  // nil until needed
+	names    map[string]string // the anchor of each message
 	images   func(data string) string
 	files    func(*content.Asset) string
 }
@@ -113,6 +123,16 @@ func (w *writer) page(title string, t *tree) {
 		w.raw("</section>\n")
 	}
 	w.foot()
+}
+
+// name sets the anchors of the messages.
+func (w *writer) name(names []string) {
+	w.names = make(map[string]string, len(names))
+	for i, name := range names {
+		if id := w.messages[i].ID; w.names[id] == "" {
+			w.names[id] = name
+		}
+	}
 }
 
 // head writes the beginning of a page, up to its title.
@@ -268,8 +288,21 @@ func (w *writer) article(i int, name string) {
 		w.raw(` <time datetime="`, m.Time.Format(time.RFC3339), `">`, m.Time.Format("2 Jan 2006, 15:04"), " ", zone(m.Time), "</time>")
 	}
 	w.raw(` <a class="here" href="#`, name, `" title="`, escape(m.ID), `" aria-label="Link to this message">#</a></header>`, "\n")
+	w.merged(m.Merged)
 	w.body(m)
 	w.raw("</article>\n")
+}
+
+// merged says which branch a message merged, with a link to its end if the page has it.
+func (w *writer) merged(m *Merged) {
+	if m == nil {
+		return
+	}
+	end := "<code><bdi>" + escape(short(m.Session+"@"+m.Message)) + "</bdi></code>"
+	if name := w.names[m.Message]; name != "" {
+		end = `<a href="#` + name + `">this message</a>`
+	}
+	w.raw(`<p class="note">Merged `, plural.Of(m.Messages, "message"), " of a branch, up to ", end, "</p>\n")
 }
 
 // body writes the parts of a message. A system message is collapsed.

@@ -25,6 +25,17 @@ func (w *writer) picture(t *tree) {
 			nodes = append(nodes, n)
 		}
 	}
+	ids := make(map[string]int, len(w.messages))
+	for i := range w.messages {
+		ids[w.messages[i].ID] = of[i]
+	}
+	for i := range w.messages {
+		if m := w.messages[i].Merged; m != nil {
+			if end, ok := ids[m.Message]; ok && end != of[i] {
+				nodes[of[i]].Merged = []int{end}
+			}
+		}
+	}
 	w.raw("<nav aria-label=\"Tree\"><details><summary>Tree</summary>\n<div class=\"wide\">")
 	o := treepicture.Options{Title: "Tree of the messages", Inline: true}
 	_ = treepicture.Write(w.w, nodes, o) // the buffer has the error

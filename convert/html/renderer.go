@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/markdown"
+	"github.com/tidwall/gjson"
 )
 
 // A Renderer renders single messages for pages of other packages, with the same
@@ -47,7 +48,19 @@ func MessageOf(m *transcript.Message) Message {
 	case m.IsToolAnswer():
 		role = "tool"
 	}
-	return Message{ID: m.ID, Parent: m.Parent, Role: role, Kind: string(m.Kind), Model: m.Model, Time: m.Time, Parts: m.Parts}
+	return Message{
+		ID: m.ID, Parent: m.Parent, Role: role, Kind: string(m.Kind), Model: m.Model, Time: m.Time, Parts: m.Parts,
+		Merged: mergedOf(m.Raw),
+	}
+}
+
+// mergedOf returns what a stored message merged, nil if it is no merge.
+func mergedOf(raw []byte) *Merged {
+	m := gjson.GetBytes(raw, "metadata.bough.merged")
+	if !m.IsObject() {
+		return nil
+	}
+	return &Merged{Session: m.Get("session_id").Str, Message: m.Get("message_id").Str, Messages: int(m.Get("messages").Int())}
 }
 
 // Speaker returns the author of a message for the reader, and the CSS class of

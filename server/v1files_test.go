@@ -76,6 +76,22 @@ func TestV1Files(t *testing.T) {
 		}
 		s.v1("files/"+verb, string(body)).fails(409, fault.Refused, "GET /v1/files/ls")
 	}
+	if err := os.Symlink(other, filepath.Join(dir, "out")); err != nil {
+		t.Log(err) // Windows lets only some users do that
+	}
+	for _, verb := range []string{"blame?file", "files/log?path"} {
+		for query, want := range map[string]fault.Code{
+			"=flour": "", "=flour&dir=" + real: "", "=secret&dir=" + url.QueryEscape(other): fault.Refused, "=x&dir=" + url.QueryEscape(filepath.Join(dir, "none")): fault.Refused,
+			"=" + url.QueryEscape(filepath.Join(other, "secret")): fault.Usage, "=" + url.QueryEscape(filepath.Join(dir, "flour")): fault.Usage,
+			"=../" + filepath.Base(other) + "/secret": fault.Usage, "=sub/../../x": fault.Usage, "=none": fault.NotFound, "=out/secret": fault.NotFound,
+		} {
+			if answer := s.v1(verb+query, ""); want == "" {
+				answer.want(200)
+			} else {
+				answer.fails(map[fault.Code]int{fault.Refused: 409, fault.Usage: 400, fault.NotFound: 404}[want], want, "")
+			}
+		}
+	}
 	s.v1("files/show?state=HEAD&path=none", "").fails(404, fault.NotFound, `has no "none"`)
 	s.v1("files/show?state=HEAD&path=../x", "").fails(400, fault.Usage, "is not a path in a state")
 	s.v1("files/content?state=HEAD", "").fails(409, fault.Refused, "is a folder")

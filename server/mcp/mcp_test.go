@@ -554,6 +554,12 @@ func TestErrors(t *testing.T) {
 		{"import", args{}, "usage: give either content or tool"},
 		{"import", args{"tool": "codex"}, "refused: this server imports only content"},
 		{"export", args{"to": "openai", "tree": true}, "usage: "},
+		{"blame", args{"file": "flour", "dir": "/"}, "refused: "},
+		{"blame", args{"file": "/etc/hosts"}, "usage: the path is absolute"},
+		{"blame", args{"file": "../x"}, "usage: "},
+		{"file_history", args{"path": "flour", "dir": "/"}, "refused: "},
+		{"file_history", args{"path": "/etc"}, "usage: the path is absolute"},
+		{"file_history", args{"path": "sub/../../x"}, "usage: "},
 	} {
 		text := c.fails(e.tool, e.in)
 		if !strings.HasPrefix(text, e.want) {

@@ -115,11 +115,22 @@ func (c *chromium) files(t *testing.T) {
 		}
 	}
 	b.on(screen{"light", 1280})
-	b.click(`a[href*="path=long.txt"]`)
+	b.click(`.note a[href*="path=long.txt"]`)
 	b.wait(`location.search.includes("path=long.txt") && document.querySelector("pre.diff")?.textContent.trim().split("\n").length === 401`)
 	if raw := b.eval(fmt.Sprintf(`fetch("/files/raw/%s/data.bin").then((r) => r.headers.get("content-security-policy") + "|" + r.headers.get("content-disposition"))`, second)).Str; raw != "default-src 'none'; sandbox|attachment; filename=data.bin" {
 		t.Errorf("a file is sent as %s", raw)
 	}
+
+	t.Log("who wrote a file, and what changed it")
+	b.visit("/files/" + second + "/notes.txt")
+	b.click(`.actions a[href^="/files/blame"]`)
+	b.at("/files/blame")
+	b.wait(`[...document.querySelectorAll(".lines code")].map((e) => e.innerText).join() === "Lisbon,by plane"`)
+	b.click(`.actions a[href^="/files/log"]`)
+	b.at("/files/log")
+	b.click(`#main .list a[href^="/files/diff"]`)
+	b.at("/files/diff")
+	b.wait(`document.querySelector("pre.diff").innerText.includes("by plane")`)
 
 	t.Log("restore, and undo it")
 	plane, train := "Lisbon\nby plane\nin May\n", "Lisbon\nby train\n"

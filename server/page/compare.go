@@ -3,58 +3,57 @@ package page
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
-	"unicode"
 
-	"github.com/aymanbagabas/go-udiff"
-	"github.com/bough-dev/bough/convert/html"
-	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/spoken"
+	"github.com/bough-dev/bough/internal/tokens"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/compare"
 )
 
-// maxCompared is how many messages of each path a comparison shows.
-const maxCompared = 100
+const (
+	// maxCompared is how many messages of each path a comparison shows.
+	maxCompared = 100
 
-// A comparison is two paths side by side, from where they part.
+	// maxSides is how many paths it has.
+	maxSides = 3
+)
+
+// A comparison is some paths side by side, from where they part.
 type comparison struct {
-	A, B   comparedPath
+	Sides  []comparedSide
 	Common *comparedMessage // the last common message, nil if there is none
 	Shared int              // how many messages they have in common
-	Rows   []comparedRow
-	Files  string // the address of how their files differ, "" if one has no state
+	Files  string           // the address of how the files of two sides differ, "" if one has no state
+	More   string           // the address that offers another side, "" if there are enough
 }
-
-// A comparedPath is one side of a comparison.
-type comparedPath struct {
-	Ref    string
-	Title  string
-	Href   string
-	Beyond int // messages that only it has
-	Hidden int // those of them that are not shown
-}
-
-// Text is how many messages only the path has.
-func (p comparedPath) Text() string { return count(p.Beyond, "message") + " of its own" }
-
-// Heads are both sides.
-func (c *comparison) Heads() []comparedPath { return []comparedPath{c.A, c.B} }
 
 // SharedText is how many messages the paths have in common.
 func (c *comparison) SharedText() string { return count(c.Shared, "message") }
 
-// HiddenText says how many messages are not shown, "" if all are.
-func (c *comparison) HiddenText() string {
-	if n := c.A.Hidden + c.B.Hidden; n > 0 {
-		return count(n, "more message") + " in the conversations"
-	}
-	return ""
+// A comparedSide is one path of a comparison.
+type comparedSide struct {
+	Number   int // from 1
+	Title    string
+	Words    string // the first words of what it added, if another side has the title too
+	Href     string
+	Kind     session.Kind
+	Added    string
+	Authors  string // "" if they are unknown
+	Outcome  string // of an exploration, "" without one
+	Changed  []plannedPath
+	Changes  string // how many files it changed, "" if that is unknown
+	Files    string // the address of these changes
+	Messages []*comparedMessage
+	Hidden   string // how many messages are not shown, "" if all are
+	Merge    string // the address of the plan to merge it, "" if it has nothing of its own
+	Into     string // the title of the side that Merge proposes
 }
-
-// A comparedRow is a message of each side. Either may be nil.
-type comparedRow struct{ A, B *comparedMessage }
 
 // A comparedMessage is a message of a comparison. If Segments is not nil, they are shown
 // instead of the body.
@@ -64,66 +63,99 @@ type comparedMessage struct {
 	Added    bool // changed segments are insertions, else deletions
 }
 
-// A segment is a part of a text.
-type segment struct {
-	Text    string
-	Changed bool // the other text does not have it
-}
-
-// compare returns the comparison of two REFs.
-func compare(ctx context.Context, w *workspace.Workspace, a, b string, now time.Time) (*comparison, error) {
-	o := partial()
-	d, err := w.Diff(ctx, a, b, o)
+// comparisonOf returns the comparison of some REFs.
+func comparisonOf(ctx context.Context, w *workspace.Workspace, refs []string, now time.Time) (*comparison, error) {
+	var counter tokens.Counter
+	d, err := w.Compare(ctx, refs, compare.Options{Tokens: counter.Count, ReadOptions: partial()})
 	if err != nil {
 		return nil, err
 	}
-	c := &comparison{}
-	var lines [2]string
-	for i, side := range []struct {
-		path     *comparedPath
-		ref      string
-		messages []session.Message
-	}{{&c.A, a, d.MessagesA}, {&c.B, b, d.MessagesB}} {
-		shown, err := w.Show(ctx, side.ref, o)
-		if err != nil {
-			return nil, err
-		}
-		lines[i] = shown.Entry.ID
-		total := len(shown.Messages)
-		isCheckpoint := shown.Entry.Kind == session.Checkpoint
-		*side.path = comparedPath{
-			Ref: side.ref, Title: clip(shown.Entry.Title), Beyond: len(side.messages), Hidden: max(0, len(side.messages)-maxCompared),
-			Href: location{Checkpoint: isCheckpoint, Session: shown.Entry.ID}.String(),
-		}
-		if total > 0 {
-			side.path.Href = location{Checkpoint: isCheckpoint, Session: shown.Entry.ID, Leaf: shown.Messages[total-1].ID}.String()
-		}
-		if at := total - len(side.messages); c.Common == nil && at > 0 && d.Common != "" {
-			c.Common, c.Shared = newRenderer(shown.Entry.ID, now).compared(shown.Messages[at-1]), at
-		}
+	c := &comparison{Shared: d.Shared}
+	if d.CommonMessage != nil {
+		c.Common = newRenderer(d.Sides[0].Session, now).compared(*d.CommonMessage)
 	}
-	c.Rows = compareMessages(lines, d.MessagesA, d.MessagesB, now)
+	for i := range d.Sides {
+		c.Sides = append(c.Sides, sideOf(d, i, now))
+	}
+	if len(refs) == 2 {
+		markSides(c.Sides[0].Messages, c.Sides[1].Messages, d.Sides[0].Messages, d.Sides[1].Messages)
+	}
+	if len(refs) < maxSides {
+		c.More = compareAddress(refs...) + "&more=1"
+	}
 	return c, nil
 }
 
-// compareMessages pairs messages by their position, up to maxCompared of each.
-// lines are their lines.
-func compareMessages(lines [2]string, a, b []session.Message, now time.Time) []comparedRow {
-	a, b = a[:min(len(a), maxCompared)], b[:min(len(b), maxCompared)]
-	left, right := newRenderer(lines[0], now), newRenderer(lines[1], now)
-	rows := make([]comparedRow, max(len(a), len(b)))
-	for i := range rows {
-		if i < len(a) {
-			rows[i].A = left.compared(a[i])
+// sideOf returns side i of a comparison.
+func sideOf(d *compare.Comparison, i int, now time.Time) comparedSide {
+	of := &d.Sides[i]
+	s := comparedSide{
+		Number: i + 1, Title: clip(of.Title), Kind: of.Kind, Authors: authorsText(of), Outcome: outcomeText(of.Outcome),
+		Href:  location{Checkpoint: of.Kind == session.Checkpoint, Session: of.Session, Leaf: string(of.Message)}.String(),
+		Added: count(len(of.Messages), "message") + " · " + count(of.Turns, "turn") + " · " + count(of.Tokens, "token"),
+	}
+	titled := func(other compare.Side) bool { return other.Title == of.Title }
+	if len(of.Messages) > 0 {
+		if slices.ContainsFunc(d.Sides[:i], titled) || slices.ContainsFunc(d.Sides[i+1:], titled) {
+			s.Words = of.Messages[0].Text
 		}
-		if i < len(b) {
-			rows[i].B = right.compared(b[i])
-		}
-		if rows[i].A != nil && rows[i].B != nil && rows[i].A.Class == rows[i].B.Class {
-			mark(rows[i].A, rows[i].B, a[i], b[i])
+		other := d.Sides[max(0, 1-i)]
+		s.Into = clip(other.Title)
+		s.Merge = mergeAddress(refOf(of.Session, string(of.Message)), refOf(other.Session, string(other.Message)))
+	}
+	if f := of.Files; f != nil {
+		s.Changes = count(len(f.Changes), "file") + " changed"
+		s.Files = differenceAddress(f.From, f.To)
+		for _, change := range f.Changes[:min(len(f.Changes), maxPlanned)] {
+			s.Changed = append(s.Changed, plannedPath{Path: change.Path, Why: change.Kind})
 		}
 	}
-	return rows
+	r := newRenderer(of.Session, now)
+	for _, m := range of.Messages[:min(len(of.Messages), maxCompared)] {
+		s.Messages = append(s.Messages, r.compared(m.Message))
+	}
+	if n := len(of.Messages) - maxCompared; n > 0 {
+		s.Hidden = count(n, "more message") + " in the conversation"
+	}
+	return s
+}
+
+// authorsText returns who wrote a side: models, and the agent that owns it.
+func authorsText(s *compare.Side) string {
+	list := slices.Clone(s.Models)
+	if s.Agent != "" {
+		list = append(list, "agent "+s.Agent)
+	}
+	return strings.Join(list, ", ")
+}
+
+// outcomeText describes what an exploration came to, "" for none.
+func outcomeText(o *compare.Outcome) string {
+	if o == nil {
+		return ""
+	}
+	var list []string
+	if o.Confidence != nil {
+		list = append(list, fmt.Sprintf("confidence %.0f %%", math.Round(100**o.Confidence)))
+	}
+	if o.Success != nil && *o.Success {
+		list = append(list, "succeeded")
+	} else if o.Success != nil {
+		list = append(list, "did not succeed")
+	}
+	for _, m := range metricsOf(o.Metrics) {
+		list = append(list, m.Name+" "+m.Value)
+	}
+	return cmp.Or(strings.Join(list, " · "), "without a confidence")
+}
+
+// markSides marks the differences of messages at the same position.
+func markSides(x, y []*comparedMessage, a, b []compare.Message) {
+	for i := range min(len(x), len(y)) {
+		if x[i].Class == y[i].Class {
+			mark(x[i], y[i], a[i].Message, b[i].Message)
+		}
+	}
 }
 
 func (r *renderer) compared(m session.Message) *comparedMessage {
@@ -132,136 +164,21 @@ func (r *renderer) compared(m session.Message) *comparedMessage {
 	return &comparedMessage{message: shown}
 }
 
-// mark sets the segments of two messages if both are only text, one of them is long, and
-// they are similar.
-func mark(x, y *comparedMessage, a, b session.Message) {
-	const long, minAlike = 160, 0.4
-	s, ok := plainText(a)
-	t, okay := plainText(b)
-	if !ok || !okay || max(len(s), len(t)) < long || s == t {
-		return
-	}
-	before, after, alike := differences(s, t)
-	if alike < minAlike {
-		return
-	}
-	x.Segments, y.Segments, y.Added = before, after, true
-}
-
-// plainText returns the text of a message that has no other parts.
-func plainText(m session.Message) (string, bool) {
-	shown := html.MessageOf(transcript.FromSession(m, ""))
-	var b strings.Builder
-	for _, p := range shown.Parts {
-		if p.Type != "text" {
-			return "", false
-		}
-		b.WriteString(p.Text)
-		b.WriteByte('\n')
-	}
-	return strings.TrimSpace(b.String()), true
-}
-
-// maxMarked is the size of the longest text whose words are compared.
-const maxMarked = 100_000
-
-// differences compares two texts by words. alike is the part of the longer text that the
-// other one has too, from 0 to 1.
-func differences(a, b string) (before, after []segment, alike float64) {
-	if len(a) > maxMarked || len(b) > maxMarked {
-		return nil, nil, 0
-	}
-	words := map[string]rune{}
-	as, bs := wordsOf(a), wordsOf(b)
-	x, y := runesOf(as, words), runesOf(bs, words)
-	// The edits have offsets in bytes of x, whose runes are the words of a.
-	offsets := make(map[int]int, len(as)+1)
-	n := 0
-	for i := range x {
-		offsets[i] = n
-		n++
-	}
-	offsets[len(x)] = n
-	at, to, same := 0, 0, 0 // words of a and of b so far, and bytes that both have
-	keep := func(until int) {
-		for ; at < until; at, to = at+1, to+1 {
-			before, after = extend(before, as[at], false), extend(after, bs[to], false)
-			same += len(as[at])
-		}
-	}
-	for _, e := range udiff.Strings(x, y) {
-		keep(offsets[e.Start])
-		for ; at < offsets[e.End]; at++ {
-			before = extend(before, as[at], true)
-		}
-		for range e.New {
-			after = extend(after, bs[to], true)
-			to++
-		}
-	}
-	keep(len(as))
-	return before, after, float64(same) / float64(max(len(a), len(b), 1))
-}
-
-// extend appends a text to segments.
-func extend(list []segment, text string, changed bool) []segment {
-	if n := len(list); n > 0 && list[n-1].Changed == changed {
-		list[n-1].Text += text
-		return list
-	}
-	return append(list, segment{text, changed})
-}
-
-// wordsOf divides a text into words, spaces and other characters.
-func wordsOf(s string) (list []string) {
-	class := func(r rune) int {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
-			return 1
-		case unicode.IsSpace(r):
-			return 2
-		}
-		return 0
-	}
-	start, last := 0, -1
-	for i, r := range s {
-		c := class(r)
-		if i > 0 && (c != last || c == 0) {
-			list = append(list, s[start:i])
-			start = i
-		}
-		last = c
-	}
-	if start < len(s) {
-		list = append(list, s[start:])
-	}
-	return list
-}
-
-// runesOf returns a string with a rune for each of words. known has the runes of words so
-// far.
-func runesOf(words []string, known map[string]rune) string {
-	var b strings.Builder
-	for _, w := range words {
-		r, ok := known[w]
-		if !ok {
-			const first, surrogates, afterSurrogates = 0x100, 0xd800, 0xe000
-			if r = rune(first + len(known)); r >= surrogates {
-				r += afterSurrogates - surrogates
-			}
-			known[w] = r
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// A choice is a path that another one can be compared with.
+// A choice is a path that another one can be compared with, or merged into.
 type choice struct {
+	Ref   string
 	Title string
 	Words string
 	About string
-	Href  string
+	Href  string // of the comparison
+}
+
+// Text names the choice in one line.
+func (c choice) Text() string {
+	if c.Words == "" {
+		return c.Title
+	}
+	return c.Title + ": " + c.Words
 }
 
 // choices returns what a REF can be compared with: the leaves of its conversation, and the
@@ -285,8 +202,8 @@ func choices(ctx context.Context, w *workspace.Workspace, ref string) (title str
 			continue
 		}
 		list = append(list, choice{
-			Title: "Branch in this conversation", Words: cmp.Or(spoken.Words(l.Message), l.Text), About: count(l.Depth, "message"),
-			Href: compareAddress(ref, refOf(shown.Entry.ID, l.ID)),
+			Ref: refOf(shown.Entry.ID, l.ID), Title: "Branch in this conversation",
+			Words: cmp.Or(spoken.Words(l.Message), l.Text), About: count(l.Depth, "message"),
 		})
 	}
 	trees, err := w.Tree(ctx, shown.Entry.ID)
@@ -297,9 +214,58 @@ func choices(ctx context.Context, w *workspace.Workspace, ref string) (title str
 		if e.ID == shown.Entry.ID || e.Kind == session.Continuation {
 			return
 		}
-		list = append(list, choice{
-			Title: clip(e.Title), About: string(e.Kind) + " · " + count(e.MessageCount, "message"), Href: compareAddress(ref, e.ID),
-		})
+		list = append(list, choice{Ref: e.ID, Title: clip(e.Title), About: string(e.Kind) + " · " + count(e.MessageCount, "message")})
 	})
 	return clip(shown.Entry.Title), list, nil
+}
+
+// A choosePage offers what some paths can be compared with.
+type choosePage struct {
+	Title   string
+	Refs    []field // of the paths that were chosen, as the address has them
+	Name    string  // the parameter of the next one
+	Choices []choice
+}
+
+// sideNames are the parameters of a comparison.
+var sideNames = [maxSides]string{"a", "b", "c"}
+
+// showComparison compares two paths or three, or offers what one can be compared with.
+func showComparison(c *request) (view, error) {
+	refs := []string{cmp.Or(c.r.FormValue(sideNames[0]), "HEAD")}
+	for _, name := range sideNames[1:] {
+		if ref := c.r.FormValue(name); ref != "" {
+			refs = append(refs, ref)
+		}
+	}
+	if len(refs) == 1 || len(refs) < maxSides && c.r.FormValue("more") != "" {
+		return c.choose(refs)
+	}
+	shown, err := comparisonOf(c.r.Context(), c.workspace, refs, c.opts.Now())
+	if err != nil {
+		return view{}, err
+	}
+	if len(refs) == 2 && c.hasFiles(refs[0]) && c.hasFiles(refs[1]) {
+		shown.Files = differenceAddress(refs[0], refs[1])
+	}
+	return view{Template: "compare", Title: "Compare " + shown.Sides[0].Title, Data: shown}, nil
+}
+
+// choose offers what some paths can be compared with.
+func (c *request) choose(refs []string) (view, error) {
+	title, list, err := choices(c.r.Context(), c.workspace, refs[0])
+	if err != nil {
+		return view{}, err
+	}
+	p := choosePage{Title: title, Name: sideNames[len(refs)]}
+	for i, ref := range refs {
+		p.Refs = append(p.Refs, field{sideNames[i], ref})
+	}
+	for _, one := range list {
+		if !slices.Contains(refs, one.Ref) {
+			one.Href = compareAddress(append(slices.Clip(refs), one.Ref)...)
+			p.Choices = append(p.Choices, one)
+		}
+	}
+	return view{Template: "choose", Title: "Compare " + title, Data: p}, nil
 }

@@ -2,9 +2,11 @@ package page
 
 import (
 	"net/url"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -31,6 +33,8 @@ type conversation struct {
 	End      bool // no message follows the leaf
 	Picture  string
 	Compare  string
+	Merge    string
+	Again    string // the address of the form that says the messages of the user again, "" for none
 	Files    string // the address of the states of files, "" if the path has none
 	Restore  string // of a checkpoint that has states, the address of the plan to restore it with its files
 	Delete   deletion
@@ -118,7 +122,7 @@ func (f *found) conversation(q pathQuery, related relations) *conversation {
 		Session: f.session, Title: clip(e.Title), Origin: related.origin,
 		Leaf: f.leaf, Branches: f.leaves(), Total: len(f.shown.Messages), Loaded: f.loaded(q),
 		Notes: f.notes, ReadOnly: related.readOnly, Delete: related.delete, Agent: related.agent,
-		Picture: "/tree/" + url.PathEscape(f.session), Compare: compareAddress(refOf(f.session, f.leaf), ""),
+		Picture: "/tree/" + url.PathEscape(f.session), Compare: compareAddress(refOf(f.session, f.leaf)), Merge: mergeAddress(refOf(f.session, f.leaf), ""),
 	}
 	c.Here = location{Checkpoint: c.ReadOnly, Session: f.session, Leaf: f.leaf}.String()
 	if len(f.files) > 0 {
@@ -137,6 +141,9 @@ func (f *found) conversation(q pathQuery, related relations) *conversation {
 	}
 	if c.Loaded.To < c.Total {
 		c.Later = f.window(related, c.Loaded.To)
+	}
+	if slices.ContainsFunc(f.shown.Messages, spoken.ByPerson) {
+		c.Again = againAddress(refOf(f.session, f.leaf), "")
 	}
 	c.Facts = append(c.Facts, plural.Of(c.Total, "message"))
 	if c.Branches > 1 {

@@ -132,7 +132,7 @@ func checkForm(t *testing.T, path string, form *html.Node, checked map[string]bo
 			switch known := ok && v.In().Properties[field] != nil; {
 			case known, field == "back":
 			case (name == "undo" || name == "redo") && field == "seq", name == "trash/restore" && field == "session_id":
-			case name == "explore" && field == "command":
+			case name == "explore" && field == "command", name == "replay/cancel" && field == "session_id":
 			case field == "content" && ok && (v.In().Properties["text"] != nil || v.In().Properties["prompt"] != nil):
 			default:
 				t.Errorf("%s: %s has no argument %q", path, action, field)

@@ -100,7 +100,7 @@ func (p *Page) do(w http.ResponseWriter, r *http.Request) {
 		if s.Undo != 0 {
 			d.Undo = &s.Undo
 		}
-	case continues && to == "/remotes", continues && name == "explore": // its page shows how far it is
+	case continues && slices.Contains([]string{"explore", "replay", "replay/cancel"}, name), continues && to == "/remotes": // its page shows how far it is
 	case continues:
 		d.Said = "This continues in the background"
 	default:
@@ -145,6 +145,12 @@ func (p *Page) act(ctx context.Context, name string, a action, fields url.Values
 	case "explore":
 		to, err := p.explore(ctx, fields)
 		return to, true, err
+	case "replay":
+		to, err := p.replay(ctx, a, fields)
+		return to, true, err
+	case "replay/cancel":
+		session := fields.Get("session_id")
+		return replayAddress(session), true, p.replays.cancel(session)
 	case "sync/cancel":
 		return "/remotes", true, p.exchanges.cancel(fields.Get("remote"))
 	case "trash/restore":
@@ -389,12 +395,12 @@ type typed struct {
 // typed.
 func typedIn(fields url.Values) (list []typed) {
 	labels := map[string]string{
-		contentField: "Message", strategiesField: "Strategies", "title": "Title", "name": "Name", "label": "Label", "model": "Model", "command": "Command", "system": "Instructions",
+		contentField: "Message", strategiesField: "Strategies", "title": "Title", "name": "Name", "label": "Label", "model": "Model", "command": "Command", "system": "Instructions", "summary": "Summary", "text": "Message",
 	}
 	written := false
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		for _, value := range fields[name] {
-			f := typed{name, value, labels[name], name == contentField || name == strategiesField || name == "system"}
+			f := typed{name, value, labels[name], slices.Contains([]string{contentField, strategiesField, "system", "summary", "text"}, name)}
 			written = written || f.Label != "" && value != ""
 			list = append(list, f)
 		}

@@ -14,16 +14,17 @@ import (
 
 // A change is a file that differs.
 type change struct {
-	Path   string
-	Anchor string
-	Kind   string
-	Href   string // of the file afterwards, or before if it was deleted
-	Before string // an image, its address
-	After  string
-	About  string // why no lines are shown, or how many were added and deleted
-	Lines  []diffLine
-	Rest   string // how much is not shown, "" if nothing
-	More   string // the address of that
+	Path    string
+	Anchor  string
+	Kind    string
+	Href    string // of the file afterwards, or before if it was deleted
+	History string // the address of all that changed the path
+	Before  string // an image, its address
+	After   string
+	About   string // why no lines are shown, or how many were added and deleted
+	Lines   []diffLine
+	Rest    string // how much is not shown, "" if nothing
+	More    string // the address of that
 }
 
 // A diffLine is lines of a patch of one kind.
@@ -115,7 +116,7 @@ func patchesOf(ctx context.Context, folder workspace.Folder, from, to string, li
 // change returns a change as the page shows it, with at most a number of lines. patched is
 // the same with its patch, and has no path if that was not made.
 func (p *difference) change(ch, patched files.Change, most int) change {
-	own := change{Path: ch.Path, Kind: kindText(ch.Kind)}
+	own := change{Path: ch.Path, Kind: kindText(ch.Kind), History: historyAddress(p.Dir, ch.Path)}
 	after, before := p.To.State, p.From.State
 	isFile := func(v *files.Version) bool { return v != nil && v.Type == "file" }
 	if v := cmp.Or(ch.To, ch.From); v.Type == "folder" {

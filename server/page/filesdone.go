@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/merge"
 )
 
 // A keptPaths remembers which paths the last restores kept, by the state before each. It is safe
@@ -50,6 +51,8 @@ func restoredBy(result any) *files.Restore {
 	case *api.AdoptedFiles:
 		return r.Files
 	case *lines.Position:
+		return r.Files
+	case *merge.Result:
 		return r.Files
 	}
 	return nil

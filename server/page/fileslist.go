@@ -154,13 +154,19 @@ func showStates(c *request) (view, error) {
 }
 
 // hasFiles reports whether there is a state at a REF or before it.
-func (c *request) hasFiles(ref string) bool {
+func (c *request) hasFiles(ref string) bool { return c.folderAt(ref) != "" }
+
+// folderAt returns the folder of the newest state at a REF or before it, "" if there is none.
+func (c *request) folderAt(ref string) string {
 	shown, err := c.workspace.Show(c.r.Context(), ref, partial())
 	if err != nil {
-		return false
+		return ""
 	}
 	marks, err := c.workspace.FileMarks(c.r.Context(), shown)
-	return err == nil && len(marks) > 0
+	if err != nil || len(marks) == 0 {
+		return ""
+	}
+	return marks[len(marks)-1].State.Dir
 }
 
 // statesAround returns the states of a conversation, and those that the messages of a path of it

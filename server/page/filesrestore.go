@@ -25,7 +25,7 @@ type restorePage struct {
 	Target      folderState
 	Earlier     bool
 	Dir         string
-	What        string // files, both, turn or adopt
+	What        string // files, both, turn, adopt or merge
 	Message     bool   // Ref is a message, which is in a turn
 	Head        bool   // the head can move there
 	Way         string
@@ -229,14 +229,14 @@ func (p *restorePage) of(r *files.Restore) {
 }
 
 func (p *restorePage) conflictsTitle() string {
-	if p.What == adoption {
+	if p.What == adoption || p.What == merging {
 		return "Conflicts: the branch changed these files, and they changed here too"
 	}
 	return "Conflicts: the conversation changed these files, and others did too"
 }
 
 func (p *restorePage) mergeText() string {
-	if p.What == adoption {
+	if p.What == adoption || p.What == merging {
 		return "merge the lines of both"
 	}
 	return "take back the lines of the conversation"

@@ -36,6 +36,8 @@ type statePage struct {
 	Left    []leftOut // of the state, at its top
 	MoreOut string
 
+	Blame   string // the address of who wrote the lines, "" of a folder and of what has no lines
+	History string // the address of what changed the path
 	Entries []folderEntry
 	Next    string // the address of more entries
 	File    *shownFile
@@ -82,6 +84,7 @@ func showState(c *request) (view, error) {
 	if at == "." {
 		p.leave(e.State.Left)
 	}
+	p.History = historyAddress(e.State.Dir, at)
 	title := path.Base(at) + " in " + p.Folder
 	switch e.Type {
 	case "folder":
@@ -96,6 +99,9 @@ func showState(c *request) (view, error) {
 	default:
 		p.File = c.shownFile(e)
 		of := "&" + url.Values{"path": {at}}.Encode()
+		if p.File.Text != "" {
+			p.Blame = blameAddress(e.State.Dir, at, e.State.ID)
+		}
 		p.Changes += of
 		p.Since += of
 	}

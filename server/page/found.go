@@ -8,10 +8,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/files"
+	"github.com/tidwall/gjson"
 )
 
 // A pathQuery selects a part of a conversation.
@@ -158,6 +160,7 @@ func (f *found) messages(s span, related relations) []message {
 	r := newRenderer(f.session, f.now)
 	list := make([]message, 0, s.To-s.From)
 	labels, head := f.marks()
+	merged := f.merged(related)
 	for i := s.From; i < s.To; i++ {
 		m := r.show(f.shown.Messages[i])
 		if len(f.shown.Messages) > 1 {
@@ -172,6 +175,7 @@ func (f *found) messages(s span, related relations) []message {
 		m.Head = m.ID == head
 		m.Labels = labels[m.ID]
 		m.Copies = related.copies[m.ID]
+		m.Merged = merged[m.ID]
 		if i >= f.marked {
 			m.Restore = restoreAddress(m.Ref)
 		}
@@ -187,8 +191,31 @@ func (f *found) messages(s span, related relations) []message {
 			m.Origin = related.origin
 		}
 		m.Link = location{related.readOnly, f.session, f.leaf, atUnlessLast(m), 0, m.Anchor}.String()
-		m.Compare, m.Explore = compareAddress(m.Ref, ""), "/explore?"+url.Values{"ref": {m.Ref}}.Encode()
+		m.Compare, m.Merge, m.Explore = compareAddress(m.Ref), mergeAddress(m.Ref, ""), "/explore?"+url.Values{"ref": {m.Ref}}.Encode()
+		if spoken.ByPerson(f.shown.Messages[i]) {
+			m.Again = againAddress(refOf(f.session, f.leaf), m.ID)
+		}
 		list = append(list, m)
+	}
+	return list
+}
+
+// merged returns what messages of the path merged, by message.
+func (f *found) merged(related relations) map[string][]mergedBranch {
+	var list map[string][]mergedBranch
+	for _, m := range f.shown.Merges {
+		b := mergedBranch{Title: clip(m.Title)}
+		if i, ok := f.first[m.Message]; ok {
+			n := int(gjson.GetBytes(f.shown.Messages[i].Raw, "metadata.bough.merged.messages").Int())
+			b.About = count(n, "message")
+		}
+		if related.exists(m.Session) {
+			b.Href = messageAddress(m.Session, m.From)
+		}
+		if list == nil {
+			list = map[string][]mergedBranch{}
+		}
+		list[m.Message] = append(list[m.Message], b)
 	}
 	return list
 }

@@ -179,31 +179,5 @@ func (c *request) related(line string) (relations, error) {
 	return relate(trees, owners.Agents, line), nil
 }
 
-// showComparison compares two paths, or offers what one can be compared with.
-func showComparison(c *request) (view, error) {
-	a, b := c.r.FormValue("a"), c.r.FormValue("b")
-	if a == "" {
-		a = "HEAD"
-	}
-	if b == "" {
-		title, list, err := choices(c.r.Context(), c.workspace, a)
-		if err != nil {
-			return view{}, err
-		}
-		return view{Template: "choose", Title: "Compare " + title, Data: struct {
-			Title, Ref string
-			Choices    []choice
-		}{title, a, list}}, nil
-	}
-	shown, err := compare(c.r.Context(), c.workspace, a, b, c.opts.Now())
-	if err != nil {
-		return view{}, err
-	}
-	if c.hasFiles(a) && c.hasFiles(b) {
-		shown.Files = differenceAddress(a, b)
-	}
-	return view{Template: "compare", Title: "Compare " + shown.A.Title, Data: shown}, nil
-}
-
 // partial are the options for reading the rest of a damaged conversation.
 func partial() session.ReadOptions { return session.ReadOptions{Partial: true} }

@@ -40,17 +40,23 @@ type message struct {
 	Files   []folderState  // the states that belong to it
 	Restore string         // the address of the plan to restore files, "" if no state is there or before
 	Turn    string         // the address of what its turn changed until it, "" if there are no states
+	Merged  []mergedBranch // what it merged
 	Copies  []snapshotLink // the branches and checkpoints that end with it
 	Origin  *snapshotLink  // of the last copied message of a snapshot: what it was copied from
 	Leaf    string         // the end of the shown path, for forms, "" if it cannot be without this message
 	Words   string         // the text of a message of the user, to be edited, "" of any other
 	Link    string
 	Compare string
+	Merge   string // the address of the plan to merge the path to it
+	Again   string // the address of the form that says the messages from this one on again, "" for none
 	Explore string // the address of the form that explores strategies from here
 }
 
 // Position is the number of the message on its path, from 1.
 func (m *message) Position() int { return m.At + 1 }
+
+// A mergedBranch is a branch that a message merged. Href leads to its end.
+type mergedBranch struct{ Title, About, Href string }
 
 // A snapshotLink leads to a branch or a checkpoint, or back to what it was copied from.
 type snapshotLink struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/bookmark"
+	"github.com/bough-dev/bough/workspace/compare"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/search"
@@ -178,8 +179,10 @@ func TestMarked(t *testing.T) {
 		{"other authors", message1("user", long+"Yes."), message1("assistant", long+"No."), false},
 		{"unlike", message1("user", long), message1("user", other), false},
 	} {
-		rows := compareMessages([2]string{"a", "b"}, []session.Message{c.a}, []session.Message{c.b, message1("user", "more")}, time.Now())
-		if marked := rows[0].A.Segments != nil && rows[0].B.Segments != nil; marked != c.marked || len(rows) != 2 || rows[1].A != nil {
+		r := newRenderer("s", time.Now())
+		x, y := []*comparedMessage{r.compared(c.a)}, []*comparedMessage{r.compared(c.b), r.compared(c.b)}
+		markSides(x, y, []compare.Message{{Message: c.a}}, []compare.Message{{Message: c.b}, {Message: c.b}})
+		if marked := x[0].Segments != nil && y[0].Segments != nil; marked != c.marked || y[1].Segments != nil {
 			t.Errorf("%s: marked is %v, not %v", c.name, marked, c.marked)
 		}
 	}

@@ -85,6 +85,7 @@ type Page struct {
 	turns     *turns
 	kept      keptPaths
 	exchanges exchanges
+	replays   replays
 }
 
 // New returns a page of w.

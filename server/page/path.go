@@ -202,14 +202,23 @@ func agentAddress(name string) string { return (&url.URL{Path: "/agents/" + name
 
 func explorationAddress(id string) string { return (&url.URL{Path: "/explore/" + id}).String() }
 
-// compareAddress returns the address of the comparison of two REFs. If b is empty, the
-// page offers what to compare with.
-func compareAddress(a, b string) string {
-	q := url.Values{"a": {a}}
-	if b != "" {
-		q.Set("b", b)
+// compareAddress returns the address of the comparison of some REFs. Of one, the page offers what
+// to compare it with.
+func compareAddress(refs ...string) string {
+	q := url.Values{}
+	for i, ref := range refs {
+		q.Set(sideNames[i], ref)
 	}
 	return "/compare?" + q.Encode()
+}
+
+// mergeAddress returns the address of the plan to merge a branch. If into is empty, it is the head.
+func mergeAddress(branch, into string) string {
+	q := url.Values{"branch": {branch}}
+	if into != "" {
+		q.Set("into", into)
+	}
+	return "/merge?" + q.Encode()
 }
 
 // refOf returns the REF of a message.

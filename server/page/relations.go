@@ -20,15 +20,20 @@ type relations struct {
 	copies   map[string][]snapshotLink // by the message at which they were made
 	readOnly bool
 	delete   deletion
-	agent    string // the agent that owns it, "" for none
+	agent    string          // the agent that owns it, "" for none
+	all      map[string]bool // ids of all sessions
 }
+
+// exists reports whether there is a session.
+func (r relations) exists(session string) bool { return r.all[session] }
 
 // relate returns the sessions around the line that begins with a session. trees are the
 // trees of all sessions, and list all agents.
 func relate(trees *workspace.Forest, list []agents.Agent, first string) relations {
-	rel := relations{copies: map[string][]snapshotLink{}, agent: ownerOf(list, first)}
+	rel := relations{copies: map[string][]snapshotLink{}, all: map[string]bool{}, agent: ownerOf(list, first)}
 	var titles []string
 	eachEntry(trees.Roots, func(e workspace.TreeEntry, parent *workspace.TreeEntry) {
+		rel.all[e.ID] = true
 		isFile := e.ID == first || e.Kind == session.Continuation && len(e.ContinuedFrom) > 0 && slices.Contains(rel.files, e.ContinuedFrom[0])
 		switch {
 		case isFile:

@@ -184,6 +184,11 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 			return "Created a branch"
 		}
 		return "Created branch " + named("name")
+	case "merge":
+		if from, _ := op.Args["from"].(string); titles[from] != "" && quoted(titles[from]) != in {
+			return "Merged " + quoted(titles[from]) + " into " + in + withFiles(op)
+		}
+		return "Merged a branch into " + in + withFiles(op)
 	case "pick":
 		return "Copied messages to " + in
 	case "edit":

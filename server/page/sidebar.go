@@ -66,6 +66,7 @@ type treeRow struct {
 	Current bool
 	Tab     bool   // the first to get the focus
 	Refused string // why it cannot be deleted
+	Compare string // the address that offers what to compare the session with
 	Anchor  string // its ID, unique in the page
 	Below   []treeRow
 }
@@ -289,7 +290,7 @@ func nest(rows []treerows.Row, shown, leaf, root string, now time.Time) []treeRo
 
 // treeRowOf returns a row without those below it.
 func treeRowOf(r treerows.Row, root string, now time.Time) treeRow {
-	row := treeRow{Row: r, Icon: string(r.Kind)}
+	row := treeRow{Row: r, Icon: string(r.Kind), Compare: compareAddress(r.Session)}
 	row.Title = clip(r.Title)
 	l := location{Session: r.Session, Leaf: r.Leaf, Anchor: r.Message}
 	switch r.Kind {
@@ -307,7 +308,7 @@ func treeRowOf(r treerows.Row, root string, now time.Time) treeRow {
 	}
 	row.Href = l.String()
 	if root != "" {
-		row.Href = withParameter(row.Href, "root", root)
+		row.Href, row.Compare = withParameter(row.Href, "root", root), withParameter(row.Compare, "root", root)
 	}
 	switch {
 	case r.Kind == treerows.Fork:

@@ -337,7 +337,7 @@ func TestViews(t *testing.T) {
 		{"/c/" + s.branch, []string{"Only museums", "Branch", "Copied from A weekend in Lisbon up to here", "Then only museums."}},
 		{"/k/" + s.checkpoint, []string{"Before the sea", "Checkpoint, read-only", "A message makes a branch of it; the checkpoint does not change.", "Restore"}},
 		{"/k/" + s.branch, []string{"Only museums"}},
-		{"/compare?a=" + lisbon + "&b=" + s.branch, []string{"3 messages in common", "Then only museums.", "1 message of its own", "2 messages of its own"}},
+		{"/compare?a=" + lisbon + "&b=" + s.branch, []string{"3 messages in common", "Then only museums.", "2 messages · ", "1 message · ", "Merge into Only museums…", "Add another branch"}},
 		{"/compare?a=" + lisbon, []string{"Compare A weekend in Lisbon with", "Branch in this conversation", "Only museums"}},
 		{"/tree/" + lisbon, []string{"A weekend in Lisbon", "Before the sea", "Only museums", "the sea", "head", "12 messages"}},
 		{"/agents", []string{"guide", "some/model · 1 topic"}},

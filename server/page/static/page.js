@@ -39,17 +39,23 @@ function onMessage(name) {
   else say({ said: 'There is no message here' });
 }
 
-/** Marks the current message, and compares the marked one with the next one. */
-function compare() {
+/** Returns the link that compares the current row of the tree or message. */
+function compareLink() {
+  if (tree.hasFocus()) return tree.current()?.querySelector(':scope > .row [data-act="compare"]');
   const message = feeds.current();
   if (message) menus.restore(message);
-  const link = message?.querySelector('[data-act="compare"]');
+  return message?.querySelector('[data-act="compare"]');
+}
+
+/** Marks the current message or row of the tree, and compares the marked one with the next one. */
+function compare() {
+  const link = compareLink();
   if (!(link instanceof HTMLAnchorElement)) return;
   const a = new URL(link.href).searchParams.get('a') ?? '';
   const first = sessionStorage.getItem(marked);
   if (!first || first === a) {
     sessionStorage.setItem(marked, a);
-    say({ said: 'Marked. Press = at another message to compare.' });
+    say({ said: 'Marked. Press = at another message, or in the tree, to compare.' });
     return;
   }
   sessionStorage.removeItem(marked);

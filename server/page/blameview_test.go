@@ -1,0 +1,53 @@
+package page
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// TestOrigins: the lines of a file lead to the messages that wrote them, and its history to what
+// changed it; of a folder without states nothing is read.
+func TestOrigins(t *testing.T) {
+	p := newProject(t)
+	p.write("flour", "rye\n")
+	p.say("How wet?")
+	p.write("flour", "rye\nwheat\n")
+	message, state := p.sayAs("assistant", "With wheat.")
+	p.write("flour", "rye\nwheat\nsalt\n")
+	dir := url.QueryEscape(p.dir)
+	lines := draw(t, p.w, "/files/blame?path=flour&dir="+dir)
+	lines.contains("The file as it is now", "Older than the first state", "How wet?", "You, or another program", "wheat", "salt")
+	shown, err := p.w.Show(t.Context(), "Bread", partial())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines.leads(messageAddress(shown.Entry.ID, message))
+	then := draw(t, p.w, "/files/blame?path=flour&at="+state+"&dir="+dir)
+	then.contains("As of", "With wheat.")
+	then.leads("/files/log?dir=" + dir + "&path=flour")
+	history := draw(t, p.w, "/files/log?path=flour&dir="+dir)
+	history.contains("How wet?", "+1 −0", "Older than the first state", "Who wrote each line")
+	draw(t, p.w, "/files/"+state+"/flour").leads("/files/blame?at=" + state + "&dir=" + dir + "&path=flour")
+	draw(t, p.w, "/files/log?path=.&dir="+dir).contains("flour", "changed")
+	p.write("long", strings.Repeat("a line\n", 1500))
+	p.sayAs("assistant", "Long.")
+	isLine := func(n *html.Node) bool { return n.Data == "li" && attr(n.Parent, "class") == "lines" }
+	long := draw(t, p.w, "/files/blame?path=long&dir="+dir)
+	long.leads("/files/blame?dir=" + dir + "&path=long&first=1001")
+	if n := len(long.find(isLine)); n != 1000 {
+		t.Errorf("%d lines are shown", n)
+	}
+	if n := len(draw(t, p.w, "/files/blame?path=long&first=1001&dir="+dir).find(isLine)); n != 500 {
+		t.Errorf("%d more lines are shown", n)
+	}
+	other := url.QueryEscape(t.TempDir())
+	for path, status := range map[string]int{
+		"/files/blame?path=x&dir=" + other: 409, "/files/log?path=x&dir=" + other: 409, "/files/blame?path=%2Fetc%2Fpasswd&dir=" + dir: 400,
+		"/files/log?path=..%2Fx&dir=" + dir: 400, "/files/blame": 400, "/files/blame?path=nothing&dir=" + dir: 404, "/files/blame?path=flour&first=x&dir=" + dir: 400,
+	} {
+		answer(t, p.w, path, status, nil)
+	}
+}

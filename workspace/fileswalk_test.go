@@ -22,7 +22,7 @@ import (
 	"github.com/bough-dev/bough/workspace/history"
 )
 
-var walkSeed = flag.Uint64("walk", 5, "the seed of TestFilesWalk")
+var walkSeed = flag.Uint64("walk", 5, "the first seed of TestFilesWalk")
 
 // A fileWalk drives bough, git and an editor over one folder. Only what bough does is checked:
 // what git deletes is deleted.
@@ -338,8 +338,17 @@ func TestFilesWalk(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is needed")
 	}
-	steps := testsize.Of(25, 80, 10_000)
-	w := newFileWalk(t, *walkSeed)
+	walks, steps := testsize.Of(1, 1, 4), testsize.Of(25, 80, 2500)
+	for i := range walks {
+		t.Run(fmt.Sprint(*walkSeed+uint64(i)), func(t *testing.T) {
+			t.Parallel()
+			walkFiles(t, *walkSeed+uint64(i), steps)
+		})
+	}
+}
+
+func walkFiles(t *testing.T, seed uint64, steps int) {
+	w := newFileWalk(t, seed)
 	for i := range steps {
 		w.step()
 		if i%100 == 99 {

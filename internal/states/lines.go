@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"sync"
 
 	"github.com/bough-dev/bough/internal/durable"
 )
@@ -45,25 +47,40 @@ func decodeLine[T any](data []byte, check func(*T) error) (*T, error) {
 	return v, check(v)
 }
 
-// readLines decodes the lines of a file. If lines are damaged, it returns the others, and the
-// *[RecordError] of the first one.
-func readLines[T any](root *os.Root, name string, check func(*T) error) (list []*T, err error) {
-	data, failed := wholeLines(root, name)
-	if failed != nil {
-		return nil, failed
+// decoded has the lines of a file that were read.
+type decoded[T any] struct {
+	mu   sync.Mutex
+	data []byte
+	list []*T
+	err  error // *[RecordError] of the first damaged line
+}
+
+// read decodes the lines of a file, of one that only grew since the last time those that were
+// added. If lines are damaged, it returns the others, and the *[RecordError] of the first one.
+// The caller must not change what the result points to.
+func (d *decoded[T]) read(root *os.Root, name string, check func(*T) error) ([]*T, error) {
+	data, err := wholeLines(root, name)
+	if err != nil {
+		return nil, err
 	}
-	var at int64
-	for record := range bytes.Lines(data) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !bytes.HasPrefix(data, d.data) {
+		d.data, d.list, d.err = nil, nil, nil
+	}
+	at := len(d.data)
+	for record := range bytes.Lines(data[at:]) {
 		v, problem := decodeLine(record, check)
 		switch {
 		case problem == nil:
-			list = append(list, v)
-		case err == nil:
-			err = &RecordError{name, at, problem}
+			d.list = append(d.list, v)
+		case d.err == nil:
+			d.err = &RecordError{name, int64(at), problem}
 		}
-		at += int64(len(record))
+		at += len(record)
 	}
-	return list, err
+	d.data = data
+	return slices.Clone(d.list), d.err
 }
 
 // line returns v as a line of a .jsonl file.

@@ -35,7 +35,7 @@ func (s *Store) Link(l Link) error {
 // Links returns the links, newest first. If lines are damaged, it returns the others, and the
 // *[RecordError] of the first one.
 func (s *Store) Links() ([]*Link, error) {
-	list, err := readLines(s.root, linksFile, (*Link).check)
+	list, err := s.linked.read(s.root, linksFile, (*Link).check)
 	slices.Reverse(list)
 	return list, err
 }

@@ -101,6 +101,9 @@ type Store struct {
 	root     *os.Root
 	cacheDir string
 
+	states decoded[State]
+	linked decoded[Link]
+
 	mu        sync.Mutex
 	packs     []*pack.Pack
 	names     []string // of the packs
@@ -132,9 +135,9 @@ func (s *Store) closePacks() error {
 }
 
 // States returns all states, oldest first. If lines are damaged, it returns the others, and
-// the *[RecordError] of the first one.
+// the *[RecordError] of the first one. The caller must not change them.
 func (s *Store) States() ([]*State, error) {
-	return readLines(s.root, recordsFile, (*State).check)
+	return s.states.read(s.root, recordsFile, (*State).check)
 }
 
 // State returns the state with an id. The error is [fs.ErrNotExist] if there is none.

@@ -34,7 +34,7 @@ func (s *Store) Verify() (problems []error, err error) {
 	if _, err := s.Folders(); err != nil {
 		problems = append(problems, err)
 	}
-	if _, err := readLines(s.root, forgottenFile, (*forgotten).check); err != nil {
+	if _, err := new(decoded[forgotten]).read(s.root, forgottenFile, (*forgotten).check); err != nil {
 		problems = append(problems, err)
 	}
 	list, err := s.States()

@@ -56,9 +56,11 @@ func (r *reading) addMessages(session string) error {
 			owners[state] = at
 		}
 	}
-	for _, st := range r.list {
+	for i, st := range r.list {
 		if at, ok := owners[st.ID]; ok {
-			st.SessionID, st.MessageID = at.session, at.message
+			owned := *st
+			owned.SessionID, owned.MessageID = at.session, at.message
+			r.list[i] = &owned
 		}
 	}
 	return nil

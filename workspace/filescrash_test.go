@@ -29,6 +29,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/merge"
 )
 
 // A shelf is a disk with a workspace and a folder.
@@ -156,6 +157,7 @@ var fileScenarios = []struct {
 	rolls    bool
 	setup    func(*shelf)
 	verb     func(*shelf) error
+	part     int // a full run stops after one of so many steps; 0 and 1 mean after each
 }{
 	{"completion", "restore", true, func(s *shelf) {
 		moves := 0
@@ -175,23 +177,43 @@ var fileScenarios = []struct {
 	}, func(s *shelf) error {
 		_, err := s.Folder(s.dir()).Snap(context.Background(), "", files.SnapOptions{})
 		return err
-	}},
+	}, 0},
 	{"snap", "", false, func(s *shelf) { s.put("c", "3") }, func(s *shelf) error {
 		_, err := s.Folder(s.dir()).Snap(context.Background(), "", files.SnapOptions{})
 		return err
-	}},
+	}, 0},
 	{"forget", "", false, func(*shelf) {}, func(s *shelf) error {
 		_, err := s.Folder(s.dir()).Forget(context.Background(), "a", files.ForgetOptions{})
 		return err
-	}},
+	}, 0},
 	{"restore files", "restore files", false, func(*shelf) {}, func(s *shelf) error {
 		_, err := s.Folder(s.dir()).RestoreFiles(context.Background(), "Kept", files.RestoreOptions{})
 		return err
-	}},
+	}, 0},
 	{"restore both", "restore", false, func(s *shelf) { s.put("mine", "1") }, func(s *shelf) error {
 		_, err := s.Folder(s.dir()).Restore(context.Background(), "Kept", files.RestoreOptions{})
 		return err
-	}},
+	}, 0},
+	{"merge with files", "merge", false, func(s *shelf) {
+		ctx := context.Background()
+		if _, err := s.Branch(ctx, "HEAD", workspace.SnapshotOptions{Name: "Rye"}); err != nil {
+			s.Fatal(err)
+		}
+		if _, err := s.Append(ctx, workspace.Append{Text: "three"}); err != nil {
+			s.Fatal(err)
+		}
+		s.put("a", "3")
+		if _, err := s.Folder(s.dir()).Snap(ctx, "", files.SnapOptions{}); err != nil {
+			s.Fatal(err)
+		}
+		s.put("a", "2")
+		if _, err := s.Rewind(ctx, "Bread", checkpoint.CutOptions{}); err != nil {
+			s.Fatal(err)
+		}
+	}, func(s *shelf) error {
+		_, err := s.Merge(context.Background(), "Rye", merge.Options{Files: true, Dir: s.dir()})
+		return err
+	}, 4},
 	{"undo", "undo", false, func(s *shelf) {
 		if _, err := s.Folder(s.dir()).Rewind(context.Background(), "HEAD^", checkpoint.CutOptions{}, files.RestoreOptions{}); err != nil {
 			s.Fatal(err)
@@ -199,7 +221,7 @@ var fileScenarios = []struct {
 	}, func(s *shelf) error {
 		_, err := s.Undo(context.Background(), history.UndoOptions{})
 		return err
-	}},
+	}, 0},
 }
 
 // TestFilesCrash: a verb on the files of a folder that is stopped after any step, on a disk
@@ -221,9 +243,9 @@ func TestFilesCrash(t *testing.T) {
 			c := &filesCrash{T: t, op: sc.op, rolls: sc.rolls, before: before, old: outcome{s.has(), s.head(), s.newest()}}
 			c.record(sc.verb)
 			n, most := testsize.Of(1, 2, len(c.trace.Steps)+1), testsize.Of(1, 1, 24)
-			all := make([]int, len(c.trace.Steps)+1)
-			for i := range all {
-				all[i] = i
+			var all []int
+			for k := len(c.trace.Steps); k >= 0; k -= max(sc.part, 1) {
+				all = append(all, k)
 			}
 			for _, k := range testsize.Sample(t, "steps to stop after", all, n) {
 				for wrong := range c.failures(c.trace, k, most) {

@@ -109,7 +109,7 @@ type PullOptions struct {
 	// Session is the id of the only session to take in, with those that it needs. "" means all.
 	Session string
 
-	// Only are the kinds of things to take in; empty means all of [Kinds]. Files are taken in only if
+	// Only lists the kinds of things to take in. If it is empty, all [Kinds] are. Files are taken in only if
 	// states of files are exchanged, or if they are named.
 	Only []string
 

@@ -183,6 +183,7 @@ func (p *branchPath) steps(v *store.View) ([]merge.Step, error) {
 		own := gjson.GetBytes(m.Raw, "metadata.bough")
 		list[p.from+i].Merged = own.Get(merge.Own + ".message_id").Str
 		list[p.from+i].Copied = cmp.Or(own.Get(store.OwnPicked+".message_id").Str, own.Get(ownSummary+".last").Str)
+		list[p.from+i].First = own.Get(ownSummary + ".first").Str
 	}
 	return list, err
 }

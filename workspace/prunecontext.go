@@ -181,7 +181,7 @@ func (plan *prunePlan) describe(v *store.View, o rewrite.PruneContextOptions) er
 }
 
 // summaryPrompt is what a model is asked that summarizes messages, which follow it.
-const summaryPrompt = `Summarize the part of a conversation below. The summary replaces it in the conversation, which goes on after it, so keep what matters later: decisions and their reasons, facts, names, numbers, paths, code that is still needed, and open questions. Write only the summary, in the language of the conversation.
+const summaryPrompt = `Summarize the part of a conversation below. The summary replaces it in the conversation, and later messages follow it, so keep what matters later: decisions and their reasons, facts, names, numbers, paths, code that is still needed, and open questions. Write only the summary, in the language of the conversation.
 `
 
 // ownSummary is the member of metadata.bough of a message that stands for others.

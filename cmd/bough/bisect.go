@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/bough-dev/bough/internal/isolate"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/origin"
@@ -64,7 +65,7 @@ bough bisect "Plan the trip" --good "Plan the trip@849dde0b" --run ./check.sh --
 			if err != nil {
 				return err
 			}
-			defer removeTree(temp)
+			defer isolate.RemoveAll(temp)
 			b := &bisector{p: p, w: w, plan: plan, command: c.String("run"), timeout: c.Duration("timeout"), temp: temp}
 			result, err := b.find(ctx)
 			if err != nil {

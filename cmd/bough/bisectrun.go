@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/bough-dev/bough/internal/bisect"
 	"github.com/bough-dev/bough/internal/child"
+	"github.com/bough-dev/bough/internal/isolate"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
@@ -127,7 +125,7 @@ func (b *bisector) test(ctx context.Context, step int) (bisect.Verdict, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer removeTree(made.Root)
+	defer isolate.RemoveAll(made.Root)
 	b.p.meter.clear()
 	c := child.Command{
 		Line: b.command, Dir: made.Dir, Timeout: b.timeout, Live: b.p.stderr,
@@ -156,18 +154,4 @@ func (b *bisector) test(ctx context.Context, step int) (bisect.Verdict, error) {
 	b.result.Tests = append(b.result.Tests, stepTest{string(s.Message), s.State, verdictName(v), exit, o.Duration.Seconds()})
 	b.say("%s is %s", b.name(step), verdictName(v))
 	return v, nil
-}
-
-// removeTree removes a folder that a command may have left with read-only folders in it.
-func removeTree(dir string) {
-	if err := os.RemoveAll(dir); !errors.Is(err, fs.ErrPermission) {
-		return
-	}
-	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	os.RemoveAll(dir)
 }

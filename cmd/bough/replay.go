@@ -26,7 +26,7 @@ it. With --onto, the messages go below that message, and begin where the path to
 
 The agent is the owner of the conversation, else one named replay, which is created. If an answer
 asks something back (it opens clarifications, or ends with a question mark), the replay stops; answer
-with 'bough agent chat', or not, and go on with --resume, which also continues after an interrupt or
+with 'bough agent chat', or not, and continue with --resume, which also does after an interrupt or
 a crash: what is answered stays. At the end it compares the two branches. Prints SESSION@MESSAGE.`,
 		example: `bough replay "Plan the trip" --edit msg_2b0c3457 --text "And by train?"
 bough replay "By train" --onto "Plan the trip" --model anthropic:claude-sonnet-4-5
@@ -132,7 +132,7 @@ func (p *program) replayed(done *api.Replayed) {
 			place(done.Of.Session, done.Of.Message), place(string(done.Session), string(done.Message)))
 	}
 	if done.Asked {
-		fmt.Fprintf(p.stderr, "Stopped, because the answer asks something; %s left. 'bough agent chat %s TEXT' answers, 'bough replay --resume %s' goes on\n",
+		fmt.Fprintf(p.stderr, "Stopped, because the answer asks something; %s left. 'bough agent chat %s TEXT' answers, 'bough replay --resume %s' continues\n",
 			count(len(done.Left), "message"), clean(done.Agent), clean(string(done.Session)))
 	}
 	fmt.Fprintln(p.stdout, place(string(done.Session), string(done.Message)))

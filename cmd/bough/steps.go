@@ -50,7 +50,7 @@ func phrases() map[fault.Action]string {
 		fault.RemoveLine:          "--line removes the whole line",
 		fault.RestoreOrDeleteTree: "restore it with 'bough undo' or from the trash, or remove it from its agent with 'bough agent delete --force'",
 		fault.RestoreRemoved:      "'bough undo' restores the last removed one; 'bough trash' lists removed files",
-		fault.ResumeReplay:        "'bough replay --resume %s' goes on",
+		fault.ResumeReplay:        "'bough replay --resume %s' continues",
 		fault.RetryTurn:           "'bough agent chat %s --retry' repeats the turn",
 		fault.RetryTurnOrQueue:    "'bough agent chat %[1]s --retry' repeats the turn; 'bough queue %[1]s --resume' delivers %[2]s",
 		fault.RewindAgent:         "'bough agent rewind %s %s' moves it back",

@@ -18,8 +18,8 @@ func (p *program) suggestVerb() verb {
 		args:  "[SESSION] [-n N]",
 		short: "list branches that are worth comparing or merging",
 		long: `Lists, the most valuable first, explorations without an adopted result, branches that were continued
-far and never merged, and branches that end with a complete answer that nobody took, while the
-conversation went on elsewhere. Each has its reasons and the commands for the next step.
+far and never merged, and branches that end with a complete, unused answer, while the conversation
+continued elsewhere. Each has its reasons and the commands for the next step.
 
 A branch is not listed if it was merged or picked, has a bookmark, or if the head or an agent is there;
 an exploration is not if a result was adopted. Calls of tools and their results are not counted. With

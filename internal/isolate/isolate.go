@@ -151,7 +151,7 @@ func (s *Source) make(ctx context.Context, to string, fill func(from, to string)
 	}
 	f, err := fill(from, to)
 	if err != nil {
-		return nil, errors.Join(err, removeAll(to))
+		return nil, errors.Join(err, RemoveAll(to))
 	}
 	return f, nil
 }
@@ -181,7 +181,7 @@ func (s *Source) Remove(to ...string) error {
 		case inside(from, to):
 			err = fmt.Errorf("%s is not removed: it contains %s", to, s.Dir)
 		default:
-			err = errors.Join(removeAll(to), unlist(from, to))
+			err = errors.Join(RemoveAll(to), unlist(from, to))
 		}
 		errs = append(errs, err)
 	}
@@ -222,9 +222,9 @@ func inside(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// removeAll removes a folder, even if it has read-only subfolders, as Go's module
+// RemoveAll removes a folder, even if it has read-only subfolders, as Go's module
 // cache does.
-func removeAll(dir string) error {
+func RemoveAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if !errors.Is(err, fs.ErrPermission) {
 		return err

@@ -74,7 +74,7 @@ func tools() []*tool {
 		}, mergeBranch),
 		ofVerb("suggest", tool{
 			name: "suggest_branches", title: "Branches worth comparing", list: "suggestions",
-			about: "Lists branches that end with an answer which nobody took, or were continued far and never merged, and explorations without an adopted result, with reasons, the most valuable first. Compare main with the suggested message before you recommend one.",
+			about: "Lists branches that end with an answer that was neither merged nor picked, or were continued far and never merged, and explorations without an adopted result, with reasons, the most valuable first. Compare main with the suggested message before you recommend one.",
 		}),
 		ofVerb("pick", tool{
 			name: "pick_messages", title: "Copy messages", list: "messages",

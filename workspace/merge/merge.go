@@ -6,6 +6,8 @@
 package merge
 
 import (
+	"slices"
+
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/files"
@@ -88,6 +90,7 @@ type Step struct {
 	ID     string
 	Merged string // the last message that it merged, "" if it is no merge
 	Copied string // the message that it is a copy of, or the last one that it summarizes; "" for none
+	First  string // the first message that it summarizes, "" if it is no summary
 }
 
 // A Plan is what a merge brings.
@@ -97,12 +100,24 @@ type Plan struct {
 	Nothing string // why nothing is brought: [Ancestor], [Already] or ""
 }
 
+// summarized adds the messages of a path that a summary stands for.
+func summarized(path []Step, summary Step, to map[string]bool) {
+	first := slices.IndexFunc(path, func(s Step) bool { return s.ID == summary.First })
+	last := slices.IndexFunc(path, func(s Step) bool { return s.ID == summary.Copied })
+	if first < 0 || last < first {
+		return
+	}
+	for _, s := range path[first : last+1] {
+		to[s.ID] = true
+	}
+}
+
 // Make plans the merge of the path branch into the path target. Their first common messages are
 // those before index t of target and b of branch.
 //
 // What a message of target merged is not brought again. A message of branch is not brought either
 // if target has its content: if it merged a message of target or one that target merged, or if
-// one of the two paths has a copy of a message of the other.
+// one of the two paths has a copy or a summary of what the other has.
 func Make(target, branch []Step, t, b int) Plan {
 	p := Plan{Base: b - 1}
 	if b == len(branch) {
@@ -115,6 +130,9 @@ func Make(target, branch []Step, t, b int) Plan {
 		has[s.ID] = true
 		if s.Copied != "" {
 			has[s.Copied] = true
+		}
+		if s.First != "" {
+			summarized(branch, s, has)
 		}
 		if s.Merged != "" {
 			merged[s.Merged] = true

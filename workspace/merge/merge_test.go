@@ -9,12 +9,16 @@ import (
 )
 
 // path returns the messages that a text names: a word is an id, with ">x" a merge of what ends
-// with x, and with "=x" a copy of x.
+// with x, with "=x" a copy of x, and with "=x..y" a summary of x to y.
 func path(text string) (list []merge.Step) {
 	for _, word := range strings.Fields(text) {
 		id, merged, _ := strings.Cut(word, ">")
 		id, copied, _ := strings.Cut(id, "=")
-		list = append(list, merge.Step{ID: id, Merged: merged, Copied: copied})
+		first, last, summarizes := strings.Cut(copied, "..")
+		if !summarizes {
+			first, last = "", copied
+		}
+		list = append(list, merge.Step{ID: id, Merged: merged, Copied: last, First: first})
 	}
 	return list
 }
@@ -37,6 +41,8 @@ func TestMake(t *testing.T) {
 		{"a merge of later messages is new", "a b", "a m>c", "m", "a", ""},
 		{"a copy of the target's", "a b", "a c=b d", "d", "c", ""},
 		{"copied to the target", "a d=c", "a b c e", "b e", "a", ""},
+		{"a summary of the target's", "a b c d", "a e=b..c d2=d", "", "d2", merge.Already},
+		{"a summary in the target", "a e=b..c d2=d", "a b c d f", "f", "d", ""},
 		{"both copied a third", "a d=x", "a c=x e", "e", "c", ""},
 	} {
 		target, branch := path(c.target), path(c.branch)

@@ -66,7 +66,7 @@ type Suggestion struct {
 type Code string
 
 const (
-	// UnusedAnswer counts the messages of a branch with an answer that nobody took.
+	// UnusedAnswer counts the messages of a branch whose answer was neither merged nor picked.
 	UnusedAnswer Code = "unused_answer"
 	// Continued counts the messages of a branch that was never merged.
 	Continued Code = "continued"

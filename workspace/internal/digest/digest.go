@@ -40,7 +40,7 @@ const (
 // Decisions are outcomes of explorations, merges, messages with bookmarks, and sentences in which
 // someone says in English that something is decided. An answer is the first paragraph of the
 // last message of the assistant in a turn. Files come from states, without them from the calls of
-// tools that write files. Questions are those at the end of the branch that nobody answered.
+// tools that write files. Questions are the unanswered ones at the end of the branch.
 func (m *Material) Text() string {
 	var b strings.Builder
 	b.WriteString(m.heading())

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
@@ -12,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -136,40 +133,29 @@ func (c *crowd) fight(random *rand.Rand, goal int) bool {
 	}
 
 	cmd := c.command(args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		c.t.Error(err)
-		return false
-	}
-	if delay > 0 {
-		defer time.AfterFunc(delay, func() { cmd.Process.Kill() }).Stop()
-	}
-	err := cmd.Wait()
+	stdout, stderr, killed, err := runKilled(cmd, delay, nothing)
 	took := time.Since(began)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var exit *exec.ExitError
-	killed := errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
 	if killed {
 		c.killed++
 	} else {
 		c.usual = (9*c.usual + took) / 10
 	}
-	for l := range strings.Lines(stdout.String()) {
+	for l := range strings.Lines(stdout) {
 		doc := gjson.Parse(l)
 		switch code := doc.Get("error.code").String(); {
 		case !strings.HasSuffix(l, "\n") || !gjson.Valid(l):
 			if !killed {
-				c.t.Errorf("%q says %q", args, &stdout)
+				c.t.Errorf("%q says %q", args, stdout)
 			}
 		case code == "busy" && s != nil:
 			s.none = true
 		case code == "busy", code == "locked", code == "not_found" && s == nil:
 		case code != "":
-			c.t.Errorf("%q exits with %v and prints\n%s%s", args, err, &stdout, &stderr)
+			c.t.Errorf("%q exits with %v and prints\n%s%s", args, err, stdout, stderr)
 		case doc.Get("type").String() == "message_added":
 			c.nodes = append(c.nodes, doc.Get("session_id").String()+"@"+doc.Get("message_id").String())
 			if s != nil && doc.Get("role").String() == "user" {

@@ -145,32 +145,34 @@ func (p *program) listRemote(list []remote.RemoteSession, info remote.Info) {
 	}
 	fmt.Fprintf(p.stderr, "%s has %s; %d of them not here\n", line(info.Name), count(len(list), "session"), absent)
 	if absent > 0 {
-		fmt.Fprintln(p.stderr, "'bough pull SESSION' takes one in, 'bough pull' all.")
+		fmt.Fprintln(p.stderr, "'bough pull SESSION' gets one, 'bough pull' all.")
 	}
 }
 
 // noteRemotes notes which remotes still have sessions that were forgotten here.
 func (p *program) noteRemotes(ctx context.Context, w *workspace.Workspace, ids []string) {
+	p.eachRemote(ctx, w, func(r *remote.Remote, info remote.Info) {
+		all, _ := r.Sessions(ctx)
+		for _, s := range all {
+			for _, id := range ids {
+				if s.ID == id {
+					fmt.Fprintf(p.stderr, "The remote %s still has it, and so has what is stored here of the remote; 'bough remote purge %s --remote %s' takes it out\n", line(info.Name), clean(id), line(info.Name))
+				}
+			}
+		}
+	})
+}
+
+// eachRemote calls each with the remotes of a workspace that can be opened.
+func (p *program) eachRemote(ctx context.Context, w *workspace.Workspace, each func(*remote.Remote, remote.Info)) {
 	list, err := remote.List(w)
 	if err != nil {
 		return
 	}
 	for _, info := range list {
-		r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter))
-		if err != nil {
-			continue
-		}
-		all, err := r.Sessions(ctx)
-		r.Close()
-		if err != nil {
-			continue
-		}
-		for _, id := range ids {
-			for _, s := range all {
-				if s.ID == id {
-					fmt.Fprintf(p.stderr, "The remote %s still has it, and so has what is stored here of the remote; 'bough remote purge %s --remote %s' takes it out\n", line(info.Name), clean(id), line(info.Name))
-				}
-			}
+		if r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter)); err == nil {
+			each(r, info)
+			r.Close()
 		}
 	}
 }

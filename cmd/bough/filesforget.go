@@ -60,21 +60,11 @@ never sent to a remote; remotes that have it already are named.`,
 
 // noteHeldFiles says which remotes hold contents that were deleted here.
 func (p *program) noteHeldFiles(ctx context.Context, w *workspace.Workspace, f *files.Forgotten) {
-	list, err := remote.List(w)
-	if err != nil {
-		return
-	}
-	for _, info := range list {
-		r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter))
-		if err != nil {
-			continue
-		}
-		held, err := r.Holds(f.Objects)
-		r.Close()
-		if err != nil || held {
+	p.eachRemote(ctx, w, func(r *remote.Remote, info remote.Info) {
+		if held, err := r.Holds(f.Objects); err != nil || held {
 			fmt.Fprintf(p.stderr, "The remote %s still holds it, or may do so; 'bough remote purge SESSION --remote %s' takes the states of a conversation out\n", line(info.Name), line(info.Name))
 		}
-	}
+	})
 }
 
 func haveIt(states int) string {

@@ -260,34 +260,23 @@ func (s *siege) plan(random *rand.Rand) *deed {
 // output.
 func (s *siege) do(d *deed, delay time.Duration) {
 	cmd := s.command(append([]string{d.verb}, d.args...)...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	d.begin = time.Now()
-	if err := cmd.Start(); err != nil {
-		s.t.Error(err)
-		return
-	}
-	if delay > 0 {
-		defer time.AfterFunc(delay, func() { cmd.Process.Kill() }).Stop()
-	}
-	err := cmd.Wait()
+	stdout, stderr, killed, err := runKilled(cmd, delay, nothing)
 	d.end = time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var exit *exec.ExitError
-	killed := errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
 	if killed {
 		s.killed++
 	} else {
 		s.usual = (9*s.usual + d.end.Sub(d.begin)) / 10
 	}
-	if !strings.HasSuffix(stdout.String(), "\n") || !gjson.Valid(stdout.String()) {
+	if !strings.HasSuffix(stdout, "\n") || !gjson.Valid(stdout) {
 		if !killed {
-			s.t.Errorf("%s: %q ends with %v and says\n%s%s", s.name, cmd.Args, err, &stdout, &stderr)
+			s.t.Errorf("%s: %q ends with %v and says\n%s%s", s.name, cmd.Args, err, stdout, stderr)
 		}
 		return
 	}
-	reply := gjson.Parse(stdout.String())
+	reply := gjson.Parse(stdout)
 	switch code := reply.Get("error.code").String(); {
 	case code == "":
 		d.reply = reply
@@ -297,9 +286,28 @@ func (s *siege) do(d *deed, delay time.Duration) {
 		code == "refused" && (d.verb == "pack" || d.verb == "unpack"): // no checkpoint, or Penguin's dialect
 		d.refused = code
 	default:
-		s.t.Errorf("%s: %q ends with %v and says\n%s%s", s.name, cmd.Args, err, &stdout, &stderr)
+		s.t.Errorf("%s: %q ends with %v and says\n%s%s", s.name, cmd.Args, err, stdout, stderr)
 	}
 }
+
+// runKilled runs a command, kills it after the delay unless that is 0, and returns what it printed and whether it was
+// killed. Meanwhile is called once it runs.
+func runKilled(cmd *exec.Cmd, delay time.Duration, meanwhile func()) (stdout, stderr string, killed bool, err error) {
+	var out, log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &log
+	if err := cmd.Start(); err != nil {
+		return "", "", false, err
+	}
+	timer := time.AfterFunc(cmp.Or(delay, 5*time.Minute), func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	meanwhile()
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	killed = errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+	return out.String(), log.String(), killed, err
+}
+
+func nothing() {}
 
 // follow records the result that d acknowledged.
 func (s *siege) follow(d *deed) {

@@ -23,7 +23,7 @@ func (p *program) remoteVerb() verb {
 		name:  "remote",
 		short: "add, list, check and remove remotes, where workspaces meet",
 		long: `A remote is a bucket or a folder through which the workspaces of several machines exchange their
-conversations: 'bough push' sends what a workspace has, 'bough pull' takes in what the others sent,
+conversations: 'bough push' sends what a workspace has, 'bough pull' gets what the others sent,
 and 'bough sync' does both. All is encrypted with the key of the remote before it leaves the machine.
 If there is one remote, or one named origin, the verbs use it unless another one is named.`,
 		example: `bough remote add home s3://my-bucket/bough
@@ -270,8 +270,8 @@ func (p *program) remoteKeyVerb() verb {
 		name:   "key",
 		args:   "[NAME]",
 		short:  "print where the key of a remote is",
-		long: `Prints the path of the file with the key of the remote, which each machine needs. Whoever has it can
-read all that is in the remote. The file is that of age: 'age -d -i FILE OBJECT | zstd -d' prints an
+		long: `Prints the path of the file with the key of the remote, which each machine needs. Anyone with this
+file can read everything in the remote. The file is that of age: 'age -d -i FILE OBJECT | zstd -d' prints an
 object, without bough.`,
 		example: `scp "$(bough remote key home)" desktop:home.key`,
 		max:     1,

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/hex"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -15,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -201,19 +198,8 @@ func (m *testMachine) run(delay time.Duration, meanwhile func(), args ...string)
 	s := m.s
 	cmd := exec.Command("bough", append([]string{"-w", m.dir, "--json"}, args...)...)
 	cmd.Env = s.environment()
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	begin := time.Now()
-	if err := cmd.Start(); err != nil {
-		s.t.Error(err)
-		return reply, false
-	}
-	timer := time.AfterFunc(cmp.Or(delay, 5*time.Minute), func() { cmd.Process.Kill() })
-	meanwhile()
-	err := cmd.Wait()
-	timer.Stop()
-	var exit *exec.ExitError
-	killed = errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+	out, stderr, killed, err := runKilled(cmd, delay, meanwhile)
 	s.mu.Lock()
 	s.exchanges++
 	if killed {
@@ -222,11 +208,11 @@ func (m *testMachine) run(delay time.Duration, meanwhile func(), args ...string)
 		s.usual = (9*s.usual + min(time.Since(begin), time.Second)) / 10
 	}
 	s.mu.Unlock()
-	switch out := stdout.String(); {
+	switch {
 	case strings.HasSuffix(out, "\n") && gjson.Valid(out):
 		return gjson.Parse(out), killed
 	case !killed:
-		s.fail("%q ends with %v and says\n%s%s", cmd.Args, err, out, &stderr)
+		s.fail("%q ends with %v and says\n%s%s", cmd.Args, err, out, stderr)
 	}
 	return gjson.Result{}, killed
 }
@@ -283,8 +269,6 @@ func (s *remoteSiege) judge() {
 		m.healthy()
 	}
 }
-
-func nothing() {}
 
 // differing returns the lines that only one of two texts has.
 func differing(a, b string) string {

@@ -179,7 +179,7 @@ func (p *program) printShared(s shared, titles map[string]string) {
 	}
 	fmt.Fprintf(p.stderr, "Shared %s through %s at %s: sent %s, %s\n", count(len(s.Shared), "conversation"), line(s.Name), clean(s.URL), count(s.Sent.Records, "record"), size(s.Sent.Bytes))
 	if s.KeyMade {
-		fmt.Fprintf(p.stderr, "Made the key %s\n  Whoever has it can read what is shared, and add to it.\n", clean(s.Key))
+		fmt.Fprintf(p.stderr, "Made the key %s\n  Anyone with this file can read the share and add to it.\n", clean(s.Key))
 	}
-	fmt.Fprintf(p.stderr, "The others need a copy of the key:\n  bough remote add %s %s --key KEYFILE && bough pull\n'bough sync %s' takes in what they add.\n", line(s.Name), clean(s.URL), line(s.Name))
+	fmt.Fprintf(p.stderr, "The others need a copy of the key:\n  bough remote add %s %s --key KEYFILE && bough pull\n'bough sync %s' gets what they add.\n", line(s.Name), clean(s.URL), line(s.Name))
 }

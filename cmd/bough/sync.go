@@ -53,13 +53,13 @@ func (p *program) pullVerb() verb {
 	return verb{
 		name:  "pull",
 		args:  "[SESSION|NAME] [--remote NAME] [--files] [--only KIND…] [--dry-run]",
-		short: "take in what other machines sent to a remote",
-		long: `Takes in the sessions that other machines sent, as one operation that 'bough undo' can undo, and prints
-those that changed or are new. With SESSION, only that conversation and those that it needs; 'bough ls
+		short: "get what other machines sent to a remote",
+		long: `Gets the sessions that other machines sent and applies them as one operation, which 'bough undo' can
+undo. Prints those that changed or are new. With SESSION, only that conversation and those that it needs; 'bough ls
 --remote' lists what is there. NAME is the name of a remote, and wins over a title; without it and
 --remote, the only remote is meant, or the one named origin. KIND is sessions, bookmarks, agents, explorations, learnings, attachments
-or files. With --files, or where the remote was added so, also takes in the states of files of the
-conversations; no file is changed by that. 'bough rewind REF --files --dir D' brings one to a folder.
+or files. With --files, or where the remote was added so, gets the states of files of the
+conversations too; that changes no file. 'bough rewind REF --files --dir D' brings one to a folder.
 
 Where two machines changed the same thing, both sides are kept: messages that were added to one
 conversation become branches of it, of two titles the later one counts, a conversation that one machine
@@ -71,7 +71,7 @@ bough pull --only bookmarks --only agents`,
 		flags: []cli.Flag{
 			remoteFlag(),
 			statesFlag(),
-			&cli.StringSliceFlag{Name: "only", DefaultText: "all", Usage: "take in only things of this `KIND`, repeatable"},
+			&cli.StringSliceFlag{Name: "only", DefaultText: "all", Usage: "apply only things of this `KIND`, repeatable"},
 			dryRunFlag(),
 		},
 		max:     1,

@@ -33,7 +33,7 @@ func exchangeNotes(r *remote.Result, info remote.Info, titles map[string]string)
 		notes = append(notes, "conflict: "+conflictText(c, titles))
 	}
 	for _, l := range r.Left {
-		notes = append(notes, fmt.Sprintf("not taken in: %s: %s", clean(l.What), line(l.Why)))
+		notes = append(notes, fmt.Sprintf("not applied: %s: %s", clean(l.What), line(l.Why)))
 	}
 	for _, id := range r.Unshared {
 		notes = append(notes, fmt.Sprintf("no longer shared: %s: it came from the share, and then got messages from elsewhere; 'bough remote share %s %s' sends all of it",
@@ -67,7 +67,7 @@ func exchangeText(r *remote.Result, verb string) string {
 		did = append(did, "changed or added "+count(n, "session"))
 	}
 	if n := r.Got.States; n > 0 {
-		did = append(did, "took in "+count(n, "file state"))
+		did = append(did, "got "+count(n, "file state"))
 	}
 	if r.Sent.Records > 0 && verb != "pull" { // a pull counts what the next push sends
 		text := fmt.Sprintf("sent %s, %s", count(r.Sent.Records, "record"), size(r.Sent.Bytes))

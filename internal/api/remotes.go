@@ -40,7 +40,7 @@ func remoteVerbs() []*Verb {
 					return r.Push(ctx, remote.PushOptions{Files: in.Files, DryRun: in.DryRun})
 				})
 			}),
-		remoteVerb("pull", Changes, "Pull from a remote", "Takes in what other machines sent to a remote, as one operation. A conflict is no failure: both sides are kept.",
+		remoteVerb("pull", Changes, "Pull from a remote", "Gets what other machines sent to a remote and applies it as one operation. A conflict is not a failure: it keeps both sides.",
 			func(ctx context.Context, env Env, in pullIn) (*remote.Result, error) {
 				return onRemote(ctx, env, in.Remote, func(ctx context.Context, r *remote.Remote) (*remote.Result, error) {
 					return Pull(ctx, r, in.Session, remote.PullOptions{Only: in.Only, Files: in.Files, DryRun: in.DryRun})

@@ -11,7 +11,7 @@ import (
 
 type syncInput struct {
 	Remote    string `json:"remote,omitempty" jsonschema:"the name of a remote; by default the only one, or the one named origin"`
-	Direction string `json:"direction,omitempty" jsonschema:"pull takes in what other machines sent, push sends what this workspace has; by default both"`
+	Direction string `json:"direction,omitempty" jsonschema:"pull gets what other machines sent, push sends what this workspace has; by default both"`
 	Session   string `json:"session_id,omitempty" jsonschema:"pull only this conversation, which list_remote lists, with those that it needs"`
 	DryRun    bool   `json:"dry_run,omitempty" jsonschema:"only report what would be exchanged"`
 }
@@ -37,9 +37,9 @@ func syncRemote(ctx context.Context, c *call, in syncInput) (*exchanged, error) 
 	verb := cmp.Or(in.Direction, "sync")
 	if !in.DryRun {
 		question := map[string]string{
-			"pull": "Take in what other machines sent to %s",
+			"pull": "Get what other machines sent to %s",
 			"push": "Send all conversations, encrypted, to %s",
-			"sync": "Send all conversations, encrypted, to %s, and take in what other machines sent to it",
+			"sync": "Send all conversations, encrypted, to %s, and get what other machines sent to it",
 		}[verb]
 		command := []string{verb, info.Name}
 		if verb == "pull" {

@@ -168,7 +168,7 @@ func tools() []*tool {
 		}),
 		define(tool{
 			name: "sync", title: "Exchange with other machines", effect: api.Changes, open: true,
-			about: "Sends the conversations to a remote that the user added, and takes in what other machines sent there. Nothing is lost: conflicts keep both sides. The user is asked first, unless it is a dry run, and undo takes a pull back.",
+			about: "Sends the conversations to a remote that the user added, and gets what other machines sent there. Nothing is lost: conflicts keep both sides. The user is asked first, unless it is a dry run, and undo takes a pull back.",
 			enums: func() map[string][]string { return map[string][]string{"direction": {"pull", "push"}} },
 		}, syncRemote),
 		define(tool{

@@ -141,7 +141,7 @@ func (v *remoteView) last(r *remote.Result, titles map[string]string) {
 		v.Conflicts = append(v.Conflicts, conflictOf(k, titles))
 	}
 	for _, l := range r.Left {
-		v.Notes = append(v.Notes, "Not taken in: "+clip(l.What+": "+l.Why))
+		v.Notes = append(v.Notes, "Not applied: "+clip(l.What+": "+l.Why))
 	}
 	for _, id := range r.Unshared {
 		v.Notes = append(v.Notes, clip(cmp.Or(titles[id], id))+" is no longer shared: it came from the share, and then got messages from elsewhere. Sharing it again sends all of it.")

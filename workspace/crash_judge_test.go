@@ -108,8 +108,10 @@ func (v view) placesIn(s *space) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range f.Origins {
-		v.sessions["origin of "+o.Session] = fmt.Sprint(o.Owner, o.Project)
+	for _, one := range f.Sessions {
+		if o, ok := f.Origins.Session(one.ID); ok {
+			v.sessions["origin of "+one.ID] = fmt.Sprint(o.Owner, o.Project)
+		}
 	}
 	list, err := s.Projects(context.Background())
 	if err != nil {

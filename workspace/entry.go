@@ -84,7 +84,7 @@ func entryOf(v *store.View, id string) Entry {
 		}
 		return entry
 	}
-	if o, ok := v.Origin(id); ok {
+	if o, ok := v.Origins().Session(id); ok {
 		entry.Owner = o.Owner
 	}
 	e := v.Index.Entry(id)

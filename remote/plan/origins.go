@@ -7,19 +7,6 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// An originKey names the session or the agent of an origin.
-type originKey struct{ session, agent string }
-
-func keyOfOrigin(o mirror.Origin) originKey { return originKey{o.Session, o.Agent} }
-
-func originsIn(f *mirror.Facts) map[originKey]mirror.Origin {
-	list := make(map[originKey]mirror.Origin, len(f.Origins))
-	for _, o := range f.Origins {
-		list[keyOfOrigin(o)] = o
-	}
-	return list
-}
-
 // tellOwner returns the operation that records who made an entity, which is done once: the one from whom it
 // came, else the person of this machine.
 func tellOwner(entity, joined string, origin *mirror.Origin, own Own) []Op {
@@ -50,11 +37,11 @@ func projectIn(in *join.Session) string {
 // takeOrigins adds to changes where agents come from that are new in the workspace, and newer facts
 // about sessions and agents that came from elsewhere before. New sessions are done by [View.Take].
 func (h *Here) takeOrigins(c *mirror.Changes, f *mirror.Facts, view *View, scope Scope) {
-	known := originsIn(f)
+	there := h.There(f)
 	for _, id := range h.Suspects(f, scope) {
-		if s := view.Session(id); s != nil {
+		if s := view.Session(id); s != nil && there(id) {
 			is := originOfSession(s)
-			if was, ok := known[keyOfOrigin(is)]; ok && !reflect.DeepEqual(was, is) {
+			if was, ok := f.Origins.Session(id); ok && !reflect.DeepEqual(was, is) {
 				c.Origins = append(c.Origins, is)
 			}
 		}
@@ -68,7 +55,7 @@ func (h *Here) takeOrigins(c *mirror.Changes, f *mirror.Facts, view *View, scope
 	}
 	for _, a := range view.Agents {
 		is := mirror.Origin{Agent: a.Key, Owner: a.Owner}
-		if was, ok := known[keyOfOrigin(is)]; !here[a.Key] && !ok || ok && was != is {
+		if was, ok := f.Origins.Agent(a.Key); !here[a.Key] && !ok || ok && was != is {
 			c.Origins = append(c.Origins, is)
 		}
 	}

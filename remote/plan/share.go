@@ -24,7 +24,6 @@ func (h *Here) Alone(f *mirror.Facts) {
 		}
 	}
 	f.Bookmarks = slices.DeleteFunc(slices.Clone(f.Bookmarks), func(b bookmark.Bookmark) bool { return !there[b.Session] })
-	f.Origins = slices.DeleteFunc(slices.Clone(f.Origins), func(o mirror.Origin) bool { return !there[o.Session] })
 	f.Agents, f.Explorations, f.Learnings, f.Head = nil, nil, nil, nil
 	for i := range f.Since {
 		f.Since[i].Line = nil // it may name other conversations, and files

@@ -59,7 +59,7 @@ type Facts struct {
 	Learnings    []json.RawMessage
 	Attachments  []string // SHA-256, hexadecimal digits
 	Head         *Head    // nil if it is not set
-	Origins      []Origin // of what came from elsewhere, each once
+	Origins      Origins  // of what came from elsewhere
 	Projects     string   // differs if the user named other folders
 
 	// Since are the operations of users after Known.Since, in order, as far as the log has them.
@@ -86,14 +86,6 @@ type Session struct {
 
 	Origin  *Origin          // nil if it was made in the workspace, or if Shell is nil
 	Project *project.Project // of its folder, as far as it is known; nil if Shell is
-}
-
-// An Origin says where a session or an agent comes from, if it was not made in the workspace.
-type Origin struct {
-	Session string           `json:"session_id,omitempty"`
-	Agent   string           `json:"agent_id,omitempty"` // its id, which is in its settings
-	Owner   string           `json:"owner,omitempty"`    // who made it, "" if unknown
-	Project *project.Project `json:"project,omitempty"`  // of the folder of a session
 }
 
 // A Message is a message of a session.

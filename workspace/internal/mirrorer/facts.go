@@ -230,7 +230,7 @@ func describe(v *store.View, s *mirror.Session) error {
 		return err
 	}
 	s.Title, s.Shell, s.Project = o.Meta.Title, shellOf(file), v.ProjectOf(s.ID)
-	if origin, ok := v.Origin(s.ID); ok {
+	if origin, ok := v.Origins().Session(s.ID); ok {
 		s.Origin = &origin
 	}
 	if s.Kind == session.Continuation {
@@ -251,7 +251,7 @@ func agentsOf(v *store.View) (list []mirror.Agent, err error) {
 			return nil
 		}
 		is := agentOf(a)
-		if origin, ok := v.AgentOrigin(a.ID); ok {
+		if origin, ok := v.Origins().Agent(a.ID); ok {
 			is.Origin = &origin
 		}
 		list = append(list, is)

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -14,64 +12,15 @@ import (
 // replaces an earlier one.
 const OriginsPath = StateDir + "/origins.jsonl"
 
-// Origins returns the lines of [OriginsPath] that count, in the order of the file.
-func (v *View) Origins() []mirror.Origin {
+// Origins returns where sessions and agents come from.
+func (v *View) Origins() mirror.Origins {
 	if v.origins == nil {
 		data, err := ReadRegular(v.Root, OriginsPath)
 		v.Warn("where conversations come from cannot be read", err)
-		v.origins = originsIn(data)
+		is := mirror.ParseOrigins(data)
+		v.origins = &is
 	}
-	return v.origins.list
-}
-
-// Origin returns where a session comes from. ok is false if it was made here.
-func (v *View) Origin(session string) (o mirror.Origin, ok bool) {
-	v.Origins()
-	i, ok := v.origins.sessions[session]
-	if !ok {
-		return o, false
-	}
-	return v.origins.list[i], true
-}
-
-// AgentOrigin is Origin for the id of an agent.
-func (v *View) AgentOrigin(id string) (o mirror.Origin, ok bool) {
-	v.Origins()
-	i, ok := v.origins.agents[id]
-	if !ok {
-		return o, false
-	}
-	return v.origins.list[i], true
-}
-
-// origins are the origins of a workspace.
-type origins struct {
-	list             []mirror.Origin
-	sessions, agents map[string]int // indexes in list
-}
-
-func originsIn(data []byte) *origins {
-	is := &origins{list: []mirror.Origin{}, sessions: map[string]int{}, agents: map[string]int{}}
-	for line := range bytes.Lines(data) {
-		var o mirror.Origin
-		if json.Unmarshal(line, &o) != nil || (o.Session == "") == (o.Agent == "") {
-			continue
-		}
-		if o.Project != nil && !o.Project.Valid() {
-			o.Project = nil
-		}
-		at, key := is.sessions, o.Session
-		if key == "" {
-			at, key = is.agents, o.Agent
-		}
-		if i, ok := at[key]; ok {
-			is.list[i] = o
-			continue
-		}
-		at[key] = len(is.list)
-		is.list = append(is.list, o)
-	}
-	return is
+	return *v.origins
 }
 
 // AddOrigins adds origins to the file. The caller must hold the lock.

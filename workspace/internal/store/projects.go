@@ -116,10 +116,10 @@ func (v *View) FoundProjects() map[string]string {
 // From returns where a session comes from, or that of which it is a snapshot. ok is false if that was
 // made here.
 func (v *View) From(id string) (o mirror.Origin, ok bool) {
-	for seen := map[string]bool{}; !seen[id] && len(v.Origins()) > 0; {
+	for seen := map[string]bool{}; !seen[id] && v.Origins().Len() > 0; {
 		seen[id] = true
 		id = v.FirstFile(id)
-		if o, ok := v.Origin(id); ok {
+		if o, ok := v.Origins().Session(id); ok {
 			return o, true
 		}
 		if e := v.Index.Entry(id); e == nil || !e.Snapshot {

@@ -25,6 +25,7 @@ import (
 	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/bough-dev/bough/workspace/project"
+	"github.com/bough-dev/bough/workspace/provenance"
 	"github.com/bough-dev/bough/workspace/rewrite"
 	"github.com/bough-dev/bough/workspace/trash"
 )
@@ -413,11 +414,11 @@ var scenarios = []scenario{
 	}},
 	{name: "pull of origins", places: true, setup: func(s *space) verb {
 		bread := s.new("Bread")
-		take := pull(mirror.Changes{Origins: []mirror.Origin{{Session: bread, Owner: "Ada"}}})
+		take := pull(mirror.Changes{Origins: []provenance.Origin{{Session: bread, Owner: "Ada"}}})
 		if err := take(s); err != nil {
 			s.t.Fatal(err)
 		}
-		return pull(mirror.Changes{Origins: []mirror.Origin{{Session: bread, Owner: "Bo", Project: &project.Project{ID: "notes"}}}})
+		return pull(mirror.Changes{Origins: []provenance.Origin{{Session: bread, Owner: "Bo", Project: &project.Project{ID: "notes"}}}})
 	}},
 	{name: "map of a project", places: true, setup: func(s *space) verb {
 		s.new("Bread")

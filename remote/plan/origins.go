@@ -5,11 +5,12 @@ import (
 
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/provenance"
 )
 
 // tellOwner returns the operation that records who made an entity, which is done once: the one from whom it
 // came, else the person of this machine.
-func tellOwner(entity, joined string, origin *mirror.Origin, own Own) []Op {
+func tellOwner(entity, joined string, origin *provenance.Origin, own Own) []Op {
 	person := own.Person
 	if origin != nil {
 		person = origin.Owner
@@ -54,13 +55,13 @@ func (h *Here) takeOrigins(c *mirror.Changes, f *mirror.Facts, view *View, scope
 		here[keyOf(a)] = true
 	}
 	for _, a := range view.Agents {
-		is := mirror.Origin{Agent: a.Key, Owner: a.Owner}
+		is := provenance.Origin{Agent: a.Key, Owner: a.Owner}
 		if was, ok := f.Origins.Agent(a.Key); !here[a.Key] && !ok || ok && was != is {
 			c.Origins = append(c.Origins, is)
 		}
 	}
 }
 
-func originOfSession(in *join.Session) mirror.Origin {
-	return mirror.Origin{Session: in.ID, Owner: in.Owner, Project: in.Project}
+func originOfSession(in *join.Session) provenance.Origin {
+	return provenance.Origin{Session: in.ID, Owner: in.Owner, Project: in.Project}
 }

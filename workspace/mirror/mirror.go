@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/project"
+	"github.com/bough-dev/bough/workspace/provenance"
 )
 
 // Known is what a caller of Facts knows already.
@@ -57,10 +58,10 @@ type Facts struct {
 	Agents       []Agent
 	Explorations []File
 	Learnings    []json.RawMessage
-	Attachments  []string // SHA-256, hexadecimal digits
-	Head         *Head    // nil if it is not set
-	Origins      Origins  // of what came from elsewhere
-	Projects     string   // differs if the user named other folders
+	Attachments  []string        // SHA-256, hexadecimal digits
+	Head         *Head           // nil if it is not set
+	Origins      provenance.List // of what came from elsewhere
+	Projects     string          // differs if the user named other folders
 
 	// Since are the operations of users after Known.Since, in order, as far as the log has them.
 	// Operations that took in changes are not among them, and neither are undos of these.
@@ -84,8 +85,8 @@ type Session struct {
 	Title  string // "" if it has none of its own
 	Newest string // id of the newest leaf of its line; "" if there is none, or if the session continues another
 
-	Origin  *Origin          // nil if it was made in the workspace, or if Shell is nil
-	Project *project.Project // of its folder, as far as it is known; nil if Shell is
+	Origin  *provenance.Origin // nil if it was made in the workspace, or if Shell is nil
+	Project *project.Project   // of its folder, as far as it is known; nil if Shell is
 }
 
 // A Message is a message of a session.
@@ -102,7 +103,7 @@ type Agent struct {
 	Settings json.RawMessage // model, system prompt and the like
 	Trees    []json.RawMessage
 	Head     *Head
-	Origin   *Origin // nil if it was made in the workspace
+	Origin   *provenance.Origin // nil if it was made in the workspace
 }
 
 // A Head is a position.
@@ -156,7 +157,7 @@ type Changes struct {
 	Explorations  []File
 	Learnings     []json.RawMessage
 	Attachments   []Content
-	Origins       []Origin // in place of those that the workspace has; they are not logged
+	Origins       []provenance.Origin // in place of those that the workspace has; they are not logged
 }
 
 // A NewSession is a session that the workspace does not have.

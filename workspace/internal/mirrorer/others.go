@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/provenance"
 	"github.com/tidwall/gjson"
 )
 
@@ -70,7 +71,7 @@ func (a *applying) takeLearnings(ctx context.Context, w *store.Store) error {
 }
 
 // takeOrigins records where sessions and agents come from. That is not logged.
-func takeOrigins(ctx context.Context, w *store.Store, list []mirror.Origin) error {
+func takeOrigins(ctx context.Context, w *store.Store, list []provenance.Origin) error {
 	if len(list) == 0 {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/provenance"
 )
 
 // OriginsPath lists where sessions and agents come from that were not made here. A later line
@@ -13,18 +13,18 @@ import (
 const OriginsPath = StateDir + "/origins.jsonl"
 
 // Origins returns where sessions and agents come from.
-func (v *View) Origins() mirror.Origins {
+func (v *View) Origins() provenance.List {
 	if v.origins == nil {
 		data, err := ReadRegular(v.Root, OriginsPath)
 		v.Warn("where conversations come from cannot be read", err)
-		is := mirror.ParseOrigins(data)
+		is := provenance.Parse(data)
 		v.origins = &is
 	}
 	return *v.origins
 }
 
 // AddOrigins adds origins to the file. The caller must hold the lock.
-func AddOrigins(root *os.Root, list []mirror.Origin) error {
+func AddOrigins(root *os.Root, list []provenance.Origin) error {
 	if len(list) == 0 {
 		return nil
 	}

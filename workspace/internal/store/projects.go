@@ -10,8 +10,8 @@ import (
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/bough-dev/bough/workspace/project"
+	"github.com/bough-dev/bough/workspace/provenance"
 )
 
 // ProjectsPath has the folders that the user named for projects, absolute paths on this machine by the
@@ -115,7 +115,7 @@ func (v *View) FoundProjects() map[string]string {
 
 // From returns where a session comes from, or that of which it is a snapshot. ok is false if that was
 // made here.
-func (v *View) From(id string) (o mirror.Origin, ok bool) {
+func (v *View) From(id string) (o provenance.Origin, ok bool) {
 	for seen := map[string]bool{}; !seen[id] && v.Origins().Len() > 0; {
 		seen[id] = true
 		id = v.FirstFile(id)

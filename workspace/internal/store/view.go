@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/provenance"
 )
 
 // A View is a consistent state of a workspace, for reading.
@@ -31,7 +31,7 @@ type View struct {
 	asLogged  map[string]bool             // whether each session that the index lacks is as logged; nil if not computed
 	noted     string                      // the last note about the index
 	published map[Published]bool          // nil before the file was read
-	origins   *mirror.Origins             // nil before the file was read
+	origins   *provenance.List            // nil before the file was read
 	places    places
 	Forgetful bool // add nothing to the cache
 }

@@ -1,4 +1,6 @@
-package mirror
+// Package provenance says where sessions and agents come from that were not made in a workspace: who made them, and
+// the project of their folder. The package opens no file.
+package provenance
 
 import (
 	"bytes"
@@ -17,16 +19,16 @@ type Origin struct {
 	Project *project.Project `json:"project,omitempty"`  // of the folder of a session
 }
 
-// Origins are where sessions and agents come from. An origin is decoded when it is asked for, because there may be
+// A List has where sessions and agents come from. An origin is decoded when it is asked for, because there may be
 // very many. The zero value has none.
-type Origins struct {
+type List struct {
 	sessions, agents map[string]json.RawMessage
 }
 
-// ParseOrigins returns the origins in lines of JSON. Of several lines for one session or agent the last counts.
+// Parse returns the origins in lines of JSON. Of several lines for one session or agent the last counts.
 // Malformed lines are ignored. The lines must not be modified.
-func ParseOrigins(lines []byte) Origins {
-	o := Origins{make(map[string]json.RawMessage, bytes.Count(lines, []byte("\n"))), map[string]json.RawMessage{}}
+func Parse(lines []byte) List {
+	o := List{make(map[string]json.RawMessage, bytes.Count(lines, []byte("\n"))), map[string]json.RawMessage{}}
 	for line := range bytes.Lines(lines) {
 		if id, ok := sessionIn(line); ok && gjson.ValidBytes(line) {
 			o.sessions[id] = line
@@ -64,10 +66,10 @@ func decodeOrigin(line []byte) (o Origin, ok bool) {
 }
 
 // Len returns how many origins there are.
-func (o Origins) Len() int { return len(o.sessions) + len(o.agents) }
+func (o List) Len() int { return len(o.sessions) + len(o.agents) }
 
 // Session returns where a session comes from. ok is false if it was made in the workspace.
-func (o Origins) Session(id string) (_ Origin, ok bool) { return decodeOrigin(o.sessions[id]) }
+func (o List) Session(id string) (_ Origin, ok bool) { return decodeOrigin(o.sessions[id]) }
 
 // Agent is Session for the id of an agent.
-func (o Origins) Agent(id string) (_ Origin, ok bool) { return decodeOrigin(o.agents[id]) }
+func (o List) Agent(id string) (_ Origin, ok bool) { return decodeOrigin(o.agents[id]) }

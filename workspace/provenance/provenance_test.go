@@ -1,17 +1,17 @@
-package mirror_test
+package provenance_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/bough-dev/bough/workspace/project"
+	"github.com/bough-dev/bough/workspace/provenance"
 )
 
 // TestOrigins: the last good line of a session or an agent counts, in any form of it.
 func TestOrigins(t *testing.T) {
-	o := mirror.ParseOrigins([]byte(strings.Join([]string{
+	o := provenance.Parse([]byte(strings.Join([]string{
 		`{"session_id":"a","owner":"Ada"}`,
 		`{"session_id":"a","owner":"Bo","project":{"id":"notes"}}`,
 		`{"session_id":"a","owner":`,
@@ -38,7 +38,7 @@ func TestOrigins(t *testing.T) {
 	if got, ok := o.Agent("a"); !ok || got.Owner != "Eve" {
 		t.Errorf("the agent comes from %+v, %v", got, ok)
 	}
-	if _, ok := (mirror.Origins{}).Session("a"); ok {
+	if _, ok := (provenance.List{}).Session("a"); ok {
 		t.Error("no origins have one")
 	}
 }
@@ -57,6 +57,6 @@ func BenchmarkOrigins(b *testing.B) {
 		fmt.Fprintf(&lines, `{"session_id":"session_20260525_153200_%08x","owner":"Ada","project":{"id":"github.com/me/site","path":"docs"}}`+"\n", i)
 	}
 	for b.Loop() {
-		mirror.ParseOrigins([]byte(lines.String()))
+		provenance.Parse([]byte(lines.String()))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/rewrite"
 )
@@ -48,7 +49,7 @@ func actions() map[string]action {
 		"rewind":              {to: toHead},
 		"pick":                {to: toPicked},
 		"merge":               {to: toMerged},
-		"edit":                {to: toEdited},
+		"edit":                {to: toEdited, ops: []string{"append", "agent branch"}},
 		"prune-context":       {to: toPruned},
 		"replay":              {unlogged: true},
 		"replay/cancel":       {unlogged: true},
@@ -129,8 +130,13 @@ func toPicked(result any, _ url.Values) string {
 }
 
 func toEdited(result any, _ url.Values) string {
-	if r, ok := result.(*rewrite.Edited); ok && !r.Unchanged {
-		return sessionPath(r.Session, string(r.Message))
+	switch r := result.(type) {
+	case *rewrite.Edited:
+		if !r.Unchanged {
+			return sessionPath(r.Session, string(r.Message))
+		}
+	case events.Event: // of the message, which is being answered
+		return sessionPath(string(r.Session), "")
 	}
 	return ""
 }

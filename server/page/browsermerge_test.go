@@ -4,13 +4,31 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/bough-dev/bough/internal/testmodel"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/tidwall/gjson"
 )
 
 // merge compares branches in columns, merges one after the preview, and does with the menu of a
 // message what carries content from one branch to another.
 func (c *chromium) merge(t *testing.T) {
-	s := c.newSite(t)
+	model := testmodel.OpenAI(t)
+	asked, may := make(chan struct{}), make(chan struct{})
+	model.Answer = func(r *testmodel.Request) testmodel.Reply {
+		last := gjson.GetBytes(r.Body, "messages.@reverse.0.content").String()
+		return testmodel.Reply{Text: []string{"Again: ", last}, Before: func(piece int) {
+			if piece != 1 || last != "What does it cost?" {
+				return
+			}
+			for _, c := range []chan struct{}{asked, may} {
+				select {
+				case c <- struct{}{}:
+				case <-t.Context().Done():
+				}
+			}
+		}}
+	}
+	s := c.newSite(t, "OPENAI_BASE_URL="+model.URL()+"/v1", "OPENAI_API_KEY=key")
 	session, m := trip(s)
 	branch := func(name, at string, says ...string) string {
 		made, err := s.w.Branch(t.Context(), session+"@"+at, workspace.SnapshotOptions{Name: name, KeepHead: true})
@@ -104,6 +122,27 @@ func (c *chromium) merge(t *testing.T) {
 	use("/c/"+train+"?leaf="+last, m[1], "leave-out")
 	b.said("Created a branch without some messages")
 	b.shows("Where shall we go in May?", "Is there a night train?", "Yes, at 21:43. We will book the upper berths.")
+
+	t.Log("say the messages again, watch it, and compare")
+	b.visit("/c/" + session + "?leaf=" + m[3])
+	b.eval(fmt.Sprintf(`document.querySelector('[data-message="%s"] details.more').open = true`, m[0]))
+	b.click(fmt.Sprintf(`[data-message="%s"] [data-act="replay"]`, m[0]))
+	b.at("/replay")
+	b.click(`.said li a`)
+	b.wait(`document.querySelector('textarea[name="text"]')?.value === "Where shall we go in May?" && ` + live)
+	b.on(screen{"dark", 320})
+	if wide := b.eval(`document.documentElement.scrollWidth - innerWidth`).Int(); wide > 0 {
+		t.Errorf("the form is %d pixels too wide", wide)
+	}
+	b.on(screen{"light", 1280})
+	b.eval(`document.querySelector('textarea[name="text"]').value = "Where shall we go in July?"; document.querySelector('#main input[name="model"]').value = "openai:m"`)
+	b.click(`form[data-act="replay"] .primary`)
+	b.wait(`/^\/replay\/session_/.test(location.pathname) && ` + live)
+	<-asked
+	b.wait(`document.querySelector("#main .facts").innerText.includes("1 of 2 answered") && document.querySelector("#main .badge.live")`)
+	<-may
+	b.wait(`document.querySelector("#main .facts").innerText.includes("2 of 2 answered") && !document.querySelector("#main .badge.live")`)
+	b.wait(`document.querySelectorAll(".side").length === 2 && document.querySelectorAll(".side")[1].innerText.includes("Again: Where shall we go in July?")`)
 
 	t.Log("suggestions lead to a comparison")
 	b.visit("/suggest")

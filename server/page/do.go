@@ -219,7 +219,8 @@ func arguments(v *api.Verb, a action, fields url.Values) url.Values {
 }
 
 // call calls a verb. It returns when the verb has ended, the first turn of it has begun, or
-// wait is over, and reports whether the verb continues.
+// wait is over, and reports whether the verb continues. If a turn has begun, the result is its first
+// event.
 func (p *Page) call(ctx context.Context, v *api.Verb, wait time.Duration, in json.RawMessage) (result any, continues bool, err error) {
 	env := api.Env{Workspace: p.workspace, Models: p.opts.Models, Machine: p.opts.Machine, Remotes: p.opts.Remotes}
 	if !v.Turns && wait == 0 {
@@ -232,7 +233,13 @@ func (p *Page) call(ctx context.Context, v *api.Verb, wait time.Duration, in jso
 	}
 	var once sync.Once
 	begun, ended := make(chan struct{}), make(chan outcome, 1)
-	env.OnEvent = func(events.Event) { once.Do(func() { close(begun) }) }
+	var first events.Event
+	env.OnEvent = func(e events.Event) {
+		once.Do(func() {
+			first = e
+			close(begun)
+		})
+	}
 	var x *remoteExchange
 	if err := p.background(func(ctx context.Context) {
 		if v.Remote {
@@ -259,6 +266,7 @@ func (p *Page) call(ctx context.Context, v *api.Verb, wait time.Duration, in jso
 	case o := <-ended:
 		return o.result, false, o.err
 	case <-begun:
+		result = first
 	case <-over:
 	case <-ctx.Done():
 	}
@@ -267,7 +275,7 @@ func (p *Page) call(ctx context.Context, v *api.Verb, wait time.Duration, in jso
 			p.opts.Log(fmt.Sprintf("%s: %v", v.Name, o.err))
 		}
 	}()
-	return nil, true, nil
+	return result, true, nil
 }
 
 // remoteName returns the name of the remote in the arguments of a verb, or of the default one.

@@ -145,7 +145,7 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := shown.Messages[2].ID
-	v.says("/replay?ref=Train", 200, `name="ref" value="..`+shown.Entry.ID, "Where shall we go?", "Is there a night train?", "an agent named replay", "In other words…")
+	v.says("/replay?ref=Train", 200, `name="ref" value="..`+shown.Entry.ID, "Where shall we go?", "Is there a night train?", "an agent named replay", "tokens in, ", "In other words…")
 	v.says("/replay?ref=Train&from="+second, 200, `value="`+shown.Entry.ID+"@"+shown.Messages[1].ID+"..")
 	v.says("/replay?ref=Train&from="+second+"&edit="+second, 200, `<textarea name="text"`)
 	v.says("/replay?ref=Train&from=nothing", 404)
@@ -191,6 +191,30 @@ func TestReplay(t *testing.T) {
 	if err != nil || len(path.Messages) != 4 {
 		t.Errorf("the branch has %v, %v", path, err)
 	}
+}
+
+// TestEditAnswered: a message in other words can be answered by an agent; the page leads to where
+// the answer appears.
+func TestEditAnswered(t *testing.T) {
+	v := arrive(t, func(context.Context, string) (model.Model, error) {
+		return answering(func() string { return "To Oslo." }), nil
+	})
+	v.login()
+	v.branched()
+	if status, d := v.act("edit", "ref", "Trip@first", "text", "Where?", "model", "m"); status != 400 || d.Error.Message == "" {
+		t.Errorf("a model that answers nothing: status %d, %+v", status, d)
+	}
+	status, d := v.act("edit", "ref", "Trip@first", "text", "Where to?", "answer", "true", "model", "m")
+	if status != 200 || !strings.HasPrefix(d.To, "/c/session_") {
+		t.Fatalf("status %d, %+v", status, d)
+	}
+	for range 1000 {
+		if text := v.says(d.To, 200, "Where to?"); strings.Contains(text, "To Oslo.") {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatal("the answer never appears")
 }
 
 // TestReplayCancel: a replay can be stopped, and what was said stays.

@@ -126,6 +126,11 @@ func (p *Page) replay(ctx context.Context, a action, fields url.Values) (to stri
 	}
 }
 
+// tokensText says how many tokens a model reads and writes.
+func tokensText(t rewrite.ModelTokens) string {
+	return fmt.Sprintf("about %s in, %s out", count(t.Input, "token"), count(t.Output, "token"))
+}
+
 // replayAddress returns the address of how far the replay is that makes a session.
 func replayAddress(session string) string { return (&url.URL{Path: "/replay/" + session}).String() }
 
@@ -153,6 +158,7 @@ type replayForm struct {
 	Edit    string         // the message that is said in other words, "" for none
 	Text    string         // its words
 	Agent   string         // who answers
+	Tokens  string         // about how many it takes
 	Models  bool           // the server has models
 	Here    string
 }
@@ -190,10 +196,11 @@ func showReplayForm(c *request) (view, error) {
 		}
 		f.Targets = append(f.Targets, one)
 	}
-	plan, err := c.workspace.Replay(ctx, rewrite.ReplayOptions{Ref: f.Range, Onto: f.Onto, DryRun: true})
+	plan, err := c.workspace.Replay(ctx, rewrite.ReplayOptions{Ref: f.Range, Onto: f.Onto, DryRun: true, Count: api.CountMessage()})
 	if err != nil {
 		return view{}, err
 	}
+	f.Tokens = tokensText(plan.Tokens)
 	f.Agent, f.Here = plan.Agent, c.r.URL.RequestURI()
 	return view{Template: "replay", Title: "Say again: " + f.Title, Data: f}, nil
 }
@@ -298,7 +305,7 @@ func showReplay(c *request) (view, error) {
 	p.Left = p.Done < p.Total && !p.Running
 	if !p.Running {
 		if run.tokens != (rewrite.ModelTokens{}) {
-			p.Tokens = fmt.Sprintf("about %s in, %s out", count(run.tokens.Input, "token"), count(run.tokens.Output, "token"))
+			p.Tokens = tokensText(run.tokens)
 		}
 		if run.failed != nil {
 			p.Failed, p.Hint = run.failed.Message, run.failed.Hint

@@ -79,7 +79,7 @@ func (c *chromium) hostile(t *testing.T) {
 	leaf := s.bough("branches", session).Get("leaves.0.message_id").Str
 	for _, path := range []string{
 		"/", "/c/" + session, "/c/" + session + "?leaf=" + leaf, "/k/" + checkpoint, "/tree/" + session, "/tree/" + session + ".svg",
-		"/compare?a=" + session + "&b=" + checkpoint, "/search?q=script", "/search?q=%3Cscript%3E", "/log", "/trash", "/agents", "/explore",
+		"/compare?a=" + session + "&b=" + checkpoint, "/merge?branch=" + leaf + "&into=" + checkpoint + "&by=summary", "/replay?ref=" + leaf, "/suggest", "/search?q=script", "/search?q=%3Cscript%3E", "/log", "/trash", "/agents", "/explore",
 	} {
 		if strings.HasSuffix(path, ".svg") {
 			b.eval(`fetch("` + path + `").then((r) => r.text())`)

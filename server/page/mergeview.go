@@ -179,7 +179,7 @@ func (p *mergePage) describe(c *request, r *merge.Result) error {
 		p.Nothing = "There is nothing to merge: the branch has no message since its last merge."
 		return nil
 	}
-	p.From.Title = r.Title
+	p.From.Title = clip(r.Title)
 	p.About = count(r.Merged.Messages, "message")
 	p.Draft, p.Prompt = r.Text, r.Prompt
 	p.Body = newRenderer(from.session, c.opts.Now()).markdown(r.Text)

@@ -664,7 +664,8 @@ func TestHostile(t *testing.T) {
 		}
 		q := url.QueryEscape
 		for _, path := range []string{
-			"/", "/c/" + id, "/c/" + id + "?leaf=" + q("3"+bad), "/compare?a=" + q(id+"@3"+bad) + "&b=" + q(id+"@4"+bad), "/compare?a=" + id,
+			"/", "/c/" + id, "/c/" + id + "?leaf=" + q("3"+bad), "/compare?a=" + q(id+"@3"+bad) + "&b=" + q(id+"@4"+bad), "/compare?a=" + id, "/compare?a=" + q(id+"@3"+bad) + "&b=" + q(id+"@4"+bad) + "&c=" + id,
+			"/merge?branch=" + q(id+"@3"+bad) + "&into=" + q(id+"@4"+bad) + "&by=summary", "/replay?ref=" + id + "&edit=" + q("0"+bad), "/suggest",
 			"/search?q=" + q(bad), "/tree/" + id, "/piece/tree?filter=all&session=" + id, "/piece/tree?text=" + q(bad), "/log", "/trash", "/explore", "/piece/messages?session=" + id,
 		} {
 			p := &Page{workspace: w, opts: Options{Now: time.Now, Log: func(s string) { t.Error(s) }}}
@@ -704,7 +705,10 @@ func TestLongTitle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range []string{"/", "/c/" + lisbon, "/c/" + s.branch, "/k/" + s.checkpoint, "/tree/" + lisbon, "/search?q=cascais", "/log", "/compare?a=" + lisbon, "/compare?a=" + lisbon + "&b=" + s.branch} {
+	for _, path := range []string{
+		"/", "/c/" + lisbon, "/c/" + s.branch, "/k/" + s.checkpoint, "/tree/" + lisbon, "/search?q=cascais", "/log", "/compare?a=" + lisbon, "/compare?a=" + lisbon + "&b=" + s.branch,
+		"/merge?branch=" + s.branch + "&into=" + lisbon, "/replay?ref=" + s.branch, "/suggest",
+	} {
 		if d := draw(t, s.Workspace, path); len(d.text) > 100_000 {
 			t.Errorf("%s has %d bytes", path, len(d.text))
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/workspace"
 	"golang.org/x/net/html"
 )
 
@@ -49,5 +50,41 @@ func TestOrigins(t *testing.T) {
 		"/files/log?path=..%2Fx&dir=" + dir: 400, "/files/blame": 400, "/files/blame?path=nothing&dir=" + dir: 404, "/files/blame?path=flour&first=x&dir=" + dir: 400,
 	} {
 		answer(t, p.w, path, status, nil)
+	}
+}
+
+// TestMergeFiles: the plan of a merge with files shows what changes in the folder; conflicts need a
+// choice.
+func TestMergeFiles(t *testing.T) {
+	p := newProject(t)
+	p.write("flour", "rye\n")
+	p.write("salt", "1 %\n")
+	p.sayAs("assistant", "With rye.")
+	if _, err := p.w.Branch(t.Context(), "Bread", workspace.SnapshotOptions{Name: "Aside"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.w.Append(t.Context(), workspace.Append{Session: "Aside", Text: "And wheat?"}); err != nil {
+		t.Fatal(err)
+	}
+	p.write("flour", "wheat\n")
+	p.snap("Aside")
+	p.write("flour", "rye\n")
+	const plan = "/merge?branch=Aside&into=Bread"
+	draw(t, p.w, plan).contains("1 message would be merged", "Its files too")
+	d := draw(t, p.w, plan+"&files=true")
+	d.contains("1 message would be merged. 1 file would change", "To be written, as the state has them", "flour")
+	if forms := d.with("data-act", "merge"); len(forms) != 1 || len(d.with("value", p.dir)) != 1 {
+		t.Errorf("the form does not name the folder: %s", d.text)
+	}
+	p.write("flour", "spelt\n")
+	d = draw(t, p.w, plan+"&files=true")
+	d.contains("1 conflict", "Conflicts: the branch changed these files, and they changed here too", "Nothing can be merged like this.")
+	if forms := d.with("data-act", "merge"); len(forms) != 0 {
+		t.Error("a merge with conflicts is offered")
+	}
+	d = draw(t, p.w, plan+"&files=true&way=take")
+	d.contains("1 file would change")
+	if len(d.with("name", "conflicts")) != 1 || len(d.with("data-act", "merge")) != 1 {
+		t.Errorf("the choice is not in the form: %s", d.text)
 	}
 }

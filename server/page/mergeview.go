@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/merge"
 )
 
@@ -190,7 +191,7 @@ func (p *mergePage) describe(c *request, r *merge.Result) error {
 	if err != nil {
 		return err
 	}
-	p.Target = c.folderState(&st.State)
+	p.Target, p.Compare = c.folderState(&st.State), differenceAddress(st.State.ID, files.Now)
 	p.of(r.Files)
 	return nil
 }

@@ -71,6 +71,11 @@ bough agent chat ada --retry --model command:./answer.sh`,
 				if prompt.Text, err = p.prompt(c, 1); err != nil {
 					return err
 				}
+				if t.explore != exploreOff {
+					if err := t.advise(c.Context, c.Args().First(), prompt.Text, &o); err != nil {
+						return err
+					}
+				}
 			}
 			return t.chat(c.Context, func(ctx context.Context) (*agents.ChatResult, error) {
 				if retry {

@@ -35,6 +35,25 @@ func exploreMode(c *cli.Context) (string, error) {
 // recentReplies is how many replies before the newest one count for 'bough agent chat --explore'.
 const recentReplies = 4
 
+// advise adds what was learned from similar questions to the system prompt of an agent, for the
+// turn that answers a question.
+func (t *turnPrinter) advise(ctx context.Context, name, question string, o *agents.TurnOptions) error {
+	learned, err := t.p.explorerWith(t.w, &t.supply).Advice(ctx, question)
+	if learned == "" || err != nil {
+		return err
+	}
+	a, err := t.w.Agent(name).Info(ctx)
+	if err != nil {
+		return err
+	}
+	system := strings.TrimSpace(a.System + "\n\n" + learned)
+	o.System = &system
+	if !t.p.json {
+		fmt.Fprintln(t.p.stderr, "The model reads what was learned from similar questions.")
+	}
+	return nil
+}
+
 // exploreReply explores the strategies in a reply. It returns nil if the reply offers none
 // or the user declines. The head stays at the reply.
 func (t *turnPrinter) exploreReply(ctx context.Context, said *agents.ChatResult, modelID string) (*explore.Exploration, error) {

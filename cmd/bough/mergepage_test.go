@@ -38,10 +38,10 @@ func writeTrainStory(t *testing.T, dir, id, title, metadata string, messages ...
 	}
 }
 
-var generated = regexp.MustCompile(`session_\d{8}_\d{6}_[0-9a-f]{8}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b[0-9a-f]{8}\b`)
+var generated = regexp.MustCompile(`session_\d{8}_\d{6}_[0-9a-f]{8}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b[0-9a-f]{8}\b|\b\d{4}-\d\d-\d\d\b`)
 
 // TestMergePage: the examples of docs/merge.md, one after the other, print what the page shows,
-// but for ids.
+// but for ids and dates.
 func TestMergePage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "merge.md"))
 	if err != nil {
@@ -50,8 +50,17 @@ func TestMergePage(t *testing.T) {
 	dir := t.TempDir()
 	writeTrainStory(t, dir, "trip", "Trip", `, "continued_from": []`, "u1", "a2", "u7", "a8")
 	writeTrainStory(t, dir, "train", "Train", `, "continued_from": ["trip"], "branched_from": "trip", "branch_point": "a2", "flattened_snapshot": true`, "u1", "a2", "u3", "a4", "u5", "a6")
-	if code := run([]string{"-w", dir, "rewind", "Trip"}, strings.NewReader(""), io.Discard, io.Discard); code != 0 {
-		t.Fatal("no index is written")
+	t.Chdir(t.TempDir())
+	for _, s := range []struct{ plan, command string }{
+		{"Lisbon\n", "rewind Trip"}, {"Lisbon\n", "files snap Train@u3"}, {"Lisbon\nvia Madrid\n", "files snap Train@a4"}, {"Lisbon\nvia Madrid\n20 hours\n", "files snap Train@a6"},
+	} {
+		if err := os.WriteFile("plan.txt", []byte(s.plan), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var talk bytes.Buffer
+		if code := run(append([]string{"-w", dir}, wordsIn(s.command)...), strings.NewReader(""), io.Discard, &talk); code != 0 {
+			t.Fatalf("bough %s: %s", s.command, &talk)
+		}
 	}
 	ran := 0
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(page), -1) {

@@ -17,8 +17,8 @@ func (p *program) treeVerb() verb {
 		args:  "[SESSION] [--messages] [--svg] [-o FILE] [--force] [--partial]",
 		short: "show where conversations branch",
 		long: `Draws every conversation with its checkpoints and branches, each with the message that it starts
-from; with SESSION, only the tree that contains it, and which branches were merged. All files of one
-conversation share a line. '*' marks the head.
+from; with SESSION, only the tree that contains it. All files of one conversation share a line. '*'
+marks the head. With SESSION, '←' marks a branch that the conversation above it merged.
 
 With --messages it draws the messages of SESSION, over all its files. The tree forks at a message
 with several answers. The messages between two forks share a line, which shows the first words of
@@ -125,18 +125,18 @@ func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 	if n.BranchPoint != "" {
 		about = fmt.Sprintf("at %s · %s", shortMessage(string(n.BranchPoint)), about)
 	}
-	for _, m := range merges {
-		about += fmt.Sprintf(" · %s at %s", mergedText(m), shortMessage(m.Message))
-	}
 	mark := ""
 	if headHere {
 		mark = " " + d.paint.green("*")
 	}
-	title := line(n.Title)
-	first += kindMark(n.Kind)
-	used := width(first) + width(d.short(n.ID)) + width(about) + 6
-	fmt.Fprintf(d.stdout, "%s%s  %s  %s%s\n", d.paint.dim(first),
-		d.paint.bold(d.paint.fit(title, d.paint.width-used)), d.paint.yellow(d.short(n.ID)), d.paint.dim(about), mark)
+	d.row(first+kindMark(n.Kind), n.Title, n.ID, about, mark)
+	for i, m := range merges {
+		corner := "├─ "
+		if i == len(merges)-1 && len(below) == 0 {
+			corner = "└─ "
+		}
+		d.row(rest+corner+mergeMark, m.Title, m.Session, fmt.Sprintf("up to %s · merged at %s", shortMessage(m.From), shortMessage(m.Message)), "")
+	}
 	for i, child := range below {
 		if i == len(below)-1 {
 			d.draw(child, rest+"└─ ", rest+"   ")
@@ -148,6 +148,16 @@ func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 
 // mergedText says which branch a message merged.
 func mergedText(m merge.Mark) string { return fmt.Sprintf("merged %q", line(m.Title)) }
+
+// row prints a line of the tree.
+func (d *drawing) row(first, title, id, about, mark string) {
+	used := width(first) + width(d.short(id)) + width(about) + 6
+	fmt.Fprintf(d.stdout, "%s%s  %s  %s%s\n", d.paint.dim(first),
+		d.paint.bold(d.paint.fit(line(title), d.paint.width-used)), d.paint.yellow(d.short(id)), d.paint.dim(about), mark)
+}
+
+// mergeMark marks a branch that the conversation above it merged.
+const mergeMark = "← "
 
 // shortMessage cuts the id of a message to a short form for a REF.
 func shortMessage(id string) string {

@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -89,11 +90,26 @@ func (w *world) judge() {
 func (w *world) judgeOrigins(c *computer, f *mirror.Facts) {
 	r := c.remote()
 	defer r.Close()
+	placed := func(id string) (folder string, known bool) { // a branch is where its conversation is
+		for seen := map[string]bool{}; id != "" && !seen[id]; {
+			if folder, known = w.places[id]; known {
+				break
+			}
+			seen[id] = true
+			i := slices.IndexFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == id })
+			if i < 0 {
+				break
+			}
+			v := gjson.GetManyBytes(f.Sessions[i].Shell, "metadata.branched_from", "metadata.continued_from.0")
+			id = cmp.Or(v[0].Str, v[1].Str)
+		}
+		return folder, known
+	}
 	for _, s := range must(r.Sessions(w.t.Context())) {
 		if by, known := w.owners[s.ID]; known && w.kin[s.Owner] != w.kin[by] {
 			w.fail("%s was made by %q, and is of %q", s.ID, by, s.Owner)
 		}
-		if folder, known := w.places[s.ID]; s.Project != nil && (!known || s.Project.String() != "project-"+folder+"/sub") {
+		if folder, known := placed(s.ID); s.Project != nil && (!known || s.Project.String() != "project-"+folder+"/sub") {
 			w.fail("%s is in the folder %q, and has the project %s", s.ID, folder, s.Project)
 		}
 	}

@@ -97,13 +97,13 @@ func TestCheckBase(t *testing.T) {
 func TestAddTwice(t *testing.T) {
 	ctx := t.Context()
 	w := must(workspace.Open(ctx, t.TempDir(), nil))
-	key := filepath.Join(t.TempDir(), "key")
+	keys := t.TempDir()
 	var wg sync.WaitGroup
 	errs := make([]error, 4)
 	for i := range errs {
 		o := remote.Options{OpenStore: func(context.Context, string) (bucket.Store, error) { return &bucket.Memory{}, nil }}
 		wg.Go(func() {
-			_, errs[i] = remote.Add(ctx, w, "home", remote.AddOptions{URL: fmt.Sprint("memory:", i), Key: key, OneWriter: true}, o)
+			_, errs[i] = remote.Add(ctx, w, "home", remote.AddOptions{URL: fmt.Sprint("memory:", i), Key: filepath.Join(keys, fmt.Sprint(i)), OneWriter: true}, o)
 		})
 	}
 	wg.Wait()

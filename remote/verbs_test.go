@@ -433,3 +433,43 @@ func (c *computer) lacks(store bucket.Store, texts ...string) {
 		}
 	}
 }
+
+// TestUndoOfPull: undoing a pull takes back here what it did, until the next one: also that it removed a
+// message.
+func TestUndoOfPull(t *testing.T) {
+	ctx := t.Context()
+	list := computers(t, &bucket.Memory{}, "laptop", "desktop")
+	a, b := list[0], list[1]
+	s := must(a.w.New(ctx, "First")).ID
+	must(a.w.Append(ctx, workspace.Append{Session: s, Text: "one"}))
+	must(a.w.Append(ctx, workspace.Append{Session: s, Text: "two"}))
+	must(a.sync())
+	must(b.sync())
+	must(a.w.Undo(ctx, history.UndoOptions{In: s}))
+	must(a.sync())
+	state := func(c *computer) (list []string) {
+		for _, m := range must(c.w.Mirror().Messages(ctx, s)) {
+			list = append(list, textOf(m))
+		}
+		return list
+	}
+	before, want := state(b), state(a)
+	if slices.Equal(before, want) {
+		t.Fatalf("nothing is different: %q", want)
+	}
+	must(b.sync())
+	if got := state(b); !slices.Equal(got, want) {
+		t.Errorf("after a pull there is %q, want %q", got, want)
+	}
+	must(b.w.Undo(ctx, history.UndoOptions{}))
+	if got := state(b); !slices.Equal(got, before) {
+		t.Errorf("after its undo there is %q, want %q", got, before)
+	}
+	must(b.sync())
+	must(a.sync())
+	for _, c := range list {
+		if got := state(c); !slices.Equal(got, want) {
+			t.Errorf("after the next pull %s has %q, want %q", c.name, got, want)
+		}
+	}
+}

@@ -127,7 +127,7 @@ func (h *Here) tellAgent(key string, a mirror.Agent, view *View) (ops []Op) {
 	if in != nil {
 		joined, elements = agentHere(*in), in.Trees
 	}
-	if in == nil || is.Name != joined.Name && (!known || is.Name != was.Name) {
+	if in == nil || is.Name != joined.Name && is.Name != nameMeanwhile(key) && (!known || is.Name != was.Name) {
 		ops = append(ops, set(entity, "name", valueOf(a.Name)))
 	}
 	if in == nil || string(a.Settings) != string(joined.Settings) && (!known || is.Settings != was.Settings) {
@@ -190,7 +190,7 @@ func (h *Here) takeAgents(f *mirror.Facts, view *View) (put []mirror.Agent, drop
 			others = append(others, joined)
 		}
 	}
-	put = append(put, others...)
+	put = append(inNameOrder(put, f.Agents), others...)
 	for _, a := range f.Agents {
 		key := keyOf(a)
 		if _, known := h.Agents[key]; known && view.agent(key) == nil {
@@ -199,6 +199,44 @@ func (h *Here) takeAgents(f *mirror.Facts, view *View) (put []mirror.Agent, drop
 	}
 	return put, drop
 }
+
+// inNameOrder returns agents that a workspace has with others, in an order in which each gets a name after the one
+// that has it got another. If several exchange their names, one has a name of its own meanwhile.
+func inNameOrder(put, here []mirror.Agent) (list []mirror.Agent) {
+	holder, changed := map[string]string{}, map[string]mirror.Agent{}
+	for _, a := range here {
+		holder[a.Name] = keyOf(a)
+	}
+	for _, a := range put {
+		changed[keyOf(a)] = a
+	}
+	begun := map[string]bool{}
+	var visit func(a mirror.Agent)
+	visit = func(a mirror.Agent) {
+		key := keyOf(a)
+		begun[key] = true
+		if other, ok := changed[holder[a.Name]]; ok && keyOf(other) != key {
+			if begun[keyOf(other)] {
+				meanwhile := other
+				meanwhile.Name = nameMeanwhile(keyOf(other))
+				list = append(list, meanwhile)
+			} else {
+				visit(other)
+			}
+		}
+		list = append(list, a)
+		delete(changed, key)
+	}
+	for _, a := range put {
+		if !begun[keyOf(a)] {
+			visit(a)
+		}
+	}
+	return list
+}
+
+// nameMeanwhile returns the name of an agent while others get its name. It is never recorded.
+func nameMeanwhile(key string) string { return "renamed-" + sumOf([]byte(key))[:12] }
 
 func sameAgent(a, b agentHad) bool {
 	return a.Name == b.Name && a.Settings == b.Settings && slices.Equal(a.Trees, b.Trees) && sameHead(a.Head, b.Head)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/tidwall/gjson"
 )
 
 const (
@@ -302,6 +305,43 @@ func TestHeads(t *testing.T) {
 		}
 		if is.Head == nil || is.Head.Message != "c" || len(is.Trees) != 1 || !strings.Contains(string(is.Trees[0]), `"node_id":"c"`) {
 			t.Errorf("the agent is %s at %+v", is.Trees, is.Head)
+		}
+	}
+}
+
+// TestNameOrder: agents get their names one after the other, and none while another agent has it, whatever names
+// they exchange.
+func TestNameOrder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		n := 1 + rnd.IntN(6)
+		agent := func(key, name int) mirror.Agent {
+			return mirror.Agent{Name: fmt.Sprint("name-", name), Settings: json.RawMessage(fmt.Sprintf(`{"id":"%d"}`, key))}
+		}
+		var here, put []mirror.Agent
+		names := map[string]string{}
+		for key, name := range rnd.Perm(n) {
+			here = append(here, agent(key, name))
+			names[here[key].Name] = fmt.Sprint(key)
+		}
+		for key, name := range rnd.Perm(n + 1)[:n] {
+			if string(here[key].Name) != fmt.Sprint("name-", name) {
+				put = append(put, agent(key, name))
+			}
+		}
+		rnd.Shuffle(len(put), func(i, j int) { put[i], put[j] = put[j], put[i] })
+		for _, a := range plan.InNameOrder(put, here) {
+			key := gjson.GetBytes(a.Settings, "id").Str
+			if by, taken := names[a.Name]; taken && by != key {
+				t.Fatalf("%s gets %s, which %s has: from %+v to %+v", key, a.Name, by, here, put)
+			}
+			maps.DeleteFunc(names, func(_, by string) bool { return by == key })
+			names[a.Name] = key
+		}
+		for _, a := range put {
+			if names[a.Name] != gjson.GetBytes(a.Settings, "id").Str {
+				t.Fatalf("%s is not called so in the end: %v", a.Name, names)
+			}
 		}
 	}
 }

@@ -37,7 +37,7 @@ type Told struct {
 	Ops     []Op
 	Notes   []Note  // of the messages in Ops
 	Is      Session // for Here
-	Missing bool    // the workspace lacks a message that others have: the session is pending
+	Missing bool    // the workspace lacks a message that others have, or has one whose append was undone: the session is pending
 }
 
 // Tell returns the operations to record for a session of the facts whose messages were read. In is that of the
@@ -71,6 +71,9 @@ func (h *Here) Tell(f *mirror.Facts, s mirror.Session, messages []mirror.Message
 	var fresh []mirror.Message
 	for _, m := range messages {
 		have[m.ID] = true
+		if in != nil && in.Undone[m.ID] && !isRedone(f, mirror.Ref{Session: s.ID, Message: m.ID}) {
+			t.Missing = true // an undo of a pull brought it back
+		}
 		if _, ok := published[m.ID]; !ok {
 			fresh = append(fresh, m)
 		}
@@ -94,6 +97,10 @@ func (h *Here) Tell(f *mirror.Facts, s mirror.Session, messages []mirror.Message
 
 func isUndone(f *mirror.Facts, m mirror.Ref) bool {
 	return slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return slices.Contains(o.Undone, m) })
+}
+
+func isRedone(f *mirror.Facts, m mirror.Ref) bool {
+	return slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return slices.Contains(o.Redone, m) })
 }
 
 // IsOpen reports whether a longer import may replace a message.

@@ -94,7 +94,7 @@ func (p *program) lsRemote(c *cli.Context, w *workspace.Workspace) error {
 	}
 	ctx, stop := untilInterrupt(c.Context)
 	defer stop()
-	r, info, err := p.openRemote(ctx, w, "")
+	r, info, err := p.openRemote(ctx, w, c.Args().First())
 	if err != nil {
 		return err
 	}

@@ -16,13 +16,14 @@ import (
 func (p *program) lsVerb() verb {
 	return verb{
 		name:  "ls",
-		args:  "[--title TEXT] [--since TIME] [--date TIME] [--kind KIND] [--tool TOOL] [--dir DIR] [--branch NAME] [--model NAME] [--sort KEY] [--limit N] [--remote]",
+		args:  "[--title TEXT] [--since TIME] [--date TIME] [--kind KIND] [--tool TOOL] [--dir DIR] [--branch NAME] [--model NAME] [--sort KEY] [--limit N] [--remote [NAME]]",
 		short: "list the sessions, last active first",
 		long: `Lists every session with a unique short form of its id. A long conversation has several files: the
 first and its continuations. '*' marks the head. A session without a title is listed with the first
 words of its user. A TIME is a date or an age: 2026-02-03, 2026-02, yesterday, 7d, '2 weeks ago'.
 
---remote lists what the remote has and this workspace does not, see 'bough help remote'.`,
+--remote lists what the remote, or the remote NAME, has and this workspace does not, see 'bough help
+remote'.`,
 		example: `bough ls --since 7d
 bough ls --date 2026-02 --title parser
 bough ls --sort messages --limit 10
@@ -37,9 +38,13 @@ bough ls --tool claude-code --dir .`,
 			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N`"},
 			&cli.BoolFlag{Name: "remote", DisableDefaultText: true, Usage: "list the sessions of the remote that are not here"},
 		}, whereFlags("tool")...),
+		max: 1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			if c.Bool("remote") {
 				return p.lsRemote(c, w)
+			}
+			if c.Args().Present() {
+				return usageError("only --remote takes a name; got %q", c.Args().First())
 			}
 			o, err := listOptions(c, time.Now())
 			if err != nil {

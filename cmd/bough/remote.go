@@ -156,7 +156,11 @@ func (p *program) remoteAdd(c *cli.Context, w *workspace.Workspace) error {
 	if added.KeyShared {
 		fmt.Fprintf(p.stderr, "Other users of this computer can read the key %s\n  'chmod 600' makes it yours alone.\n", clean(added.Key))
 	}
-	fmt.Fprintln(p.stderr, "'bough sync' exchanges this workspace with it.")
+	if added.Share {
+		fmt.Fprintf(p.stderr, "It is a share: 'bough sync %s' gets its conversations and sends what is added to them, and nothing else.\n", line(name))
+	} else {
+		fmt.Fprintln(p.stderr, "'bough sync' exchanges this workspace with it.")
+	}
 	return nil
 }
 

@@ -62,7 +62,7 @@ func TestRemoteKills(t *testing.T) {
 	})
 	t.Run("bucket", func(t *testing.T) {
 		t.Parallel()
-		service := startVersity(t)
+		service := startService(t)
 		siege(t, goal-goal/2, func(t *testing.T, round int) (string, *testnetwork.Network) {
 			net := testnetwork.New(t, service, seed+uint64(round))
 			return fmt.Sprintf("http://%s/my-bucket/%d", net.Address, round), net

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"net"
 	"os"
 	"os/exec"
@@ -13,11 +14,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// startVersity starts a service with the API of S3, which has one bucket, and returns its address.
-func startVersity(t *testing.T) string {
+var minioServer = flag.String("minio", "", "test with this server `program` of MinIO in place of versitygw")
+
+// startService starts a service with the API of S3, which has one bucket, and returns its address.
+func startService(t *testing.T) string {
 	t.Helper()
 	program, err := exec.LookPath("versitygw")
-	if err != nil {
+	if err != nil && *minioServer == "" {
 		t.Skip("versitygw is not installed: go install github.com/versity/versitygw/cmd/versitygw@v1.8.0")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -31,6 +34,10 @@ func startVersity(t *testing.T) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program, "--access", "test-key", "--secret", "test-secret", "--port", address, "--quiet", "posix", folder)
+	if *minioServer != "" {
+		cmd = exec.Command(*minioServer, "server", folder, "--address", address, "--quiet")
+		cmd.Env = append(os.Environ(), "MINIO_ROOT_USER=test-key", "MINIO_ROOT_PASSWORD=test-secret", "MINIO_REGION=us-east-1")
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +52,7 @@ func startVersity(t *testing.T) string {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatal("versitygw does not listen")
+	t.Fatalf("%v does not listen", cmd.Args)
 	return ""
 }
 
@@ -58,7 +65,7 @@ func TestRemoteS3(t *testing.T) {
 			t.Setenv(name, "")
 		}
 	}
-	url := "http://" + startVersity(t) + "/my-bucket/bough"
+	url := "http://" + startService(t) + "/my-bucket/bough"
 	dir := t.TempDir()
 	for name, value := range map[string]string{
 		"HOME": dir, "USERPROFILE": dir, "XDG_CONFIG_HOME": dir, "AWS_EC2_METADATA_DISABLED": "true",

@@ -16,6 +16,7 @@ const maxAbsent = 200
 // A remoteView is a remote as the page shows it.
 type remoteView struct {
 	Name, URL, Machine string
+	Share, Files       bool
 	Running            string // what an exchange does, "" if none is in progress
 	Failed, Hint       string // of the last exchange that the page began
 	Verb               string
@@ -71,7 +72,7 @@ func showRemotes(c *request) (view, error) {
 
 func (c *request) remoteView(info remote.Info, titles map[string]string) (v remoteView, err error) {
 	ctx, now := c.r.Context(), c.opts.Now()
-	v = remoteView{Name: info.Name, URL: info.URL, Machine: info.Label}
+	v = remoteView{Name: info.Name, URL: info.URL, Machine: info.Label, Share: info.Share, Files: info.Files}
 	x := c.exchanges.of(info.Name)
 	if x.end != nil {
 		v.Running = progressText(x.at)

@@ -242,7 +242,7 @@ func TestFilesCrash(t *testing.T) {
 			}
 			c := &filesCrash{T: t, op: sc.op, rolls: sc.rolls, before: before, old: outcome{s.has(), s.head(), s.newest()}}
 			c.record(sc.verb)
-			n, most := testsize.Of(1, 2, len(c.trace.Steps)+1), testsize.Of(1, 1, 24)
+			n, most := testsize.Of(1, 2, len(c.trace.Steps)+1), testsize.Of(1, 1, 12)
 			var all []int
 			for k := len(c.trace.Steps); k >= 0; k -= max(sc.part, 1) {
 				all = append(all, k)

@@ -153,7 +153,7 @@ func planMerge(v *store.View, branch, into string) (*merging, error) {
 		Nothing: plan.Nothing, Title: v.Overview(from.SessionID()).Title,
 	}
 	if plan.Nothing != "" {
-		return m, nil
+		return m, m.name(v, a, b)
 	}
 	return m, m.describe(v, a, b, plan.Brings)
 }
@@ -188,6 +188,17 @@ func (p *branchPath) steps(v *store.View) ([]merge.Step, error) {
 	return list, err
 }
 
+// name names a branch that brings nothing and is inside the conversation of the target by its
+// first words.
+func (m *merging) name(v *store.View, a, b *branchPath) error {
+	if b.from == len(b.nodes) || v.LineID(a.Line) != v.LineID(b.Line) {
+		return nil
+	}
+	first, err := v.Message(b.Line, b.nodes[b.from])
+	m.result.Title = spoken.Words(first)
+	return err
+}
+
 // describe sets what the path b brings into the path a: messages with some indexes.
 func (m *merging) describe(v *store.View, a, b *branchPath, brings []int) error {
 	first := max(m.base, 0)
@@ -206,7 +217,7 @@ func (m *merging) describe(v *store.View, a, b *branchPath, brings []int) error 
 	}
 	merged.Messages = len(list)
 	if v.LineID(a.Line) == v.LineID(b.Line) { // both have the same title
-		m.result.Title = nameOf(list)
+		m.result.Title = spoken.Words(list[0].Message)
 	}
 	m.material.Title, m.material.Messages, m.material.Labels = m.result.Title, list, map[string][]string{}
 	labelled := v.BookmarksIn(b.Line)
@@ -222,16 +233,6 @@ func (m *merging) describe(v *store.View, a, b *branchPath, brings []int) error 
 	}
 	m.result.Merged = merged
 	return err
-}
-
-// nameOf returns the name of a branch without a title: its first words.
-func nameOf(list []cited.Message) string {
-	for _, c := range list {
-		if spoken.ByPerson(c.Message) {
-			return spoken.Words(c.Message)
-		}
-	}
-	return spoken.Words(list[0].Message)
 }
 
 // write sets the text of the merge.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/merge"
+	"github.com/clipperhouse/displaywidth"
 	"github.com/urfave/cli/v2"
 )
 
@@ -93,7 +94,7 @@ func (p *program) mergeAction(c *cli.Context, w *workspace.Workspace) (err error
 
 // merged prints what a merge did, or would do.
 func (p *program) merged(r *merge.Result, o *merge.Options, digest bool) {
-	title := line(r.Title)
+	title := displaywidth.TruncateString(line(r.Title), 60, "…")
 	switch r.Nothing {
 	case merge.Ancestor:
 		fmt.Fprintf(p.stderr, "Nothing to merge: the target has all messages of %q\n", title)

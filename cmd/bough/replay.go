@@ -106,14 +106,31 @@ func (p *program) replayOptions(c *cli.Context, w *workspace.Workspace, t *turnP
 	if o.Edit == "" {
 		return o, nil
 	}
-	was, err := w.UserText(c.Context, o.Edit)
-	if err != nil {
-		return o, err
+	was := ""
+	if !c.IsSet("text") {
+		if was, err = w.UserText(c.Context, o.Edit); err != nil {
+			was, err = w.UserText(c.Context, onPathOf(o.Ref, o.Edit))
+		}
+		if err != nil {
+			return o, err
+		}
 	}
 	if o.Text, err = p.newText(c, was); err == nil && strings.TrimSpace(o.Text) == "" {
 		err = usageError("the text is empty; nothing was changed")
 	}
 	return o, err
+}
+
+// onPathOf returns the REF of a message of the path that is replayed: the id of a message may be
+// short there.
+func onPathOf(path, message string) string {
+	if _, end, isRange := strings.Cut(path, ".."); isRange {
+		path = end
+	}
+	if i := strings.LastIndex(path, "@"); i > 0 {
+		path = path[:i]
+	}
+	return path + "@" + message
 }
 
 // replayed prints what a replay did and how the branches differ.

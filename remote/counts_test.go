@@ -19,7 +19,7 @@ import (
 // TestCatalog: a new machine gets the catalog of many sessions with at most 20 requests, and one of them
 // with at most 3 more; from records, and from a base, whose bodies are in packs.
 func TestCatalog(t *testing.T) {
-	n := testsize.Of(60, 120, 1000)
+	n := testsize.Of(60, 120, *sessions)
 	store := &bucket.Memory{}
 	a := computers(t, store, "laptop")[0]
 	ctx := t.Context()
@@ -35,6 +35,7 @@ func TestCatalog(t *testing.T) {
 		}
 		id := manyID(n / 3)
 		got := must(c.remote().Pull(ctx, remote.PullOptions{Session: id}))
+		t.Logf("%s: the catalog takes %d requests, and one session %d", name, r.Requests, got.Requests)
 		if got.Requests > 3 || !slices.Equal(got.Sessions, []string{id}) {
 			t.Errorf("%s: one session with %+v", name, got)
 		}

@@ -68,13 +68,14 @@ func (j *job) checkFolder(key *seal.Key) error {
 	return err
 }
 
-// checkRoot returns an error unless a store has the remote. It makes a request.
+// checkRoot returns an error unless a store has the remote. It makes a request. A store for one writer may replace
+// an object, so a late request of that writer can have given the remote another id there, with its key.
 func checkRoot(ctx context.Context, store bucket.Store, key *seal.Key, c config) error {
 	there, err := stream.Open(ctx, store, key)
 	switch {
 	case errors.Is(err, fault.NotFound):
 		return &fault.Error{Code: fault.NotFound, Message: "the remote is no longer at " + c.URL, Err: err, Hint: "somebody deleted it"}
-	case errors.Is(err, seal.ErrKey), err == nil && there.ID != c.ID:
+	case errors.Is(err, seal.ErrKey), err == nil && there.ID != c.ID && !c.OneWriter:
 		return &fault.Error{Code: fault.Refused, Message: "there is another remote at " + c.URL, Err: err, Hint: "somebody created it anew"}
 	}
 	return err

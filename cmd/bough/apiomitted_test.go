@@ -72,6 +72,7 @@ func omittedFlags() map[string]map[string]string {
 		"redo":             conflicts(),
 		"files/turn":       conflicts(),
 		"prune-context":    {"allow-command": runs},
+		"edit":             turns(map[string]string{"stream": events}),
 		"replay":           turns(map[string]string{"stream": events}),
 		"show":             {"no-tools": text, "no-thinking": text, "oneline": text, "full": text},
 		"search":           {"list": "per_session limits the matches of a conversation"},

@@ -59,13 +59,14 @@ func Add(ctx context.Context, w *workspace.Workspace, name string, a AddOptions,
 			return nil, err
 		}
 	}
-	if a.Share {
-		if err := checkShareKey(w, key.Key); err != nil {
-			return nil, err
-		}
+	if err := checkKeyOf(w, key, a, absent); err != nil {
+		return nil, err
 	}
 	if !a.OneWriter {
 		if err := bucket.Probe(ctx, meter); err != nil {
+			if key.Made { // a share that is tried again makes its own
+				err = errors.Join(err, os.Remove(a.Key))
+			}
 			return nil, err
 		}
 	}

@@ -63,8 +63,8 @@ type AddOptions struct {
 	Person  string // who uses it; "" means Options.Person, also when that changes
 
 	// Share makes the remote one that only has what Remote.Share names, if it is new; otherwise it must
-	// be such a one. Its key must open no other remote of the workspace. Whether an existing remote is a
-	// share is in the remote.
+	// be such a one. The key of a new share is made: its file must not exist. That of an existing one must
+	// open no other remote of the workspace. Whether an existing remote is a share is in the remote.
 	Share bool
 
 	Files     bool // states of files are exchanged too, unless an exchange says otherwise

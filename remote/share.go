@@ -57,9 +57,13 @@ func union(list []string, more ...string) []string {
 	return list
 }
 
-// checkShareKey returns an error if the key of a new share opens another remote of the workspace: who
-// gets it could read that too.
-func checkShareKey(w *workspace.Workspace, key *seal.Key) error {
+// checkKeyOf returns an error if the key of a remote to add opens what the users of it must not read: the
+// key of a share opens another remote of the workspace, or one that is made anew has a key that existed
+// before, of which nobody knows who has it.
+func checkKeyOf(w *workspace.Workspace, key *seal.KeyFile, a AddOptions, absent bool) error {
+	if key.Made || !absent && !a.Share {
+		return nil
+	}
 	list, err := List(w)
 	if err != nil {
 		return err
@@ -74,10 +78,14 @@ func checkShareKey(w *workspace.Workspace, key *seal.Key) error {
 		if err != nil {
 			return err
 		}
-		if c.checkKey(key) == nil {
-			return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the key is that of the remote %q, which others could read with it", info.Name),
+		if (a.Share || c.Share) && c.checkKey(key.Key) == nil {
+			return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the key is that of the remote %q: with it, others could read both", info.Name),
 				Hint: "a share needs a key of its own; a file that does not exist is made"}
 		}
+	}
+	if a.Share && absent {
+		return &fault.Error{Code: fault.Refused, Message: "the file of the key exists already: " + a.Key,
+			Hint: "what it opens, others could read; a new share needs a key of its own, in a file that does not exist"}
 	}
 	return nil
 }

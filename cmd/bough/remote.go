@@ -153,6 +153,9 @@ func (p *program) remoteAdd(c *cli.Context, w *workspace.Workspace) error {
 	if added.KeyMade {
 		fmt.Fprintf(p.stderr, "Made the key %s\n  Keep a copy of it: without it nothing in the remote can be read. Other machines need it too.\n", clean(added.Key))
 	}
+	if added.Created && !added.KeyMade {
+		fmt.Fprintf(p.stderr, "The key existed before: %s\n  Anyone who has a copy of it can read this remote too.\n", clean(added.Key))
+	}
 	if added.KeyShared {
 		fmt.Fprintf(p.stderr, "Other users of this computer can read the key %s\n  'chmod 600' makes it yours alone.\n", clean(added.Key))
 	}

@@ -23,9 +23,9 @@ func (p *program) remoteShareVerb() verb {
 		args:   "SESSION… URL|NAME [--with KEYFILE] [--name NAME] [--machine NAME] [--as PERSON]",
 		short:  "share some conversations through a remote of their own",
 		long: `Makes a remote at URL that has only these conversations, and sends them. URL is as for 'bough remote
-add', another prefix or folder than that of any other remote; KEYFILE is the key of the share, which
-add makes if the file is absent, and which must not be that of another remote. With the NAME of a
-share instead of URL, adds the conversations to it.
+add', another prefix or folder than that of any other remote. The key of the share is made: KEYFILE
+must not exist, as another key may open what others must not read. With the NAME or the URL of a
+share instead, adds the conversations to it.
 
 SESSION is a conversation with its continuations and all branches in place. A reference with a
 message, such as SESSION@MESSAGE, is only the path to there: it becomes a branch, which is shared, and

@@ -38,6 +38,13 @@ func (r *Remote) Share(ctx context.Context, lines []string) error {
 	return writeParts(r, &c, union(c.Lines, lines...), slices.DeleteFunc(slices.Clone(c.Taken), named))
 }
 
+// Lines returns the first sessions of the lines that this workspace sends to a share: those that were
+// named, and those that came from it.
+func (r *Remote) Lines() ([]string, error) {
+	c, err := readConfig(r.root, r.name)
+	return c.Lines, err
+}
+
 // writeParts writes which lines a share has, and which sessions came from it, if they differ.
 func writeParts(r *Remote, c *config, lines, taken []string) error {
 	if slices.Equal(lines, c.Lines) && slices.Equal(taken, c.Taken) {

@@ -128,8 +128,8 @@ func (p *program) remoteAdd(c *cli.Context, w *workspace.Workspace) error {
 			return usageError("--%s is empty", flag)
 		}
 	}
-	if o.Synced && !strings.HasPrefix(strings.ToLower(o.URL), "file:") {
-		return usageError("--synced is for the URL of a folder, file:///FOLDER")
+	if o.Synced && !isFolderURL(o.URL) {
+		return usageError(syncedUsage)
 	}
 	if o.Key == "" {
 		var err error
@@ -166,6 +166,10 @@ func (p *program) remoteAdd(c *cli.Context, w *workspace.Workspace) error {
 	}
 	return nil
 }
+
+const syncedUsage = "--synced is for the URL of a folder, file:///FOLDER"
+
+func isFolderURL(url string) bool { return strings.HasPrefix(strings.ToLower(url), "file:") }
 
 // keyAdvice adds to an error about the key of a remote that exists how to get the right one.
 func keyAdvice(err error, path string) error {

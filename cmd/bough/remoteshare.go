@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -20,16 +21,17 @@ func (p *program) remoteShareVerb() verb {
 	return verb{
 		parent: "remote",
 		name:   "share",
-		args:   "SESSION… URL|NAME [--with KEYFILE] [--name NAME] [--machine NAME] [--as PERSON]",
+		args:   "SESSION… URL|NAME [--with KEYFILE] [--name NAME] [--machine NAME] [--as PERSON] [--one-writer] [--synced]",
 		short:  "share some conversations through a remote of their own",
 		long: `Makes a remote at URL that has only these conversations, and sends them. URL is as for 'bough remote
 add', another prefix or folder than that of any other remote. The key of the share is made: KEYFILE
 must not exist, as another key may open what others must not read. With the NAME or the URL of a
-share instead, adds the conversations to it.
+share of this workspace, adds the conversations to it; so a command that was interrupted can be
+repeated.
 
 SESSION is a conversation with its continuations and all branches in place. A reference with a
 message, such as SESSION@MESSAGE, is only the path to there: it becomes a branch, which is shared, and
-the conversation that it comes from is not. Nothing else is sent: no other conversation and no id or
+the conversation that it comes from is not. A path that the share has already makes no other branch. Nothing else is sent: no other conversation and no id or
 title of one, no agents, explorations, learnings, heads, files that no shared message names, nor the
 log.
 
@@ -44,6 +46,8 @@ bough remote share Bread trip`,
 			&cli.StringFlag{Name: "name", DefaultText: "the last part of URL", Usage: "call the remote `NAME` here"},
 			&cli.StringFlag{Name: "machine", DefaultText: "the host name", Usage: "call this machine `NAME`"},
 			&cli.StringFlag{Name: "as", DefaultText: "the setting user.name, else that of git, else your login", Usage: "you are `PERSON` for the others"},
+			&cli.BoolFlag{Name: "one-writer", DisableDefaultText: true, Usage: "only this machine will write; for a store that cannot refuse to overwrite an object"},
+			&cli.BoolFlag{Name: "synced", DisableDefaultText: true, Usage: "the folder is one that a program copies between machines"},
 		},
 		min:     2,
 		max:     1 << 20,
@@ -70,20 +74,27 @@ func (p *program) remoteShare(c *cli.Context, w *workspace.Workspace) error {
 			return usageError("--%s is empty", flag)
 		}
 	}
+	if c.Bool("synced") && strings.Contains(target, "://") && !isFolderURL(target) {
+		return usageError(syncedUsage)
+	}
 	list, err := remote.List(w)
 	if err != nil {
 		return err
 	}
-	known := slices.IndexFunc(list, func(r remote.Info) bool { return r.Name == target })
+	known := slices.IndexFunc(list, func(r remote.Info) bool { return r.Name == target || sameURL(r.URL, target) })
 	if known < 0 && !strings.Contains(target, "://") {
 		e := usageError("%q is neither a URL nor the name of a share", target)
 		e.Hint = "'bough remote share SESSION… URL --with KEYFILE'; " + seeHelp("remote share")
 		return e
 	}
-	if known >= 0 && !list[known].Share {
-		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the remote %q is no share: it has all of the workspace", target)}
+	if known >= 0 {
+		if r := list[known]; !r.Share {
+			return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the remote %q is no share: it has all of the workspace", r.Name)}
+		} else if name := c.String("name"); name != "" && name != r.Name {
+			return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the share at %s is called %q here", clean(r.URL), r.Name)}
+		}
 	}
-	lines, names, err := sharedLines(ctx, w, refs)
+	lines, paths, err := sharedLines(ctx, w, refs)
 	if err != nil {
 		return err
 	}
@@ -95,36 +106,51 @@ func (p *program) remoteShare(c *cli.Context, w *workspace.Workspace) error {
 		if name == "" {
 			name = strings.TrimSuffix(path.Base(strings.TrimRight(target, "/")), ".bough")
 		}
-		o := remote.AddOptions{URL: target, Key: c.String("with"), Machine: c.String("machine"), Person: c.String("as"), Share: true}
+		o := remote.AddOptions{
+			URL: target, Key: c.String("with"), Machine: c.String("machine"), Person: c.String("as"), Share: true,
+			OneWriter: c.Bool("one-writer"), Synced: c.Bool("synced"),
+		}
 		if o.Key == "" {
 			if o.Key, err = remoteKeyPath(name); err != nil {
 				return err
 			}
 		}
-		added, err := remote.Add(ctx, w, name, o, p.remoteOptions(false))
+		added, err := remote.Add(ctx, w, name, o, p.remoteOptions(o.OneWriter))
 		if err != nil {
 			return keyAdvice(err, o.Key)
 		}
 		done.Info, done.Created, done.KeyMade = added.Info, added.Created, added.KeyMade
 	}
-	for i, line := range lines {
-		if line != "" {
-			continue
-		}
-		// The title of a branch would be that of the conversation, which is not shared.
-		snap, err := w.Branch(ctx, refs[i], workspace.SnapshotOptions{KeepHead: true, Name: names[i]})
-		if err != nil {
-			return err
-		}
-		lines[i] = snap.ID
-	}
-	done.Shared = lines
 	r, _, err := p.openRemote(ctx, w, done.Name)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if err := r.Share(ctx, lines); err != nil {
+	have, err := r.Lines()
+	if err != nil {
+		return err
+	}
+	var added []string
+	for i, path := range paths {
+		if path != nil {
+			if lines[i], err = lineWith(ctx, w, have, path.ids); err != nil {
+				return err
+			}
+			if lines[i] != "" {
+				continue // to name a path does not name all of the line that has it
+			}
+			// The title of a branch would be that of the conversation, which is not shared.
+			snap, err := w.Branch(ctx, refs[i], workspace.SnapshotOptions{KeepHead: true, Name: path.title})
+			if err != nil {
+				return err
+			}
+			lines[i] = snap.ID
+			have = append(have, snap.ID)
+		}
+		added = append(added, lines[i])
+	}
+	done.Shared = lines
+	if err := r.Share(ctx, added); err != nil {
 		return err
 	}
 	result, err := r.Push(ctx, remote.PushOptions{})
@@ -139,39 +165,75 @@ func (p *program) remoteShare(c *cli.Context, w *workspace.Workspace) error {
 	return nil
 }
 
+// A sharedPath is the path to a message, which is shared without the rest of its conversation.
+type sharedPath struct {
+	title string   // the first words of its user
+	ids   []string // of its messages
+}
+
 // sharedLines returns the first sessions of the lines that references name; for one that names a path in
-// a line "", and a title of the path.
-func sharedLines(ctx context.Context, w *workspace.Workspace, refs []string) (lines, names []string, err error) {
-	lines, names = make([]string, len(refs)), make([]string, len(refs))
+// a line "", and the path.
+func sharedLines(ctx context.Context, w *workspace.Workspace, refs []string) (lines []string, paths []*sharedPath, err error) {
+	lines, paths = make([]string, len(refs)), make([]*sharedPath, len(refs))
 	for i, ref := range refs {
 		line, err := w.Mirror().Line(ctx, ref)
 		if isNotFound(err) {
-			names[i], err = sharedName(ctx, w, ref)
+			paths[i], err = sharedPathTo(ctx, w, ref)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 		lines[i] = line
 	}
-	return lines, names, nil
+	return lines, paths, nil
 }
 
-// sharedName returns a title for the path to a message: the first words of its user.
-func sharedName(ctx context.Context, w *workspace.Workspace, ref string) (string, error) {
+func sharedPathTo(ctx context.Context, w *workspace.Workspace, ref string) (*sharedPath, error) {
 	shown, err := w.Show(ctx, ref, session.ReadOptions{})
 	if err != nil {
-		return "", err
-	}
-	for i := range shown.Messages {
-		if name, ok := title.Of(transcript.FromSession(shown.Messages[i], "")); ok {
-			return name, nil
-		}
+		return nil, err
 	}
 	if len(shown.Messages) == 0 {
-		return "", &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%q has no messages", ref)}
+		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%q has no messages", ref)}
 	}
-	return "Shared", nil
+	path := &sharedPath{ids: messageIDs(shown)}
+	for i := range shown.Messages {
+		if name, ok := title.Of(transcript.FromSession(shown.Messages[i], "")); ok && path.title == "" {
+			path.title = name
+		}
+	}
+	path.title = cmp.Or(path.title, "Shared")
+	return path, nil
 }
+
+func messageIDs(c *workspace.Conversation) []string {
+	ids := make([]string, len(c.Messages))
+	for i, m := range c.Messages {
+		ids[i] = m.ID
+	}
+	return ids
+}
+
+// lineWith returns that of the lines which has a path of messages, such as the branch that was made when
+// the path was shared before; "" if there is none.
+func lineWith(ctx context.Context, w *workspace.Workspace, lines, path []string) (string, error) {
+	for _, id := range lines {
+		shown, err := w.Show(ctx, id+"@"+path[len(path)-1], session.ReadOptions{})
+		if isNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if slices.Equal(messageIDs(shown), path) {
+			return id, nil
+		}
+	}
+	return "", nil
+}
+
+// sameURL reports whether two URLs are the same but for slashes at the end.
+func sameURL(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
 
 func (p *program) printShared(s shared, titles map[string]string) {
 	for _, id := range s.Shared {
@@ -181,5 +243,9 @@ func (p *program) printShared(s shared, titles map[string]string) {
 	if s.KeyMade {
 		fmt.Fprintf(p.stderr, "Made the key %s\n  Anyone with this file can read the share and add to it.\n", clean(s.Key))
 	}
-	fmt.Fprintf(p.stderr, "The others need a copy of the key:\n  bough remote add %s %s --key KEYFILE && bough pull\n'bough sync %s' gets what they add.\n", line(s.Name), clean(s.URL), line(s.Name))
+	synced := ""
+	if s.Synced {
+		synced = " --synced"
+	}
+	fmt.Fprintf(p.stderr, "The others need a copy of the key:\n  bough remote add %s %s --key KEYFILE%s && bough pull\n'bough sync %s' gets what they add.\n", line(s.Name), clean(s.URL), synced, line(s.Name))
 }

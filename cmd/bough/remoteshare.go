@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/urfave/cli/v2"
 )
 
@@ -196,8 +197,9 @@ func sharedPathTo(ctx context.Context, w *workspace.Workspace, ref string) (*sha
 	if len(shown.Messages) == 0 {
 		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%q has no messages", ref)}
 	}
-	path := &sharedPath{ids: messageIDs(shown)}
+	path := &sharedPath{}
 	for i := range shown.Messages {
+		path.ids = append(path.ids, shown.Messages[i].ID)
 		if name, ok := title.Of(transcript.FromSession(shown.Messages[i], "")); ok && path.title == "" {
 			path.title = name
 		}
@@ -206,30 +208,38 @@ func sharedPathTo(ctx context.Context, w *workspace.Workspace, ref string) (*sha
 	return path, nil
 }
 
-func messageIDs(c *workspace.Conversation) []string {
-	ids := make([]string, len(c.Messages))
-	for i, m := range c.Messages {
-		ids[i] = m.ID
-	}
-	return ids
-}
-
-// lineWith returns that of the lines which has a path of messages, such as the branch that was made when
-// the path was shared before; "" if there is none.
+// lineWith returns that of the lines whose first session has a path of messages, such as the branch that
+// was made when the path was shared before; "" if there is none.
 func lineWith(ctx context.Context, w *workspace.Workspace, lines, path []string) (string, error) {
 	for _, id := range lines {
-		shown, err := w.Show(ctx, id+"@"+path[len(path)-1], session.ReadOptions{})
+		messages, err := w.Mirror().Messages(ctx, id)
 		if isNotFound(err) {
 			continue
 		}
 		if err != nil {
 			return "", err
 		}
-		if slices.Equal(messageIDs(shown), path) {
+		if hasPath(messages, path) {
 			return id, nil
 		}
 	}
 	return "", nil
+}
+
+// hasPath reports whether messages have a path from the root.
+func hasPath(messages []mirror.Message, path []string) bool {
+	parents := map[string]session.ID{}
+	for _, m := range messages {
+		parents[m.ID] = m.Parent
+	}
+	var before session.ID
+	for _, id := range path {
+		if parent, ok := parents[id]; !ok || parent != before {
+			return false
+		}
+		before = session.ID(id)
+	}
+	return true
 }
 
 // sameURL reports whether two URLs are the same but for slashes at the end.

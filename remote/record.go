@@ -121,6 +121,9 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 			unread = append(unread, s.ID)
 			continue
 		}
+		if j.config.Share {
+			messages = j.alone(s.ID, messages, f)
+		}
 		t := j.Here.Tell(f, s, messages, j.view().Session(s.ID), j.own(), notes)
 		for _, op := range t.Ops {
 			op, large := fits(op)

@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
@@ -136,6 +137,27 @@ func (j *job) sharedFacts() (*mirror.Facts, error) {
 	}
 	f.Attachments = slices.DeleteFunc(slices.Clone(stored), func(sum string) bool { return !named[sum] })
 	return f, nil
+}
+
+// alone returns the messages of a session as a share has them: those that were not sent yet, without what
+// bough noted of conversations that are not shared.
+func (j *job) alone(id string, messages []mirror.Message, f *mirror.Facts) []mirror.Message {
+	shared := func(id string) bool {
+		return slices.ContainsFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == id })
+	}
+	known := j.notes.of(id)
+	list := slices.Clone(messages)
+	for i, m := range list {
+		if known.Has(m.ID) {
+			continue
+		}
+		raw, dropped := plan.AloneMessage(m.Raw, shared)
+		list[i].Raw = raw
+		if slices.Contains(dropped, merge.Own) {
+			j.opts.note(fmt.Sprintf("the message %s@%s is of a merge: its text may name the merged conversation, which is not shared", id, m.ID))
+		}
+	}
+	return list
 }
 
 // linesFacts returns the facts of the lines of a share, without those that [job.unshare] leaves out.

@@ -21,7 +21,9 @@ import (
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/bough-dev/bough/workspace/rewrite"
 )
 
 // share has a computer share lines through a store, with a key.
@@ -288,5 +290,57 @@ func TestShareByNaming(t *testing.T) {
 	a.syncTeam()
 	if !strings.Contains(everythingIn(t, team, key), encoded) {
 		t.Error("the share lacks a file that an own message names")
+	}
+}
+
+// TestShareOfMerges: what bough notes in a message of a conversation that is not shared, such as what was
+// merged or copied, is not sent, nor a title that was made of another one's. What names shared ones is.
+func TestShareOfMerges(t *testing.T) {
+	ctx := t.Context()
+	a := computers(t, &bucket.Memory{}, "laptop")[0]
+	b := computers(t, &bucket.Memory{}, "desktop")[0]
+	team, key := &bucket.Memory{}, filepath.Join(t.TempDir(), "team.key")
+	var said []string
+	a.opts.Note = func(s string) { said = append(said, s) }
+	say := func(id, text string) string {
+		t.Helper()
+		return must(a.w.Append(ctx, workspace.Append{Session: id, Text: text})).Message
+	}
+	hidden, line, second := must(a.w.New(ctx, "Hidden source")).ID, must(a.w.New(ctx, "Public")).ID, must(a.w.New(ctx, "Second")).ID
+	say(hidden, "a few words")
+	say(line, "public words")
+	say(second, "more public words")
+	snap := must(a.w.Branch(ctx, hidden+"@last", workspace.SnapshotOptions{KeepHead: true})).ID
+	merged := must(a.w.Merge(ctx, hidden, merge.Options{Into: line, Summary: "what it came to"}))
+	must(a.w.Pick(ctx, rewrite.PickOptions{Refs: []string{hidden + "@first"}, Onto: line}))
+	both := must(a.w.Merge(ctx, second, merge.Options{Into: line, Summary: "what the second came to"}))
+	a.share(team, key, line, second, snap)
+	a.syncTeam()
+	all := everythingIn(t, team, key)
+	for _, secret := range []string{hidden, "Hidden source (", "picked"} {
+		if strings.Contains(all, secret) {
+			t.Errorf("the share has %q", secret)
+		}
+	}
+	if !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, string(merged.Message)) }) || len(said) != 1 {
+		t.Errorf("notes: %q", said)
+	}
+	b.share(team, key)
+	b.syncTeam()
+	if got := must(b.w.Show(ctx, snap, session.ReadOptions{})); got.Entry.Title != "Shared branch" || len(got.Messages) != 1 {
+		t.Errorf("the branch is %q with %d messages there", got.Entry.Title, len(got.Messages))
+	}
+	marks := must(b.w.Show(ctx, line+"@"+string(both.Message), session.ReadOptions{})).Merges
+	if len(marks) != 1 || marks[0].Session != second {
+		t.Errorf("the merge of the second one is %+v there", marks)
+	}
+	must(b.w.Rename(ctx, snap, "Of both"))
+	b.syncTeam()
+	a.syncTeam()
+	if sent := a.syncTeam().Sent; sent.Records != 0 || len(said) != 1 {
+		t.Errorf("nothing new is sent as %d records, with notes %q", sent.Records, said)
+	}
+	if got := must(a.w.Show(ctx, snap, session.ReadOptions{})).Entry.Title; got != "Of both" {
+		t.Errorf("the branch is %q here", got)
 	}
 }

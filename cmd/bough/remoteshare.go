@@ -32,9 +32,11 @@ repeated.
 
 SESSION is a conversation with its continuations and all branches in place. A reference with a
 message, such as SESSION@MESSAGE, is only the path to there: it becomes a branch, which is shared, and
-the conversation that it comes from is not. A path that the share has already makes no other branch. Nothing else is sent: no other conversation and no id or
-title of one, no agents, explorations, learnings, heads, files that no shared message names, nor the
-log.
+the conversation that it comes from is not. A path that the share has already makes no other branch.
+Nothing else is sent: no other conversation and no id or title of one, no agents, explorations,
+learnings, heads, files that no shared message names, nor the log. Messages are sent without what bough
+noted in them of conversations that are not shared; but their text is sent as it is, and the text of a
+merge may name the conversation that it merged. bough says so before it sends one.
 
 The others do 'bough remote add NAME URL --key KEYFILE' and 'bough pull'. What they add to these
 conversations comes back with 'bough pull NAME'; from their workspace too, nothing else is sent to the

@@ -3,24 +3,33 @@ package plan
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/remote/join"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
 // Alone makes of facts those of a workspace that has nothing but their sessions and the bookmarks in
-// these: each session is complete, and names none from which it was copied. Attachments stay for the
-// caller.
+// these: each session is complete, and names none from which it was copied, nor does its title. Attachments
+// stay for the caller.
 func (h *Here) Alone(f *mirror.Facts) {
 	there := map[string]bool{}
+	whole := slices.Clone(f.Sessions)
 	for i, s := range f.Sessions {
 		there[s.ID] = true
 		if s.Shell != nil {
 			f.Sessions[i].Shell = alone(s.Shell)
+		}
+	}
+	for i, s := range f.Sessions {
+		if from := sourcesOf(whole[i]); len(from) > 0 && !there[from[0]] && isGenerated(s.Title) {
+			f.Sessions[i].Title = sharedTitle
 		}
 	}
 	f.Bookmarks = slices.DeleteFunc(slices.Clone(f.Bookmarks), func(b bookmark.Bookmark) bool { return !there[b.Session] })
@@ -69,4 +78,49 @@ func alone(shell json.RawMessage) json.RawMessage {
 		}
 	}
 	return rawjson.AppendLine(nil, root)
+}
+
+// sharedTitle is the title in a share of a snapshot whose own one was made of that of a conversation which
+// is not shared.
+const sharedTitle = "Shared branch"
+
+// isGenerated reports whether a title has the form of those that snapshots get by themselves, such as
+// "T (branch)".
+func isGenerated(title string) bool {
+	at := strings.LastIndex(title, " (")
+	if at < 0 || !strings.HasSuffix(title, ")") {
+		return false
+	}
+	kind, _, _ := strings.Cut(title[at+2:len(title)-1], " ")
+	return kind == string(session.Branch) || kind == string(session.Checkpoint)
+}
+
+// AloneMessage returns the stored form of a message without the members of metadata.bough that name a
+// session which is not shared, and the names of these members.
+func AloneMessage(raw json.RawMessage, shared func(session string) bool) (json.RawMessage, []string) {
+	var dropped []string
+	gjson.GetBytes(raw, "metadata.bough").ForEach(func(key, value gjson.Result) bool {
+		if namesOther(value, shared) {
+			dropped = append(dropped, key.Str)
+		}
+		return true
+	})
+	for _, key := range dropped {
+		if without, err := sjson.DeleteBytes(slices.Clone(raw), "metadata.bough."+gjson.Escape(key)); err == nil {
+			raw = without
+		}
+	}
+	return raw, dropped
+}
+
+// namesOther reports whether a value has a member session_id, at any depth, of a session that is not shared.
+func namesOther(value gjson.Result, shared func(session string) bool) (found bool) {
+	if !value.IsObject() && !value.IsArray() {
+		return false
+	}
+	value.ForEach(func(key, v gjson.Result) bool {
+		found = key.Str == "session_id" && !shared(v.Str) || namesOther(v, shared)
+		return !found
+	})
+	return found
 }

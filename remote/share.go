@@ -142,16 +142,13 @@ func (j *job) sharedFacts() (*mirror.Facts, error) {
 // alone returns the messages of a session as a share has them: those that were not sent yet, without what
 // bough noted of conversations that are not shared.
 func (j *job) alone(id string, messages []mirror.Message, f *mirror.Facts) []mirror.Message {
-	shared := func(id string) bool {
-		return slices.ContainsFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == id })
-	}
 	known := j.notes.of(id)
 	list := slices.Clone(messages)
 	for i, m := range list {
 		if known.Has(m.ID) {
 			continue
 		}
-		raw, dropped := plan.AloneMessage(m.Raw, shared)
+		raw, dropped := j.Here.AloneMessage(f, m.Raw)
 		list[i].Raw = raw
 		if slices.Contains(dropped, merge.Own) {
 			j.opts.note(fmt.Sprintf("the message %s@%s is of a merge: its text may name the merged conversation, which is not shared", id, m.ID))

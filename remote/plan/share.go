@@ -96,9 +96,11 @@ func isGenerated(title string) bool {
 }
 
 // AloneMessage returns the stored form of a message without the members of metadata.bough that name a
-// session which is not shared, and the names of these members.
-func AloneMessage(raw json.RawMessage, shared func(session string) bool) (json.RawMessage, []string) {
-	var dropped []string
+// session which is not among those of the facts, and the names of these members.
+func (*Here) AloneMessage(f *mirror.Facts, raw json.RawMessage) (alone json.RawMessage, dropped []string) {
+	shared := func(id string) bool {
+		return slices.ContainsFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == id })
+	}
 	gjson.GetBytes(raw, "metadata.bough").ForEach(func(key, value gjson.Result) bool {
 		if namesOther(value, shared) {
 			dropped = append(dropped, key.Str)

@@ -55,8 +55,12 @@ func Add(ctx context.Context, w *workspace.Workspace, name string, a AddOptions,
 		return nil, err
 	}
 	if !absent {
-		if _, err := stream.Open(ctx, meter, key.Key); err != nil { // before anything is written
+		there, err := stream.Open(ctx, meter, key.Key) // before anything is written
+		if err != nil {
 			return nil, err
+		}
+		if there.Share && a.Files {
+			return nil, noFiles(name)
 		}
 	}
 	if err := checkKeyOf(w, key, a, absent); err != nil {

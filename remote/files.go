@@ -1,23 +1,34 @@
 package remote
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/travel"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
 // setFiles decides whether states of files are exchanged: as the caller says, else as the setting of the
-// remote does.
-func (j *job) setFiles(choice *bool) {
+// remote does. A share has none: a state has all files of a folder.
+func (j *job) setFiles(choice *bool) error {
 	if j.config.Share {
-		return // a state has all files of a folder
+		if choice != nil && *choice {
+			return noFiles(j.name)
+		}
+		return nil
 	}
 	j.files = j.config.Files
 	if choice != nil {
 		j.files = *choice
 	}
+	return nil
+}
+
+// noFiles is the error for states of files in a share.
+func noFiles(name string) error {
+	return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the remote %q is a share, which has no states of files", name)}
 }
 
 // tellFiles adds the states of files of sessions that travel to a batch, and their objects.

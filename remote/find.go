@@ -91,9 +91,16 @@ func (r *Remote) KnownSession(ctx context.Context, word string) (one RemoteSessi
 	return r.sessionNamed(list, word)
 }
 
+// HasSession reports whether the remote had a session when it was read last, also one that was removed or
+// purged. It makes no request.
+func (r *Remote) HasSession(_ context.Context, id string) (bool, error) {
+	return read(r, func(_ *stored, view *plan.View) (bool, error) { return view.Session(id) != nil, nil })
+}
+
 func (r *Remote) sessionNamed(list []RemoteSession, word string) (RemoteSession, error) {
 	return lookup.Kind[RemoteSession]{
 		What: "session in the remote " + r.name,
+		Next: fault.Do(fault.ListRemote, r.name),
 		Names: func(s RemoteSession) []lookup.Name {
 			return []lookup.Name{{ID: s.ID, Title: s.Title, Short: lookup.Short(s.ID)}}
 		},

@@ -195,7 +195,7 @@ func (r *Remote) Set(ctx context.Context, s Settings) (Info, error) {
 	}
 	if s.Files != nil {
 		if c.Files = *s.Files; c.Files && c.Share {
-			return Info{}, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the remote %q is a share, which has no states of files", r.name)}
+			return Info{}, noFiles(r.name)
 		}
 	}
 	if s.Person != nil {

@@ -32,7 +32,13 @@ func (r *Remote) pull(ctx context.Context, verb string, o PullOptions, push bool
 		return nil, err
 	}
 	defer j.end()
-	if j.setFiles(o.Files); slices.Contains(o.Only, "files") && !j.config.Share {
+	if err := j.setFiles(o.Files); err != nil {
+		return nil, err
+	}
+	if slices.Contains(o.Only, "files") {
+		if j.config.Share {
+			return nil, noFiles(j.name)
+		}
 		j.files = true
 	}
 	err = j.pull(scope, o)

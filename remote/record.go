@@ -308,7 +308,9 @@ func (r *Remote) Push(ctx context.Context, o PushOptions) (*Result, error) {
 		return nil, err
 	}
 	defer j.end()
-	j.setFiles(o.Files)
+	if err := j.setFiles(o.Files); err != nil {
+		return nil, err
+	}
 	if j.behind() {
 		got, err := j.fetch(PullOptions{}, nil)
 		if err == nil {

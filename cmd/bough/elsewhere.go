@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/internal/api"
@@ -73,6 +75,7 @@ func (p *program) headElsewhere(ctx context.Context, w *workspace.Workspace, nam
 	if err != nil {
 		return "", "", false
 	}
+	var known []string
 	for _, info := range list {
 		if r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter)); err == nil {
 			heads, err := r.Heads(ctx)
@@ -80,7 +83,11 @@ func (p *program) headElsewhere(ctx context.Context, w *workspace.Workspace, nam
 			if head, ok := heads[machine]; ok && err == nil {
 				return head.Session, head.Message, true
 			}
+			known = append(known, slices.Sorted(maps.Keys(heads))...)
 		}
+	}
+	if len(known) > 0 {
+		p.note(fmt.Sprintf("no machine %q has set its head; these have: %s", machine, strings.Join(known, ", ")))
 	}
 	return "", "", false
 }
@@ -143,8 +150,10 @@ func (p *program) listRemote(list []remote.RemoteSession, info remote.Info) {
 		row := fmt.Sprintf("%s  %*d  ", pad(short(s.ID), 8), len("MESSAGES"), s.Count) + owner(line(s.Owner))
 		fmt.Fprintln(p.stdout, row+p.paint.bold(p.paint.fit(line(s.Title), p.paint.width-width(row))))
 	}
-	fmt.Fprintf(p.stderr, "%s has %s; %d of them not here\n", line(info.Name), count(len(list), "session"), absent)
-	if absent > 0 {
+	if absent == 0 {
+		fmt.Fprintf(p.stderr, "%s has %s, all of them here\n", line(info.Name), count(len(list), "session"))
+	} else {
+		fmt.Fprintf(p.stderr, "%s has %s; %d of them not here\n", line(info.Name), count(len(list), "session"), absent)
 		fmt.Fprintln(p.stderr, "'bough pull SESSION' gets one, 'bough pull' all.")
 	}
 }

@@ -25,7 +25,7 @@ func (p *program) help(words ...string) error {
 	var text strings.Builder
 	if len(words) == 0 {
 		p.helpBough(&text)
-		return p.printText("help", text.String())
+		return p.printText("help", narrowed(text.String(), p.paint.width))
 	}
 	var v verb
 	verbs := p.verbs()
@@ -36,7 +36,7 @@ func (p *program) help(words ...string) error {
 		}
 		verbs = v.subs
 	}
-	v.help(&text)
+	v.help(&text, p.paint.width)
 	return p.printText("help", text.String())
 }
 
@@ -101,27 +101,100 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 damaged, 6 lock
 busy: another program is writing.
 `
 
-func (v verb) help(text *strings.Builder) {
-	fmt.Fprintf(text, "%s\n\nUsage: %s\n", v.short, strings.TrimSpace("bough "+v.full()+" "+v.args))
+// help writes the help of the verb for a terminal with so many columns, 0 for no terminal.
+func (v verb) help(text *strings.Builder, columns int) {
+	var about strings.Builder
+	fmt.Fprintf(&about, "%s\n\nUsage: %s\n", v.short, strings.TrimSpace("bough "+v.full()+" "+v.args))
 	if v.long != "" {
-		fmt.Fprintf(text, "\n%s\n", v.long)
+		fmt.Fprintf(&about, "\n%s\n", v.long)
 	}
 	if len(v.subs) > 0 {
-		text.WriteString("\nVerbs:\n")
-		helpVerbs(text, v.subs)
-		fmt.Fprintf(text, "\n'bough help %s VERB' shows the help of each.\n", v.full())
+		about.WriteString("\nVerbs:\n")
+		helpVerbs(&about, v.subs)
+		fmt.Fprintf(&about, "\n'bough help %s VERB' shows the help of each.\n", v.full())
 	}
+	text.WriteString(narrowed(about.String(), columns))
 	fmt.Fprintf(text, "\nExample:\n  %s\n", strings.ReplaceAll(v.example, "\n", "\n  "))
 	visible := slices.DeleteFunc(slices.Clone(v.flags), isHidden)
 	if len(visible) == 0 {
 		return
 	}
 	fmt.Fprint(text, "\nFlags:\n")
-	columns := tabwriter.NewWriter(text, 1, 8, 2, ' ', 0)
+	var flags strings.Builder
+	table := tabwriter.NewWriter(&flags, 1, 8, 2, ' ', 0)
 	for _, f := range visible {
-		fmt.Fprintf(columns, "  %s\n", f)
+		fmt.Fprintf(table, "  %s\n", f)
 	}
-	columns.Flush()
+	table.Flush()
+	text.WriteString(narrowed(flags.String(), columns))
+}
+
+// narrowed returns a text with no line of more than so many columns: paragraphs with longer lines are filled
+// again, and a longer line of a table continues below its last column. 0 leaves the text as it is.
+func narrowed(text string, columns int) string {
+	if columns <= 0 {
+		return text
+	}
+	var out []string
+	lines := strings.Split(text, "\n")
+	for len(lines) > 0 {
+		n := 1 // lines of a paragraph
+		if !isFilled(lines[0]) {
+			out = append(out, broken(lines[0], hanging(lines[0], columns), columns)...)
+			lines = lines[1:]
+			continue
+		}
+		for n < len(lines) && isFilled(lines[n]) {
+			n++
+		}
+		if slices.ContainsFunc(lines[:n], func(s string) bool { return width(s) > columns }) {
+			out = append(out, broken(strings.Join(lines[:n], " "), 0, columns)...)
+		} else {
+			out = append(out, lines[:n]...)
+		}
+		lines = lines[n:]
+	}
+	return strings.Join(out, "\n")
+}
+
+// isFilled reports whether a line belongs to a paragraph that can be filled again.
+func isFilled(line string) bool {
+	return line != "" && line[0] != ' ' && !strings.HasPrefix(line, "Usage: ") && !strings.HasSuffix(line, ":")
+}
+
+// hanging returns the column at which a line that is too long continues: that of the last column of a table.
+func hanging(line string, columns int) int {
+	if strings.HasPrefix(line, "Usage: ") {
+		return len("Usage: ")
+	}
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	at := strings.LastIndex(line[indent:], "  ")
+	if at < 0 {
+		return indent + 2
+	}
+	if at += indent + 2; at > columns/2 {
+		return 6
+	}
+	return at
+}
+
+// broken breaks a line between words so that each has at most so many columns, if its words have. All but the
+// first begin with an indent.
+func broken(line string, indent, columns int) (lines []string) {
+	for width(line) > columns {
+		end := 0
+		for i, c := range line {
+			if c == ' ' && strings.TrimSpace(line[:i]) != "" && (end == 0 || width(line[:i]) <= columns) {
+				end = i
+			}
+		}
+		if end == 0 {
+			break
+		}
+		lines = append(lines, strings.TrimRight(line[:end], " "))
+		line = strings.Repeat(" ", indent) + strings.TrimLeft(line[end:], " ")
+	}
+	return append(lines, line)
 }
 
 // isHidden reports whether a flag is accepted but not shown.

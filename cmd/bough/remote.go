@@ -228,7 +228,7 @@ func (p *program) remoteLsVerb() verb {
 				widest = max(widest, width(line(r.Name)))
 			}
 			for _, r := range list {
-				about := "this machine is " + line(r.Label)
+				about := "this machine is " + line(p.nameIn(c.Context, w, r))
 				if r.Share {
 					about += ", a share of some conversations"
 				}
@@ -243,6 +243,22 @@ func (p *program) remoteLsVerb() verb {
 			return nil
 		},
 	}
+}
+
+// nameIn returns how the others see this machine in a remote: with a part of its id if two have one name.
+func (p *program) nameIn(ctx context.Context, w *workspace.Workspace, info remote.Info) string {
+	r, _, err := p.openRemote(ctx, w, info.Name)
+	if err != nil {
+		return info.Label
+	}
+	defer r.Close()
+	machines, _ := r.Machines(ctx) // none if it was not exchanged yet
+	for _, m := range machines {
+		if m.Own {
+			return m.Name
+		}
+	}
+	return info.Label
 }
 
 func (p *program) remoteRmVerb() verb {

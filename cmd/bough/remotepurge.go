@@ -1,10 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/bough-dev/bough/internal/sessionid"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -18,9 +18,9 @@ func (p *program) remotePurgeVerb() verb {
 		long: `Takes the messages of a session out of the remote, for example after 'bough forget'. Each machine
 deletes what it has written itself, with a push that it makes after all have read of the purge; until
 then purge names the machines that still hold messages. The workspaces keep what they have, and do not
-send it again. The states of files that belong to it alone go too, with content that no other state needs.
-The title stays in the remote, and so do copies of its messages in other sessions. This
-cannot be undone.`,
+send it again. Its title, its bookmarks and what the log says of it go too, and so do the states of
+files that belong to it alone, with content that no other state needs. Copies of its messages in other
+sessions stay. This cannot be undone.`,
 		example: `bough remote purge "Plan the trip"`,
 		flags: []cli.Flag{
 			remoteFlag(),
@@ -39,8 +39,8 @@ cannot be undone.`,
 			title := id
 			if one, err := r.KnownSession(c.Context, id); err == nil {
 				id, title = one.ID, one.Title
-			} else if !sessionid.Valid(id) || !isNotFound(err) {
-				return err
+			} else if has, hasErr := r.HasSession(c.Context, id); !isNotFound(err) || hasErr != nil || !has {
+				return errors.Join(err, hasErr)
 			}
 			if err := p.confirm(fmt.Sprintf("Take %q (%s) out of %s permanently? This cannot be undone.", line(title), clean(id), line(info.Name)), c.Bool("yes")); err != nil {
 				return err

@@ -33,6 +33,7 @@ func phrases() map[fault.Action]string {
 		fault.ListExplorations:    "'bough explore ls' lists them",
 		fault.ListOperations:      "'bough log' lists the operations",
 		fault.ListQueue:           "it may have been delivered; 'bough queue %s' lists the queue",
+		fault.ListRemote:          "'bough ls --remote %s' lists them",
 		fault.ListRemotes:         "'bough remote ls' lists them",
 		fault.ListStates:          "'bough files ls' lists the states",
 		fault.ListTrash:           "'bough trash' lists removed files",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -59,9 +60,13 @@ func (p *program) synced(ctx context.Context, w *workspace.Workspace, info remot
 	switch {
 	case err != nil && p.json:
 		e := workspace.Explain(err)
-		p.printJSON(synced{"sync_failed", now, info.Name, nil, &syncError{e.Code, e.Message, hint(e)}})
+		p.printJSON(synced{"sync_failed", now, info.Name, nil, &syncError{e.Code, e.Message, cmp.Or(hint(e), remoteHint(err))}})
 	case err != nil:
-		fmt.Fprintf(p.stdout, "-  %s  %-18s  %s  %s\n", clock(now), "sync_failed", line(info.Name), line(workspace.Explain(err).Message))
+		e := workspace.Explain(err)
+		fmt.Fprintf(p.stdout, "-  %s  %-18s  %s  %s\n", clock(now), "sync_failed", line(info.Name), line(e.Message))
+		if advice := cmp.Or(hint(e), remoteHint(err)); advice != "" {
+			fmt.Fprintf(p.stdout, "   %s\n", line(advice))
+		}
 	case p.json:
 		p.printJSON(synced{"synced", now, info.Name, r, nil})
 	default:

@@ -39,6 +39,7 @@ const (
 	ListExplorations    Action = "list_explorations"
 	ListOperations      Action = "list_operations"
 	ListQueue           Action = "list_queue"
+	ListRemote          Action = "list_remote" // the name of a remote
 	ListRemotes         Action = "list_remotes"
 	ListStates          Action = "list_states"
 	ListTrash           Action = "list_trash"

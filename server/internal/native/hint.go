@@ -47,6 +47,8 @@ func phrase(a fault.Action) string {
 		return "GET /v1/log lists the operations"
 	case fault.ListQueue:
 		return "it may have been delivered; GET /v1/queue?agent=%s lists the queue"
+	case fault.ListRemote:
+		return "GET /v1/ls/remote?remote=%s lists them"
 	case fault.ListRemotes:
 		return "GET /v1/remote/ls lists them"
 	case fault.ListStates:

@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/urfave/cli/v2"
 )
 
@@ -158,18 +159,13 @@ func (p *program) listRemote(list []remote.RemoteSession, info remote.Info) {
 	}
 }
 
-// noteRemotes notes which remotes still have sessions that were forgotten here.
-func (p *program) noteRemotes(ctx context.Context, w *workspace.Workspace, ids []string) {
-	p.eachRemote(ctx, w, func(r *remote.Remote, info remote.Info) {
-		all, _ := r.Sessions(ctx)
-		for _, s := range all {
-			for _, id := range ids {
-				if s.ID == id {
-					fmt.Fprintf(p.stderr, "The remote %s still has it, and so has what is stored here of the remote; 'bough remote purge %s --remote %s' takes it out\n", line(info.Name), clean(id), line(info.Name))
-				}
-			}
+// noteRemotes notes which remotes still have what was forgotten here.
+func (p *program) noteRemotes(f *forget.Result) {
+	for _, r := range f.Remotes {
+		for _, id := range r.Sessions {
+			fmt.Fprintf(p.stderr, "The remote %s still has it, and so has what is stored here of the remote; 'bough remote purge %s --remote %s' takes it out\n", line(r.Remote), clean(id), line(r.Remote))
 		}
-	})
+	}
 }
 
 // eachRemote calls each with the remotes of a workspace that can be opened.

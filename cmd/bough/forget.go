@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/urfave/cli/v2"
@@ -35,7 +36,7 @@ terminal, forget asks twice; otherwise --yes must repeat the id of the conversat
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			o := forget.Options{Copies: c.Bool("copies"), DryRun: true}
-			f, err := w.Forget(c.Context, c.Args().First(), o)
+			f, err := api.Forget(c.Context, w, c.Args().First(), o)
 			if err != nil {
 				return err
 			}
@@ -44,7 +45,7 @@ terminal, forget asks twice; otherwise --yes must repeat the id of the conversat
 					return err
 				}
 				o.DryRun = false
-				if f, err = w.Forget(c.Context, f.Session, o); err != nil {
+				if f, err = api.Forget(c.Context, w, f.Session, o); err != nil {
 					return err
 				}
 			}
@@ -61,7 +62,7 @@ terminal, forget asks twice; otherwise --yes must repeat the id of the conversat
 			fmt.Fprintf(p.stderr, "%s %s permanently\n", did, count(len(f.Sessions), "session file"))
 			p.forgetCopies(f, "still contain its messages; --copies deletes them too")
 			if !f.DryRun {
-				p.noteRemotes(c.Context, w, f.Sessions)
+				p.noteRemotes(f)
 			}
 			return nil
 		},

@@ -319,7 +319,7 @@ func (s *jsonStory) values() {
 			Written: []string{}, Deleted: []string{}, RawPaths: [][]byte{{0xff}}, Kept: []files.Kept{{Path: "p", Why: "changed", As: "a"}}, Conflicts: []files.Conflict{}, Orphan: true, Mapped: "m",
 		}},
 		"bough queue":  agents.Queue{Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting, Cut: true}}},
-		"bough forget": forget.Result{Session: "s", Sources: []forget.Source{{ID: "i", Last: "m"}}},
+		"bough forget": forget.Result{Session: "s", Sources: []forget.Source{{ID: "i", Last: "m"}}, Remotes: []forget.Holder{{Remote: "r", Sessions: []string{"s"}}}},
 		"bough import": imports.Report{Imported: []imports.Transcript{{Replaced: 1, Detail: "d"}}},
 		"bough watch --import": followedImport{"import_failed", at, imports.Transcript{
 			Session: "s", Replaced: 1, Detail: "d", Problems: []string{"p"}, Notes: []string{"n"},

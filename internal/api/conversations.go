@@ -3,11 +3,13 @@ package api
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/when"
+	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/bookmark"
@@ -351,14 +353,48 @@ func show(ctx context.Context, w *workspace.Workspace, in showIn) (*workspace.Co
 }
 
 func forgetLine(ctx context.Context, w *workspace.Workspace, in forgetIn) (*forget.Result, error) {
-	planned, err := w.Forget(ctx, in.Session, forget.Options{Copies: in.Copies, DryRun: true})
+	planned, err := Forget(ctx, w, in.Session, forget.Options{Copies: in.Copies, DryRun: true})
 	if err != nil || in.DryRun {
 		return planned, err
 	}
 	if in.Yes != planned.Session {
 		return nil, badArgument("yes must repeat the id of the conversation, %s", planned.Session)
 	}
-	return w.Forget(ctx, planned.Session, forget.Options{Copies: in.Copies})
+	return Forget(ctx, w, planned.Session, forget.Options{Copies: in.Copies})
+}
+
+// Forget deletes a conversation permanently, and names the remotes that have it as far as this workspace has
+// read them.
+func Forget(ctx context.Context, w *workspace.Workspace, name string, o forget.Options) (*forget.Result, error) {
+	result, err := w.Forget(ctx, name, o)
+	if err != nil {
+		return nil, err
+	}
+	result.Remotes = []forget.Holder{}
+	list, _ := remote.List(w) // what is forgotten is forgotten, whatever the remotes are like
+	for _, info := range list {
+		if ids := inRemote(ctx, w, info.Name, result.Sessions); len(ids) > 0 {
+			result.Remotes = append(result.Remotes, forget.Holder{Remote: info.Name, Sessions: ids})
+		}
+	}
+	return result, nil
+}
+
+// inRemote returns those of the sessions that a remote has, as far as it was read. It makes no request.
+func inRemote(ctx context.Context, w *workspace.Workspace, name string, ids []string) []string {
+	r, err := remote.Open(ctx, w, name, remote.Options{})
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	all, _ := r.Sessions(ctx)
+	var list []string
+	for _, s := range all {
+		if slices.Contains(ids, s.ID) {
+			list = append(list, s.ID)
+		}
+	}
+	return list
 }
 
 // span returns the start and the end of a time as people type it, zero times for "".

@@ -19,7 +19,14 @@ type Result struct {
 	Sessions []string `json:"session_ids"` // all deleted files, including copies
 	Copies   []Copy   `json:"copies"`      // other sessions with messages of the conversation
 	Sources  []Source `json:"sources"`     // conversations of other programs that imports will skip
+	Remotes  []Holder `json:"remotes"`     // those that still have it, set by callers that know remotes
 	DryRun   bool     `json:"dry_run"`
+}
+
+// A Holder is a remote that has sessions of a forgotten conversation.
+type Holder struct {
+	Remote   string   `json:"remote"` // its name
+	Sessions []string `json:"session_ids"`
 }
 
 // A Copy is a session that shares messages with a forgotten

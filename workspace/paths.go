@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/bough-dev/bough/convert/content"
@@ -31,6 +32,11 @@ func (w *Workspace) Compare(ctx context.Context, refs []string, o compare.Option
 				return nil, err
 			}
 			paths[i] = &branchPath{Place: p, nodes: p.Path(p.Node)}
+			for j, other := range paths[:i] {
+				if p.SessionID() == other.SessionID() && p.Node == other.Node {
+					return nil, &fault.Error{Code: fault.Usage, Message: fmt.Sprintf("%s and %s are the same place", refs[j], refs[i])}
+				}
+			}
 		}
 		shared, err := partAll(v, paths)
 		if err != nil {
@@ -114,9 +120,7 @@ func sideOf(v *store.View, s *compare.Side, ref string, p *branchPath, o compare
 		Ref: ref, Session: v.LineID(p.Line), Message: session.ID(p.MessageID()), Title: entry.Title, Kind: entry.Kind,
 		Models: []string{}, Messages: []compare.Message{},
 	}
-	if p.Node >= 0 {
-		s.EndRef = v.Naming(p.SessionID(), p.Line).Ref(p.MessageID())
-	}
+	s.EndRef = shortRef(v, p.Place)
 	owner, err := v.Owner(s.Session)
 	if err != nil {
 		return err

@@ -274,6 +274,9 @@ type Diff struct {
 	A      []string   `json:"a"`      // messages that only the first path has, in order
 	B      []string   `json:"b"`      // messages that only the second path has
 
+	RefA string `json:"-"` // the end of the first path, as short as it can be, "" if the path is empty
+	RefB string `json:"-"` // the end of the second path
+
 	MessagesA []session.Message `json:"messages_a"` // of A
 	MessagesB []session.Message `json:"messages_b"` // of B
 }
@@ -294,7 +297,7 @@ func (w *Workspace) Diff(ctx context.Context, a, b string, o session.ReadOptions
 		if err != nil {
 			return nil, err
 		}
-		d := &Diff{}
+		d := &Diff{RefA: shortRef(v, pa), RefB: shortRef(v, pb)}
 		if a > 0 {
 			d.Common = session.ID(pa.ID(as[a-1]))
 		}
@@ -304,6 +307,14 @@ func (w *Workspace) Diff(ctx context.Context, a, b string, o session.ReadOptions
 		d.B, d.MessagesB, err = beyond(v, pb.Line, bs[b:])
 		return d, err
 	})
+}
+
+// shortRef returns the shortest REF to the message of p, "" if p has none.
+func shortRef(v *store.View, p *store.Place) string {
+	if p.Node < 0 {
+		return ""
+	}
+	return v.Naming(p.SessionID(), p.Line).Ref(p.MessageID())
 }
 
 // parting returns how many messages of each path precede the point where they

@@ -83,11 +83,14 @@ git diff | bough append`,
 	}
 }
 
-// canAsk reports whether standard input and standard error are terminals.
-func (p *program) canAsk() bool {
+// hasTerminal reports whether standard input and standard error are terminals.
+func (p *program) hasTerminal() bool {
 	f, ok := p.stdin.(*os.File)
-	return ok && p.literal == 0 && p.screen != nil && term.IsTerminal(int(f.Fd()))
+	return ok && p.screen != nil && term.IsTerminal(int(f.Fd()))
 }
+
+// canAsk reports whether the user can be asked for a text.
+func (p *program) canAsk() bool { return p.literal == 0 && p.hasTerminal() }
 
 // namesSession reports whether a word names a session and is not itself the text.
 func namesSession(ctx context.Context, w *workspace.Workspace, word string) bool {

@@ -14,7 +14,6 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/search"
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 )
 
 // A choice is the kind of list from which a missing argument is chosen.
@@ -71,8 +70,7 @@ bough branch "$(bough choose --in "Plan the trip")"`,
 
 // canChoose reports whether a list can be shown on a terminal.
 func (p *program) canChoose() bool {
-	in, ok := p.stdin.(*os.File)
-	return ok && term.IsTerminal(int(in.Fd())) && p.screen != nil && os.Getenv("TERM") != "dumb"
+	return p.hasTerminal() && os.Getenv("TERM") != "dumb"
 }
 
 // chooseMissing lets the user choose the missing arguments of a command line, and returns

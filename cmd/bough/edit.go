@@ -25,7 +25,8 @@ func (p *program) editVerb() verb {
 		short: "say a message of the user in other words",
 		long: `Opens the message of the user at REF in $VISUAL, $EDITOR or vi, and adds the changed text as another
 reply to the same message, beside the original, which stays with all that follows it. --text sets
-the text without an editor; '-' reads standard input. What the message has beside text, such as
+the text without an editor; '-' reads standard input. Without a terminal, one of --text, $VISUAL and
+$EDITOR is needed. What the message has beside text, such as
 images, is kept. The head moves to the new message. If the text is unchanged or empty, nothing
 changes. In a checkpoint, the new message begins a branch of it. Prints SESSION@MESSAGE.
 
@@ -115,12 +116,21 @@ func (p *program) newText(c *cli.Context, was string) (string, error) {
 	if c.IsSet("text") {
 		return p.text(c.String("text"))
 	}
-	return edited(c.Context, was)
+	command := editorCommand(os.Getenv)
+	if command == "" {
+		if !p.hasTerminal() {
+			return "", usageError("no terminal for an editor; give --text TEXT, or set $EDITOR")
+		}
+		if command = "vi"; runtime.GOOS == "windows" {
+			command = "notepad"
+		}
+	}
+	return edited(c.Context, command, was)
 }
 
 // edited returns what the user makes of a text in an editor. The line end that editors add to
 // the last line is removed.
-func edited(ctx context.Context, text string) (string, error) {
+func edited(ctx context.Context, command, text string) (string, error) {
 	dir, err := os.MkdirTemp("", "bough-edit-")
 	if err != nil {
 		return "", err
@@ -130,7 +140,6 @@ func edited(ctx context.Context, text string) (string, error) {
 	if err := os.WriteFile(file, []byte(text+"\n"), 0o600); err != nil {
 		return "", err
 	}
-	command := editorCommand(os.Getenv)
 	cmd := exec.CommandContext(ctx, "sh", "-c", command+` "$@"`, command, file)
 	if runtime.GOOS == "windows" {
 		words := strings.Fields(command)
@@ -156,15 +165,12 @@ func edited(ctx context.Context, text string) (string, error) {
 	return strings.TrimSuffix(changed, "\n"), nil
 }
 
-// editorCommand returns the command line of the user's editor.
+// editorCommand returns the command line of the editor that the user set, "" if none is set.
 func editorCommand(env func(string) string) string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if command := strings.TrimSpace(env(name)); command != "" {
 			return command
 		}
 	}
-	if runtime.GOOS == "windows" {
-		return "notepad"
-	}
-	return "vi"
+	return ""
 }

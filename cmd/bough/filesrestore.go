@@ -35,6 +35,22 @@ func planFlags() []cli.Flag {
 	}
 }
 
+// planFlagsOf are the flags of a verb that changes files only with another flag.
+func planFlagsOf(needed string) []cli.Flag {
+	flags := planFlags()
+	for _, f := range flags {
+		switch f := f.(type) {
+		case *cli.BoolFlag:
+			if f.Name != "dry-run" {
+				f.Usage += "; needs " + needed
+			}
+		case *cli.StringSliceFlag:
+			f.Usage += "; needs " + needed
+		}
+	}
+	return flags
+}
+
 // filesOrBoth are the flags that say what goes back, and of which folder.
 func filesOrBoth() []cli.Flag {
 	return []cli.Flag{

@@ -12,23 +12,27 @@ import (
 func (p *program) mergeVerb() verb {
 	return verb{
 		name:  "merge",
-		args:  "BRANCH [--into REF] [--summary TEXT, --digest or --model M] [--files] [--dir D] [--dry-run] [FLAG ...]",
+		args:  "BRANCH [--into REF] [--summary TEXT] [--files] [FLAG ...]",
 		short: "bring what a branch came to into another one",
-		long: `Adds one message at REF, by default at the head, with what the branch came to: the messages of
-BRANCH since the last one that both have, or since its last merge there, without merges of the
-target into it. If there are none, nothing changes. BRANCH is any REF, also a message of the same conversation. It stays as it is.
+		long: `Adds one message at REF, by default at the head, with what the branch came to:
+the messages of BRANCH since the last one that both have, or since its last
+merge there, without merges of the target into it. If there are none, nothing
+changes. BRANCH is any REF, also a message of the same conversation. It stays
+as it is.
 
-The text is TEXT ('-' reads it from standard input); or what a model writes, which must cite messages
-of the branch, else it is refused; or by default a digest, which rules make: decisions, answers,
-changed files, and open questions, with references for 'bough show'. If the target is a checkpoint, it
+The text is TEXT ('-' reads it from standard input); or what a model writes,
+which must cite messages of the branch, else it is refused; or by default a
+digest, which rules make: decisions, answers, changed files, and open
+questions, with references for 'bough show'. If the target is a checkpoint, it
 is branched first. 'bough undo' takes the merge back.
 
---files brings the files that the branch changed too, as 'bough files apply' does: what changed in
-the folder D as well is a conflict, and nothing is merged. --keep leaves these paths as they are,
---take takes those of the branch, --merge merges the lines. --dry-run prints what would be added, or
-for a model what it would be asked, and changes nothing.`,
+--files brings the files that the branch changed too, as 'bough files apply'
+does: what changed in the folder D as well is a conflict, and nothing is
+merged. --keep leaves these paths as they are, --take takes those of the
+branch, --merge merges the lines. --dry-run prints what would be added, or for
+a model what it would be asked, and changes nothing.`,
 		example: `bough merge "By train"
-bough merge "By train" --into "Plan the trip" --summary "By night train, 89 euros"
+bough merge "By train" --into "Plan the trip" --summary "By night train"
 bough merge - --model openai:gpt-5 --dry-run`,
 		flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "into", DefaultText: "HEAD", Usage: "merge into `REF`"},
@@ -38,7 +42,7 @@ bough merge - --model openai:gpt-5 --dry-run`,
 			allowCommandFlag(),
 			&cli.BoolFlag{Name: "files", DisableDefaultText: true, Usage: "bring the files that the branch changed too"},
 			dirFlag(),
-		}, planFlags()...),
+		}, planFlagsOf("--files")...),
 		min:     1,
 		max:     1,
 		choices: []choice{chooseSession},
@@ -84,7 +88,7 @@ func (p *program) mergeAction(c *cli.Context, w *workspace.Workspace) (err error
 	if p.json {
 		err = p.printJSON(r)
 	} else {
-		p.merged(r, &o, c.Bool("digest"))
+		p.merged(r, &o)
 	}
 	if err == nil && r.Files != nil && len(r.Files.Conflicts) > 0 {
 		return refusedFound{}
@@ -93,8 +97,12 @@ func (p *program) mergeAction(c *cli.Context, w *workspace.Workspace) (err error
 }
 
 // merged prints what a merge did, or would do.
-func (p *program) merged(r *merge.Result, o *merge.Options, digest bool) {
+func (p *program) merged(r *merge.Result, o *merge.Options) {
 	title := displaywidth.TruncateString(line(r.Title), 60, "…")
+	as := ""
+	if r.By == merge.ByDigest {
+		as = " as a digest"
+	}
 	switch r.Nothing {
 	case merge.Ancestor:
 		fmt.Fprintf(p.stderr, "Nothing to merge: the target has all messages of %q\n", title)
@@ -105,9 +113,6 @@ func (p *program) merged(r *merge.Result, o *merge.Options, digest bool) {
 	}
 	if r.Files != nil {
 		p.restored(r.Files, o.DryRun)
-	}
-	if r.By == merge.ByDigest && !digest {
-		fmt.Fprintln(p.stderr, "Neither a summary nor a model is given, so the text is a digest; --summary and --model choose another one")
 	}
 	if r.ForkedFrom != "" && !o.DryRun {
 		fmt.Fprintf(p.stderr, "%s is a checkpoint; created branch %s\n", clean(string(r.ForkedFrom)), clean(string(r.Session)))
@@ -121,9 +126,9 @@ func (p *program) merged(r *merge.Result, o *merge.Options, digest bool) {
 			text = r.Prompt
 		}
 		fmt.Fprintln(p.stdout, clean(text))
-		fmt.Fprintf(p.stderr, "Dry run: would merge %s of %q\n", count(r.Merged.Messages, "message"), title)
+		fmt.Fprintf(p.stderr, "Dry run: would merge %s of %q%s\n", count(r.Merged.Messages, "message"), title, as)
 		return
 	}
-	fmt.Fprintf(p.stderr, "Merged %s of %q; 'bough undo' reverts it\n", count(r.Merged.Messages, "message"), title)
+	fmt.Fprintf(p.stderr, "Merged %s of %q%s; 'bough undo' reverts it\n", count(r.Merged.Messages, "message"), title, as)
 	fmt.Fprintln(p.stdout, place(string(r.Session), string(r.Message)))
 }

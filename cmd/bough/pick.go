@@ -14,9 +14,14 @@ func (p *program) pickVerb() verb {
 		args:  "REF… [--onto REF] [--turn] [--keep-head] [--dry-run]",
 		short: "copy messages to another place",
 		long: `Copies messages below the head or, with --onto, below any message, in the given order and as one
-change, and moves the head to the last copy. REF is a message, or a range A..B: the messages after A
-up to B, or those of B's path that A's path lacks. Without A the range begins with the conversation,
-without B it ends at the head. --turn copies the whole turn of each message, from the message of the
+change, and moves the head to the last copy. REF is a message or a range A..B:
+
+  "By train@msg_11aa..By train"   A is on the path to B: the messages after A, up to B
+  "Plan the trip..By train"       A is elsewhere: the messages since the last one that both paths have, up to B
+  "..By train"                    the messages from the first one of the conversation, up to B
+  "By train@msg_11aa.."           the messages after A, up to the head
+
+--turn copies the whole turn of each message, from the message of the
 user to the end of the answer.
 
 A tool call is copied with its results, and a result with its call; what was taken along is listed.
@@ -24,7 +29,7 @@ A call that is already on the path is refused. A copy keeps everything, also its
 'bough show --json' has its origin in metadata.bough.picked. Below a checkpoint, the copies begin a
 branch of it. Prints SESSION@MESSAGE of the last copy.`,
 		example: `bough pick "Plan the trip@msg_2b0c3457"
-bough pick "By train@msg_11aa..By train" --onto "Plan the trip"
+bough pick "Plan the trip..By train" --onto "Plan the trip"
 bough pick "By train@msg_11aa" --turn --dry-run`,
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "onto", DefaultText: "the head", Usage: "copy below the message `REF`"},

@@ -145,8 +145,8 @@ func (p *program) replayed(done *api.Replayed) {
 	}
 	fmt.Fprintf(p.stderr, "Replayed %s in %s; about %d tokens in, %d out\n", count(len(done.Turns), "message"), clean(string(done.Session)), done.Tokens.Input, done.Tokens.Output)
 	if d := done.Diff; d != nil {
-		fmt.Fprintf(p.stderr, "Before: %s, now: %s beyond the common ones; 'bough diff %s %s' shows them\n", count(len(d.A), "message"), count(len(d.B), "message"),
-			place(done.Of.Session, done.Of.Message), place(string(done.Session), string(done.Message)))
+		fmt.Fprintf(p.stderr, "Before: %s, now: %s beyond the common ones; 'bough compare %s %s' shows them\n", count(len(d.A), "message"), count(len(d.B), "message"),
+			clean(d.RefA), clean(d.RefB))
 	}
 	if done.Asked {
 		fmt.Fprintf(p.stderr, "Stopped, because the answer asks something; %s left. 'bough agent chat %s TEXT' answers, 'bough replay --resume %s' continues\n",

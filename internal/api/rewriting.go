@@ -96,6 +96,9 @@ type Parting struct {
 	Common session.ID `json:"common"` // the last common message
 	A      []string   `json:"a"`      // messages that only the old path has
 	B      []string   `json:"b"`      // messages that only the new path has
+
+	RefA string `json:"-"` // the end of the old path, as short as it can be
+	RefB string `json:"-"` // the end of the new path
 }
 
 func replay(ctx context.Context, env Env, in replayIn) (*Replayed, error) {
@@ -132,7 +135,7 @@ func Compared(ctx context.Context, w *workspace.Workspace) func(*rewrite.Replay,
 		if err != nil {
 			return nil, err
 		}
-		out.Diff = &Parting{d.Common, d.A, d.B}
+		out.Diff = &Parting{d.Common, d.A, d.B, d.RefA, d.RefB}
 		return out, nil
 	}
 }

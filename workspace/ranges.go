@@ -60,18 +60,19 @@ func onPath(v *store.View, p *store.Place, name string) (int, error) {
 		}
 		nodes := p.Find(other.MessageID())
 		if len(nodes) != 1 {
-			return -1, notOnPath(name, p)
+			return -1, notOnPath(v, name, p)
 		}
 		node = nodes[0]
 	}
 	if !slices.Contains(p.Path(p.Node), node) {
-		return -1, notOnPath(name, p)
+		return -1, notOnPath(v, name, p)
 	}
 	return node, nil
 }
 
-func notOnPath(name string, p *store.Place) error {
-	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the message %s is not on the path to %s", name, cmp.Or(p.MessageID(), p.SessionID()))}
+func notOnPath(v *store.View, name string, p *store.Place) error {
+	path := cmp.Or(shortRef(v, p), p.SessionID())
+	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the message %s is not on the path to %s", name, path), Next: fault.Do(fault.ShowPath, path)}
 }
 
 // turnIn returns the nodes of the turn of a message in a path: from the message of the user at

@@ -17,12 +17,11 @@ func (p *program) pickVerb() verb {
 change, and moves the head to the last copy. REF is a message or a range A..B:
 
   "By train@msg_11aa..By train"   A is on the path to B: the messages after A, up to B
-  "Plan the trip..By train"       A is elsewhere: the messages since the last one that both paths have, up to B
+  "Plan the trip..By train"       A is elsewhere: the messages of B's path since the two paths part
   "..By train"                    the messages from the first one of the conversation, up to B
   "By train@msg_11aa.."           the messages after A, up to the head
 
---turn copies the whole turn of each message, from the message of the
-user to the end of the answer.
+--turn copies the whole turn of each message, from the message of the user to the end of the answer.
 
 A tool call is copied with its results, and a result with its call; what was taken along is listed.
 A call that is already on the path is refused. A copy keeps everything, also its time, except its id;

@@ -10,7 +10,7 @@ import (
 func phrases() map[fault.Action]string {
 	return map[fault.Action]string{
 		fault.AddRemote:           "'bough remote add NAME URL' adds one",
-		fault.AppendMessage:       "'bough append' adds one",
+		fault.AppendMessage:       "'bough append' adds a message",
 		fault.BranchInstead:       "'bough branch' copies a path of any length",
 		fault.BranchSession:       "'bough branch %s' creates a session from it",
 		fault.BranchToContinue:    "'bough branch %s' creates a session that can be continued",
@@ -24,6 +24,7 @@ func phrases() map[fault.Action]string {
 		fault.ContinueUndo:        "'bough %s' continues",
 		fault.DeleteTreeFirst:     "'bough agent delete %s' moves a tree to the trash; then 'bough forget %s' deletes it",
 		fault.Examine:             "'bough doctor' lists all problems",
+		fault.FindFile:            "--dir D names the folder that has it, --at STATE a state that has it; 'bough files ls' lists the states",
 		fault.FindSession:         "'bough ls' lists the sessions, 'bough search WORDS' and 'bough choose' find one",
 		fault.ForceRemoval:        "--force removes it, from the agent too",
 		fault.ForceReplace:        "--force replaces it",
@@ -60,6 +61,7 @@ func phrases() map[fault.Action]string {
 		fault.SetHeadAnywhere:     "'bough rewind REF' moves the head into any session",
 		fault.SetInShell:          "'bough -w %s config %s VALUE' sets it",
 		fault.SetModel:            "give one with --model, or set it with 'bough agent set'",
+		fault.ShowPath:            "'bough show %s --oneline' lists its messages",
 		fault.SnapFolder:          "'bough files snap' takes a state",
 		fault.SolveConflicts:      "--keep leaves these paths as they are, --take overwrites them, --merge merges their lines",
 		fault.SpeakMeanwhile:      "'bough steer %[1]s TEXT' sends a message to read now, 'bough follow-up %[1]s TEXT' one to read after the turn",

@@ -90,11 +90,12 @@ func joined(a, b string) string {
 func steps() map[fault.Action]string {
 	return map[fault.Action]string{
 		fault.AddRemote:        "the user can add one in a shell, with the verb remote add of bough's command",
-		fault.AppendMessage:    "append_message adds one",
+		fault.AppendMessage:    "append_message adds a message",
 		fault.BranchInstead:    "branch_from copies a path of any length",
 		fault.BranchSession:    "branch_from creates a session from it",
 		fault.BranchToContinue: "branch_from creates a session that can be continued",
 		fault.Examine:          "the verb doctor of bough's command lists all problems; the user can run it in a shell",
+		fault.FindFile:         "at names a state that has it; list_states lists the states",
 		fault.FindSession:      "list_sessions lists the sessions, and search finds one by its words",
 		fault.GiveText:         "text must have more than white space",
 		fault.ListAgents:       "the resource bough://agents lists them",
@@ -107,6 +108,7 @@ func steps() map[fault.Action]string {
 		fault.NameSession:      "give a session_id",
 		fault.SetHead:          "rewind moves the head",
 		fault.SetHeadAnywhere:  "rewind moves the head into any session",
+		fault.ShowPath:         "show_conversation shows the messages of a path",
 		fault.SolveConflicts:   "conflicts says what happens to them: keep, take or merge",
 		fault.SpeakMeanwhile:   "steer sends a message to read now, follow_up one to read after the turn",
 		fault.UndoInSession:    "undo with in undoes changes of one session",

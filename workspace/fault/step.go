@@ -30,6 +30,7 @@ const (
 	ContinueUndo        Action = "continue_undo"
 	DeleteTreeFirst     Action = "delete_tree_first"
 	Examine             Action = "examine"
+	FindFile            Action = "find_file"
 	FindSession         Action = "find_session"
 	ForceRemoval        Action = "force_removal"
 	ForceReplace        Action = "force_replace"
@@ -66,6 +67,7 @@ const (
 	SetHeadAnywhere     Action = "set_head_anywhere"
 	SetInShell          Action = "set_in_shell" // the folder of a workspace, the name of a setting
 	SetModel            Action = "set_model"
+	ShowPath            Action = "show_path" // its REF
 	SnapFolder          Action = "snap_folder"
 	SolveConflicts      Action = "solve_conflicts"
 	SpeakMeanwhile      Action = "speak_meanwhile"

@@ -12,7 +12,7 @@ import (
 func phrase(a fault.Action) string {
 	switch a {
 	case fault.AppendMessage:
-		return "POST /v1/append adds one"
+		return "POST /v1/append adds a message"
 	case fault.BranchInstead:
 		return "POST /v1/branch copies a path of any length"
 	case fault.BranchSession:
@@ -31,6 +31,8 @@ func phrase(a fault.Action) string {
 		return "POST /v1/agent/delete for the agent %[1]s moves a tree to the trash"
 	case fault.Examine:
 		return "GET /v1/doctor lists all problems"
+	case fault.FindFile:
+		return "dir names the folder that has it, at a state that has it; GET /v1/files/ls lists the states"
 	case fault.FindSession:
 		return "GET /v1/ls lists the sessions, GET /v1/search finds messages"
 	case fault.ForceRemoval:
@@ -99,6 +101,8 @@ func phrase(a fault.Action) string {
 		return "a person can run this in a shell: bough -w %s config %s VALUE"
 	case fault.SetModel:
 		return "POST /v1/agent/set sets one"
+	case fault.ShowPath:
+		return "GET /v1/show?ref=%s shows its messages"
 	case fault.SolveConflicts:
 		return "conflicts says what happens to them: keep, take or merge"
 	case fault.SpeakMeanwhile:

@@ -277,7 +277,7 @@ func (b *blaming) unreadable(err error) error {
 		return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%s is a %s, not a file", b.path, durable.TypeName(other.Mode)), Err: err}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no file %q in %s", b.path, b.folder.Path), Err: err}
+		return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("no file %q in %s", b.path, b.folder.Path), Next: fault.Do(fault.FindFile), Err: err}
 	}
 	return err
 }

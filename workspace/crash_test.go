@@ -186,10 +186,10 @@ func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 		c.most = min(c.most, testsize.Of(1, 1, c.most))
 		c.rare = c.most
 	} else {
-		c.most = testsize.Of(2, 2, 32)
+		c.most = testsize.Of(2, 2, 20)
 		c.rare = 64
 		if testsize.Full() && c.packs { // there are five times as many steps, and more checks of each folder
-			c.most, c.rare = 20, 20
+			c.most, c.rare = 12, 20
 		}
 		if *states > 0 {
 			c.most, c.rare = *states, *states

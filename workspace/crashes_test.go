@@ -728,12 +728,12 @@ var scenarios = []scenario{
 		},
 		setup: func(s *space) verb { return remove(lastOf(8, 4), workspace.RemoveOptions{}) },
 	},
-	{name: "append to a journal", most: 24, files: long, setup: func(s *space) verb {
+	{name: "append to a journal", most: 10, files: long, setup: func(s *space) verb {
 		s.new("Bread")
 		s.say("a")
 		return add(workspace.Append{Text: "b"})
 	}},
-	{name: "append that begins a journal", most: 24, files: long, setup: func(s *space) verb {
+	{name: "append that begins a journal", most: 10, files: long, setup: func(s *space) verb {
 		s.new("Bread")
 		s.delete(session.IndexPath)
 		s.say("a") // writes a whole index
@@ -742,7 +742,7 @@ var scenarios = []scenario{
 		}
 		return add(workspace.Append{Text: "b"})
 	}},
-	{name: "append that folds the journal in", most: 12, files: long, setup: func(s *space) verb {
+	{name: "append that folds the journal in", most: 5, files: long, setup: func(s *space) verb {
 		s.new("Bread")
 		s.say("a")
 		if err := add(workspace.Append{Session: "long0", Text: "a"})(s); err != nil {
@@ -750,7 +750,7 @@ var scenarios = []scenario{
 		}
 		return add(workspace.Append{Session: "long1", Text: "b"}) // too much for the journal, with both titles
 	}},
-	{name: "rm with a journal", most: 24, files: long, setup: func(s *space) verb {
+	{name: "rm with a journal", most: 10, files: long, setup: func(s *space) verb {
 		s.new("Bread")
 		s.say("a")
 		return remove("Bread", workspace.RemoveOptions{})

@@ -35,7 +35,7 @@ func planReplay(v *store.View, o rewrite.ReplayOptions) (*replaying, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &replaying{o: o, out: &rewrite.Replay{Turns: []rewrite.Turn{}, Left: []rewrite.Origin{}, DryRun: o.DryRun}}
+	r := &replaying{o: o, out: &rewrite.Replay{Turns: []rewrite.Turn{}, Left: []rewrite.Origin{}, Merges: []rewrite.Origin{}, DryRun: o.DryRun}}
 	if p.Node >= 0 {
 		r.Of = rewrite.Origin{Session: p.Source().ID, Message: p.MessageID()}
 	}
@@ -129,7 +129,7 @@ func answerer(v *store.View, name string, places ...*store.Place) (string, error
 	return replayAgent, nil
 }
 
-// load reads the messages of the user of the path to p from an index on.
+// load reads the messages of the user of the path to p from an index on, without merges.
 func (r *replaying) load(v *store.View, p *store.Place, from int) error {
 	edited := false
 	messages, err := v.Messages(p.Line, p.Path(p.Node)[from:])
@@ -137,7 +137,10 @@ func (r *replaying) load(v *store.View, p *store.Place, from int) error {
 		return err
 	}
 	for _, m := range messages {
-		if !spoken.ByPerson(m) {
+		if m.IsMerge() {
+			r.out.Merges = append(r.out.Merges, rewrite.Origin{Session: r.Of.Session, Message: m.ID})
+		}
+		if !spoken.Asks(m) {
 			continue
 		}
 		if m.ID == r.Edit {
@@ -190,7 +193,10 @@ func (r *replaying) estimate(v *store.View, p *store.Place, from int, onto *stor
 	}
 	var path []replay.Size
 	for _, m := range messages {
-		s := replay.Size{Again: spoken.ByPerson(m), Answer: m.Role() == "assistant"}
+		if m.IsMerge() {
+			continue
+		}
+		s := replay.Size{Again: spoken.Asks(m), Answer: m.Role() == "assistant"}
 		if i := slices.IndexFunc(r.prompts, func(again session.Message) bool { return again.ID == m.ID }); i >= 0 {
 			m = r.prompts[i] // in other words
 		}
@@ -351,7 +357,7 @@ func reopenReplay(v *store.View, plan replay.Plan, o rewrite.ReplayOptions) (*re
 	r := &replaying{
 		Plan: plan,
 		o:    rewrite.ReplayOptions{Turn: o.Turn, Count: o.Count, OnTurn: o.OnTurn, GoOn: o.GoOn},
-		out:  &rewrite.Replay{Turns: []rewrite.Turn{}, Left: []rewrite.Origin{}, Of: plan.Of, Agent: plan.Agent},
+		out:  &rewrite.Replay{Turns: []rewrite.Turn{}, Left: []rewrite.Origin{}, Merges: []rewrite.Origin{}, Of: plan.Of, Agent: plan.Agent},
 	}
 	p, err := v.PlaceAt(plan.Of.Session, plan.Of.Message, false)
 	if err != nil {

@@ -471,6 +471,7 @@ func (s *jsonStory) conversations() {
 	s.do("merge", "Another", "--into", "Bread", "--dry-run")
 	s.do("merge", "Another", "--into", "Bread")
 	s.do("merge", "Another", "--into", "Bread")
+	s.do("replay", "..Bread", "--model", "command:canned", "--dry-run")
 	s.do("compare", "Bread", "Another")
 	s.do("tree", "--messages", "|", "tree", "Bread", "--messages")
 	s.do("undo")

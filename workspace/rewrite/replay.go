@@ -37,8 +37,9 @@ type Replay struct {
 	Message session.ID `json:"message_id"` // its end
 	Of      Origin     `json:"of"`         // the end of the old path
 	Agent   string     `json:"agent"`
-	Turns   []Turn     `json:"turns"` // of this run, or in a dry run of one that is resumed, of all so far
-	Left    []Origin   `json:"left"`  // messages that were not said again
+	Turns   []Turn     `json:"turns"`  // of this run, or in a dry run of one that is resumed, of all so far
+	Left    []Origin   `json:"left"`   // messages that were not said again
+	Merges  []Origin   `json:"merges"` // merges of the path, which are neither said again nor copied
 	// Asked reports that the last answer asks something back, so the replay stopped.
 	Asked  bool        `json:"asked"`
 	Tokens ModelTokens `json:"tokens"` // of this run; estimates

@@ -22,7 +22,7 @@ settings of an assistant.
 
 Name the workspace with -w: an assistant runs the command in a folder of its own. Tools open no path
 and run no program that the model names, and ask the user before an undo, an import, an adoption, a
-replay or an exchange.
+replay, an answer to an edit, or an exchange.
 
 Tools:
 ` + wrapped(mcp.ToolNames(), "  ", 100),

@@ -96,7 +96,7 @@ func TestMCPInspector(t *testing.T) {
 			path string
 			want string
 		}{
-			{[]string{"--method", "tools/list"}, "tools.#", "36"},
+			{[]string{"--method", "tools/list"}, "tools.#", "38"},
 			{[]string{"--method", "resources/templates/list"}, "resourceTemplates.#", "5"},
 			{[]string{"--method", "resources/read", "--uri", "bough://agents/ada/snapshot"}, "contents.0.uri", "bough://agents/ada/snapshot"},
 			{[]string{"--method", "prompts/list"}, "prompts.#", "5"},

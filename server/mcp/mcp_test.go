@@ -328,6 +328,13 @@ func TestTools(t *testing.T) {
 	if n := len(asked); n == 0 || !regexp.MustCompile(`^Let replay \(parrot\) answer 2 messages again, in .*\nIt takes about \d+ tokens in and \d+ out`).MatchString(asked[n-1]) {
 		t.Errorf("replay_messages asked %q", asked)
 	}
+	edited := call("edit_message", args{"ref": r.first + "@" + r.ids[2], "text": "And the hostel?", "answer": true, "model": "parrot"})
+	if edited.Get("answer.text").String() != "And the hostel?" || edited.Get("from.message_id").String() != r.ids[2] {
+		t.Errorf("edit_message: %s", edited)
+	}
+	if n := len(asked); n == 0 || !strings.Contains(asked[n-1], `(parrot) answer `+r.first+"@"+r.ids[2]+`, changed to "And the hostel?", in `) {
+		t.Errorf("edit_message asked %q", asked)
+	}
 	if got := call("restore_checkpoint", args{"session_id": "Before the hotel"}); !got.Get("read_only").Bool() {
 		t.Errorf("restore_checkpoint: %s", got)
 	}
@@ -350,6 +357,10 @@ func TestTools(t *testing.T) {
 	}
 	if got := call("compare_states", args{"from": r.ids[1], "patch": true}); !strings.Contains(got.Get("changes.0.patch").String(), "+wheat") {
 		t.Errorf("compare_states: %s", got)
+	}
+	called["bisect_steps"] = true // there is one state: the story of another client has two
+	if got := c.fails("bisect_steps", args{"ref": r.first + "@" + r.ids[1]}); !strings.HasPrefix(got, "refused: the files did not change on the path to ") {
+		t.Errorf("bisect_steps: %s", got)
 	}
 	if got := call("blame", args{"file": "flour", "first": 1}); got.Get("lines.0.text").String() == "" {
 		t.Errorf("blame: %s", got)
@@ -414,8 +425,8 @@ func TestTools(t *testing.T) {
 	if got := call("list_remote", nil); got.Get("sessions.#").Int() < 2 || !got.Get("sessions.0.here").Bool() {
 		t.Errorf("list_remote: %s", got)
 	}
-	if len(asked) != 7 {
-		t.Errorf("the user was asked %d times, want 7: %q", len(asked), asked)
+	if len(asked) != 8 {
+		t.Errorf("the user was asked %d times, want 8: %q", len(asked), asked)
 	}
 	for _, name := range mcp.ToolNames() {
 		if !called[name] {
@@ -458,7 +469,7 @@ func TestExplore(t *testing.T) {
 // TestHints: the tools that only read say so, and only undo, restore_files and adopt are destructive.
 func TestHints(t *testing.T) {
 	c := newRoom(t, &mcp.Options{Command: runs("true")}).connect(nil)
-	reading := []string{"agent_snapshot", "blame", "file_history", "compare_branches", "compare_outcomes", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status", "suggest_branches"}
+	reading := []string{"agent_snapshot", "bisect_steps", "blame", "file_history", "compare_branches", "compare_outcomes", "compare_states", "conversation_tree", "export", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status", "suggest_branches"}
 	res, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -468,7 +479,7 @@ func TestHints(t *testing.T) {
 		if a.ReadOnlyHint != slices.Contains(reading, tool.Name) {
 			t.Errorf("%s: the read-only hint is %v", tool.Name, a.ReadOnlyHint)
 		}
-		if a.DestructiveHint == nil || *a.DestructiveHint != slices.Contains([]string{"undo", "restore_files", "adopt"}, tool.Name) || a.OpenWorldHint == nil || *a.OpenWorldHint != slices.Contains([]string{"explore", "sync", "list_remote", "replay_messages"}, tool.Name) {
+		if a.DestructiveHint == nil || *a.DestructiveHint != slices.Contains([]string{"undo", "restore_files", "adopt"}, tool.Name) || a.OpenWorldHint == nil || *a.OpenWorldHint != slices.Contains([]string{"explore", "sync", "list_remote", "edit_message", "replay_messages"}, tool.Name) {
 			t.Errorf("%s: the hints are %+v", tool.Name, a)
 		}
 		if tool.Title == "" || tool.Description == "" || tool.OutputSchema == nil {
@@ -505,7 +516,7 @@ func TestServed(t *testing.T) {
 		return tools, prompts
 	}
 	tools, prompts := names(&mcp.Options{ReadOnly: true})
-	if want := []string{"agent_snapshot", "blame", "compare_branches", "compare_outcomes", "compare_states", "conversation_tree", "export", "file_history", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status", "suggest_branches"}; !slices.Equal(tools, want) {
+	if want := []string{"agent_snapshot", "bisect_steps", "blame", "compare_branches", "compare_outcomes", "compare_states", "conversation_tree", "export", "file_history", "list_checkpoints", "list_remote", "list_sessions", "list_states", "log", "search", "show_conversation", "show_file", "status", "suggest_branches"}; !slices.Equal(tools, want) {
 		t.Errorf("read-only: %q, want %q", tools, want)
 	}
 	if slices.Contains(prompts, "checkpoint_before") || !slices.Contains(prompts, "other_branch") {
@@ -587,7 +598,8 @@ func TestConsent(t *testing.T) {
 	r := newRoom(t, nil)
 	exploration := r.explored()
 	calls := map[string]args{
-		"undo": {"limit": 2}, "adopt": {"id": exploration}, "replay_messages": {"ref": ".." + r.first, "model": "parrot"}, "import": {"content": `[{"role":"user","content":"Hi"}]`},
+		"undo": {"limit": 2}, "adopt": {"id": exploration}, "replay_messages": {"ref": ".." + r.first, "model": "parrot"},
+		"edit_message": {"ref": r.first + "@" + r.ids[0], "text": "Hello?", "answer": true, "model": "parrot"}, "import": {"content": `[{"role":"user","content":"Hi"}]`},
 	}
 	before := r.seq()
 	for _, c := range []struct {

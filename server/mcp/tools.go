@@ -80,6 +80,10 @@ func tools() []*tool {
 			name: "pick_messages", title: "Copy messages", list: "messages",
 			about: "Copies messages of any conversation below another message, a tool call together with its results. The originals stay.",
 		}),
+		ofVerb("edit", tool{
+			name: "edit_message", title: "Say a message in other words", open: true, models: true, ask: askEdit,
+			about: "Adds a message of the user in other words, beside the original, which stays with all that follows it. With answer, a model answers it; the user is asked first.",
+		}),
 		ofVerb("prune-context", tool{
 			name: "prune_context", title: "Leave messages out", list: "messages",
 			about: "Makes a branch of a conversation without some of its messages, or with a summary, which you write, in their place. The original stays. Use it if a conversation has become too long, or a part of it misleads.",
@@ -103,6 +107,10 @@ func tools() []*tool {
 		ofVerb("blame", tool{
 			name: "blame", title: "Who wrote each line", list: "lines",
 			about: "Shows which turn of which conversation wrote each line of a file in a folder that has states. The index turn of a line is that in turns. Use first and last for a part of a file.",
+		}),
+		ofVerb("bisect", tool{
+			name: "bisect_steps", title: "Steps of a bisection", list: "steps",
+			about: "Lists the messages of a path with a state of the files of their own, oldest first, between which to look for the turn that made something go wrong: read or compare the state in the middle, and halve. No command is run.",
 		}),
 		ofVerb("files/log", tool{
 			name: "file_history", title: "What changed a file", list: "changes",

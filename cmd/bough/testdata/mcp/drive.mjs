@@ -72,6 +72,8 @@ async function story(client, other) {
   assert.equal(pruned.summary.text, 'They go by train.')
   const again = await tool('replay_messages', { ref: `..${place}`, dry_run: true })
   assert.ok(again.left.length > 0 && again.tokens.input > 0)
+  const edited = await tool('edit_message', { ref: place, text: 'By ship?', keep_head: true })
+  assert.equal(edited.from.message_id, start.message_id)
   assert.ok((await tool('restore_checkpoint', { session_id: saved.id })).read_only)
   assert.equal((await tool('rewind', { ref: place })).head.message_id, start.message_id)
   assert.equal((await tool('status')).head.message_id, start.message_id)
@@ -90,6 +92,7 @@ async function story(client, other) {
   const { changes } = await tool('compare_states', { from: then, to: now, patch: true })
   assert.deepEqual(changes.map((c) => c.path), ['plan.txt'])
   assert.equal((await tool('blame', { file: 'plan.txt' })).lines[0].text, 'May')
+  assert.ok((await tool('bisect_steps', { ref: `${states[1].session_id}@${states[1].message_id}` })).steps.length > 1)
   assert.ok((await tool('file_history', { path: 'plan.txt' })).total > 0)
   const planned = async (state) => (await tool('show_file', { state, path: 'plan.txt' })).text
   assert.equal(await planned(now), 'May\nLisbon\n')
@@ -111,7 +114,7 @@ async function story(client, other) {
   assert.ok((await tool('list_remote')).sessions.length > 0)
   assert.equal(client.asked.length, 6)
   for (const t of client.tools) assert.ok(called.has(t.name), `the story does not call ${t.name}`)
-  assert.equal(client.tools.length, 36)
+  assert.equal(client.tools.length, 38)
 
   // Errors.
   await fails(client, 'show_conversation', { ref: 'nowhere' }, /^not_found: /)

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
-	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -30,18 +30,18 @@ func (r *Remote) Check(ctx context.Context) (*Report, error) {
 	have.Merge(j.Cursors)
 	have.Merge(j.writer.Published())
 	report := &Report{Remote: r.name, Problems: []*stream.Problem{}, Held: []stream.Held{}, Copies: []string{}, Packs: []string{}}
-	check := func(b *seal.Base) error {
-		_, err := decodeBase(b)
-		return err
-	}
 	got, conflicts := &fetched{next: have}, plan.NewConflicts(j.view())
-	for more := true; more; check = nil {
-		f, err := j.stream.Fetch(ctx, stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Whole, Patience: 1, Without: got.bad, CheckBase: check})
+	for more, first := true, true; more; first = false {
+		f, err := j.stream.Fetch(ctx, stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Whole, Patience: 1, Without: got.bad, CheckBase: checkBase, AllBases: first})
 		if err != nil {
 			return nil, err
 		}
 		got.bases, got.records = nil, nil
-		more = j.take(got, f) && f.More
+		moved, err := j.take(got, f)
+		if err != nil {
+			return nil, err
+		}
+		more = moved && f.More
 		j.join(got, conflicts)
 		report.Held = f.Held
 		for _, p := range slices.Concat(got.problems, f.Problems) {
@@ -49,6 +49,13 @@ func (r *Remote) Check(ctx context.Context) (*Report, error) {
 			if !slices.ContainsFunc(report.Problems, same) {
 				report.Problems = append(report.Problems, p)
 			}
+		}
+	}
+	absent := j.state.Missing()
+	for _, m := range slices.Sorted(maps.Keys(absent)) {
+		seq := absent[m]
+		if !slices.ContainsFunc(report.Problems, func(p *stream.Problem) bool { return p.Machine == m }) {
+			report.Problems = append(report.Problems, &stream.Problem{Kind: stream.Withheld, Machine: m, Seq: seq, Object: fmt.Sprintf("m/%s/%08d", m, seq), Detail: "it is not there, but a base that was read has seen it"})
 		}
 	}
 	if report.Held == nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/remote/stream"
@@ -139,5 +140,99 @@ func TestEndlessBase(t *testing.T) {
 	}
 	if len(got.Problems) != 1 || got.Problems[0].Machine != w.Machine() || !slices.Contains(got.Sessions, s.ID) {
 		t.Errorf("the problems are %+v, and the sessions %v", got.Problems, got.Sessions)
+	}
+}
+
+// TestHostileBase: a base that no machine of bough writes, or one that has seen a record that is absent, is reported,
+// and keeps nobody from exchanging the rest.
+func TestHostileBase(t *testing.T) {
+	absent := record.Machine(strings.Repeat("ab", 16))
+	for name, change := range map[string]func(b *seal.Base, content *join.Base, honest record.Machine){
+		"another Lamport":        func(b *seal.Base, _ *join.Base, m record.Machine) { b.Lamport, b.Seen = 2, record.Vector{m: 1} },
+		"has seen others":        func(b *seal.Base, _ *join.Base, m record.Machine) { b.Seen = record.Vector{m: 1} },
+		"its content has seen":   func(_ *seal.Base, c *join.Base, _ record.Machine) { c.Seen = record.Vector{absent: 5} },
+		"has seen an absent one": func(b *seal.Base, c *join.Base, _ record.Machine) { b.Seen = record.Vector{absent: 5}; c.Seen = b.Seen },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			store := &bucket.Memory{}
+			list := computers(t, store, "laptop", "desktop")
+			a, b := list[0], list[1]
+			s := must(a.w.New(ctx, "First"))
+			a.push()
+			info := must(a.remote().Info())
+			signer := must(seal.NewSigner())
+			state := join.New()
+			if err := state.Add(&record.Record{Format: 1, Machine: signer.Machine(), Seq: 1, Lamport: 1, Ops: []record.Op{}}); err != nil {
+				t.Fatal(err)
+			}
+			content := state.Base(signer.Machine())
+			base := &seal.Base{Format: 1, Machine: signer.Machine(), Seq: 1, Lamport: 1, Last: strings.Repeat("a", 64), Key: signer.Public()}
+			change(base, content, info.Machine)
+			base.Content = content.Encode()
+			stored := must(must(seal.ReadKeyFile(info.Key)).Seal(must(seal.EncodeBase(base, signer))))
+			if err := store.Put(ctx, "m/"+string(signer.Machine())+"/base-00000001", stored); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				must(a.sync())
+				must(b.sync())
+				must(b.w.Append(ctx, workspace.Append{Session: s.ID, Text: "more"}))
+			}
+			must(a.sync())
+			if report := must(a.remote().Check(ctx)); report.OK || len(report.Problems) == 0 {
+				t.Errorf("the check reports %+v", report)
+			}
+			newcomer := a.friend("newcomer")
+			if got := newcomer.pull(); !slices.Contains(got.Sessions, s.ID) {
+				t.Errorf("a new machine gets %+v", got)
+			}
+		})
+	}
+}
+
+// TestLostRecord: if the store loses a record that a base has seen, a new machine reads the streams that do not need
+// it, and sends its own. When the machine of the record has stored a base, all are whole again.
+func TestLostRecord(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop", "other")
+	a, b, other := list[0], list[1], list[2]
+	apart := must(other.w.New(ctx, "Apart"))
+	other.push()
+	lost := must(a.w.New(ctx, "Lost"))
+	a.push()
+	b.pull()
+	must(b.w.New(ctx, "Seen"))
+	collect := func(c *computer) {
+		r := c.remote()
+		defer r.Close()
+		r.SetBaseEvery(1)
+		must(c.w.New(ctx, "One more"))
+		must(r.Push(ctx, remote.PushOptions{}))
+	}
+	collect(b)
+	name := "m/" + string(must(a.remote().Info()).Machine) + "/00000001"
+	if err := store.Delete(ctx, name); err != nil {
+		t.Fatal(err)
+	}
+	newcomer := a.friend("newcomer")
+	if got := newcomer.pull(); !slices.Equal(got.Sessions, []string{apart.ID}) {
+		t.Errorf("a new machine gets %+v", got)
+	}
+	must(newcomer.w.New(ctx, "New"))
+	if got := newcomer.push(); got.Sent.Records == 0 {
+		t.Errorf("a new machine sends %+v", got)
+	}
+	report := must(newcomer.remote().Check(ctx))
+	if report.OK || !slices.ContainsFunc(report.Problems, func(p *stream.Problem) bool { return p.Object == name }) {
+		t.Errorf("the check reports %+v", report)
+	}
+	collect(a)
+	if got := newcomer.pull(); !slices.Contains(got.Sessions, lost.ID) || len(got.Sessions) != 4 || len(got.Problems) > 0 {
+		t.Errorf("with the base that replaces it, the new machine gets %+v", got)
+	}
+	if report := must(newcomer.remote().Check(ctx)); !report.OK {
+		t.Errorf("the check reports %+v", report)
 	}
 }

@@ -53,7 +53,7 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 	if before != nil {
 		got.lost, got.bad, got.problems = before.lost, before.bad, before.problems
 	}
-	q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes, Without: got.bad}
+	q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes, Without: got.bad, CheckBase: checkBase}
 	switch {
 	case o.Whole || got.lost || !j.isKnown(): // a base may replace own records that are lost here
 		q.Scope = stream.Whole
@@ -81,7 +81,11 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 			return nil, err
 		}
 	}
-	got.more = j.take(got, f) && f.More
+	moved, err := j.take(got, f)
+	if err != nil {
+		return nil, err
+	}
+	got.more = moved && f.More
 	j.result.Problems = slices.Concat(got.problems, f.Problems)
 	j.Unknown = j.Unknown || f.Unknown
 	return got, nil
@@ -124,41 +128,35 @@ func (j *job) isKnown() bool {
 	})
 }
 
-// take adds what was fetched to got, of each machine up to an object that cannot be decoded, and reports
-// whether a cursor moved or such an object was found.
-func (j *job) take(got *fetched, f *stream.Fetched) (moved bool) {
-	bad := map[record.Machine]bool{}
+// take adds what was fetched to got, and reports whether a cursor moved.
+func (j *job) take(got *fetched, f *stream.Fetched) (moved bool, err error) {
 	for _, b := range f.Bases {
 		base, err := decodeBase(b)
 		if err != nil {
-			bad[b.Machine] = true
-			got.bad, moved = append(got.bad, b.Machine), true
-			got.problems = append(got.problems, &stream.Problem{Kind: stream.Malformed, Machine: b.Machine, Seq: b.Seq, Detail: err.Error()})
-			continue
+			return false, err
 		}
 		got.bases = append(got.bases, base)
 	}
-	for _, r := range f.Records {
-		if !bad[r.Machine] {
-			got.records = append(got.records, r)
-		}
-	}
+	got.records = append(got.records, f.Records...)
 	for m, c := range f.Next {
-		if !bad[m] {
-			moved = moved || c.Seq > got.next[m].Seq
-			got.next[m] = c
-		}
+		moved = moved || c.Seq > got.next[m].Seq
+		got.next[m] = c
 	}
 	j.result.Got.Records += len(f.Records)
-	return moved
+	return moved, nil
 }
 
 func decodeBase(b *seal.Base) (*join.Base, error) {
 	base, err := join.DecodeBase(b.Content)
-	if err == nil && (base.Machine != b.Machine || base.Seq != b.Seq) {
+	if err == nil && (base.Machine != b.Machine || base.Seq != b.Seq || base.Lamport != b.Lamport || !maps.Equal(base.Seen, b.Seen)) {
 		err = errors.New("it is the base of other records")
 	}
 	return base, err
+}
+
+func checkBase(b *seal.Base) error {
+	_, err := decodeBase(b)
+	return err
 }
 
 // prefetch reads the packs of new messages into the cache.

@@ -82,8 +82,18 @@ func DecodeBase(data, public []byte) (*Base, error) {
 		return nil, ErrNewer
 	case b.Format < 1 || b.Seq == 0 || b.Seq > MaxNumber || b.Lamport == 0 || b.Lamport > MaxNumber || !IsHash(b.Last):
 		return nil, errors.New("its first line is not possible")
+	case b.Lamport > records(b.Seq, b.Seen):
+		return nil, fmt.Errorf("its Lamport %d is greater than the number of records that it has seen", b.Lamport)
 	case len(b.Parts) > MaxParts || len(b.Parts) > 0 && len(b.Content) > 0 || slices.ContainsFunc(b.Parts, func(p string) bool { return !IsHash(p) }):
 		return nil, errors.New("its parts are not possible")
 	}
 	return b, checkSeen(b.Seen, b.Machine)
+}
+
+// records returns how many records a machine has seen with its own, at most MaxNumber. No honest Lamport is greater.
+func records(own uint64, seen record.Vector) uint64 {
+	for _, n := range seen {
+		own = min(own+min(n, MaxNumber), MaxNumber)
+	}
+	return own
 }

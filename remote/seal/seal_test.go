@@ -307,7 +307,7 @@ func TestHostileRecord(t *testing.T) {
 func TestBaseReturns(t *testing.T) {
 	s := newSigner(t)
 	for _, content := range []string{"", "{}", "a\n\nb\n"} {
-		b := &seal.Base{Format: 1, Machine: s.Machine(), Seq: 3, Lamport: 4, Last: strings.Repeat("0", 64), Key: s.Public(), Content: []byte(content)}
+		b := &seal.Base{Format: 1, Machine: s.Machine(), Seq: 3, Lamport: 3, Last: strings.Repeat("0", 64), Key: s.Public(), Content: []byte(content)}
 		data, err := seal.EncodeBase(b, s)
 		if err != nil {
 			t.Fatal(err)
@@ -323,6 +323,17 @@ func TestBaseReturns(t *testing.T) {
 		}
 		if _, err := seal.DecodeBase(bytes.Replace(data, []byte(`"seq":3`), []byte(`"seq":4`), 1), nil); !errors.Is(err, seal.ErrSignature) {
 			t.Errorf("a changed number: %v", err)
+		}
+		other := record.Machine(strings.Repeat("a", 32))
+		for lamport, seen := range map[uint64]record.Vector{4: nil, 6: {other: 2}, seal.MaxNumber: {other: 2}} {
+			b.Lamport, b.Seen = lamport, seen
+			if _, err := seal.EncodeBase(b, s); err == nil {
+				t.Errorf("the Lamport %d of one that has seen %v was encoded", lamport, seen)
+			}
+		}
+		b.Lamport, b.Seen = 5, record.Vector{other: 2}
+		if _, err := seal.EncodeBase(b, s); err != nil {
+			t.Errorf("the greatest Lamport: %v", err)
 		}
 	}
 }

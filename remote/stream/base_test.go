@@ -73,7 +73,7 @@ func TestNewcomer(t *testing.T) {
 	late.has("1", "2", "3", "4", "5", "6")
 }
 
-// TestBaseWaits: a base whose machine had seen more than there is, is returned with what it waits for.
+// TestBaseWaits: a base whose machine had seen more than there is waits for that, like a record.
 func TestBaseWaits(t *testing.T) {
 	store := new(bucket.Memory)
 	r := newRemote(t, store)
@@ -85,11 +85,11 @@ func TestBaseWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Store.(*hiding).hide = "m/" + string(a.Machine())
-	if got := c.fetch(stream.Names); len(got.Bases) != 1 || len(got.Held) != 1 || got.Held[0].Needs[a.Machine()] != 1 {
+	if got := c.fetch(stream.Names); len(got.Bases) != 0 || got.Next[b.Machine()].Seq != 0 || len(got.Held) != 1 || got.Held[0].Needs[a.Machine()] != 1 {
 		t.Errorf("without what it has seen: %+v", got)
 	}
 	c.Store.(*hiding).hide = ""
-	if got := c.fetch(stream.Names); len(got.Held)+len(got.Problems) > 0 {
+	if got := c.fetch(stream.Names); len(got.Bases) != 1 || len(got.Held)+len(got.Problems) > 0 {
 		t.Errorf("with what it has seen: %+v", got)
 	}
 	c.has("1", "2")
@@ -114,10 +114,44 @@ func TestBaseOfMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Store.(*hiding).hide = ""
-	if got := c.fetch(stream.Names); len(got.Bases) != 1 || len(got.Held)+len(got.Problems) > 0 {
+	if got := c.fetch(stream.Names); len(got.Bases) != 2 || len(got.Held)+len(got.Problems) > 0 {
 		t.Errorf("with the base that replaces it: %+v", got)
 	}
 	c.has("1", "2")
+}
+
+// TestBasesOfEachOther: bases that have seen the records of each other are read, also in portions. If one lacks
+// something, both wait, and other streams are read.
+func TestBasesOfEachOther(t *testing.T) {
+	store := new(bucket.Memory)
+	r := newRemote(t, store)
+	a, b, c := newMachine(t, r), newMachine(t, r), newMachine(t, r)
+	c.publish("c")
+	a.publish("a")
+	b.fetch(stream.Names)
+	b.publish("b")
+	a.fetch(stream.Names)
+	for _, m := range []*machine{a, b} {
+		must(m.PutBase(ctx, m.have.Vector(), []byte(`["a", "b"]`)))
+		m.collect(stream.Plan{Through: 1})
+	}
+	for _, limit := range []int64{0, 1} {
+		reader := newMachine(t, r)
+		for more := true; more; {
+			got := must(reader.try(stream.Request{Scope: stream.Whole, MaxBytes: limit}))
+			more = got.More
+		}
+		reader.has("a", "b", "c")
+	}
+	if err := store.Delete(ctx, "m/"+string(c.Machine())+"/00000001"); err != nil {
+		t.Fatal(err)
+	}
+	newMachine(t, r).publish("d")
+	reader := newMachine(t, r)
+	if got := reader.fetch(stream.Whole); len(got.Bases) != 0 || len(got.Held) != 2 {
+		t.Errorf("without what both have seen: %+v", got)
+	}
+	reader.has("d")
 }
 
 // TestBadBase: a base that its machine did not write, or that is of another number, is reported, and

@@ -31,9 +31,12 @@ type Request struct {
 	MaxBytes int64 // stop at about so many bytes of records and bases, decompressed; 0 means 64 MiB
 	Patience int   // how many fetches in a row may miss a record before it is a problem; 0 means 3
 
-	// CheckBase is called with the newest base of each stream that Whole shows, one after the other, although nothing
-	// of it is needed. Its error is a problem. If it is nil, such bases are not read.
+	// CheckBase is called with each base that is read, one after the other. Its error is a problem of the stream, which
+	// is then read as if the base could not be decoded. If nil, it is not called.
 	CheckBase func(*seal.Base) error
+
+	// AllBases reads and checks the newest base of each stream that Whole shows, also if nothing of it is needed.
+	AllBases bool
 }
 
 // Own is what a fetch must know of the stream of its own machine.
@@ -45,10 +48,12 @@ type Own struct {
 
 // Fetched is what a fetch found. The caller stores Next when it has applied Bases, then Records.
 type Fetched struct {
-	Bases    []*seal.Base     // in no order: each says what was in records that are not fetched
+	// Bases are in no order. Each says what was in records that are not fetched. A base that has seen absent records
+	// waits like a record, except while there is More that may have them.
+	Bases    []*seal.Base
 	Records  []*record.Record // each after the one before it and those that it has seen
 	Next     Cursors
-	Held     []Held // of each stream the first record that must wait, and a base without what it has seen
+	Held     []Held // of each stream the first record or the base that waits
 	Problems []*Problem
 
 	Absent  bool // a listing shows no object of a stream of which records were read or sent
@@ -86,17 +91,17 @@ func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
 	} else if f.idle() && !q.Once {
 		f.own()
 	}
-	if q.CheckBase != nil {
+	if q.AllBases {
 		f.checkBases()
 	}
-	list, next, held := order(q.Have, f.runs)
-	for f.follow(held) {
-		list, next, held = order(q.Have, f.runs)
+	found := order(q.Have, f.runs)
+	for f.follow(found.held) {
+		found = order(q.Have, f.runs)
 	}
 	if err := f.failed(); err != nil {
 		return nil, err
 	}
-	return f.result(list, next, held), nil
+	return f.result(found), nil
 }
 
 // others reads the streams of the other machines that are known, and of those that a listing finds.
@@ -179,9 +184,9 @@ func (f *fetch) follow(held []Held) bool {
 }
 
 // result says what was found.
-func (f *fetch) result(list []*verified, next Cursors, held []Held) *Fetched {
-	out := &Fetched{Next: next, Held: held}
-	for _, v := range list {
+func (f *fetch) result(found ordered) *Fetched {
+	out := &Fetched{Bases: found.bases, Next: found.next, Held: found.held}
+	for _, v := range found.records {
 		if v.Machine == f.Own.machine {
 			if f.Own.unsent[v.Seq] == v.after.Last {
 				continue // it was sent, and the answer was lost
@@ -193,9 +198,6 @@ func (f *fetch) result(list []*verified, next Cursors, held []Held) *Fetched {
 	}
 	for _, m := range slices.Sorted(maps.Keys(f.runs)) {
 		r := f.runs[m]
-		if r.base != nil {
-			out.Bases = append(out.Bases, r.base)
-		}
 		out.More = out.More || r.more
 		if r.problem != nil {
 			out.Problems = append(out.Problems, r.problem)
@@ -221,7 +223,7 @@ func (f *fetch) judgeMissing(out *Fetched) {
 	for _, h := range out.Held {
 		for m, n := range h.Needs {
 			r := f.runs[m]
-			if f.skips(m) || r != nil && (r.problem != nil || r.more || len(r.records) > 0 && r.end().Seq >= n) {
+			if f.skips(m) || r != nil && (r.problem != nil || r.more || (r.base != nil || len(r.records) > 0) && r.end().Seq >= n) {
 				continue // that it is missing has another reason
 			}
 			seq := out.Next[m].Seq + 1

@@ -6,27 +6,89 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/seal"
 )
 
-// A Held record was read, and has seen records that were not. It may also be a base, which is
-// returned nevertheless.
+// A Held record or base was read, and has seen records that were not.
 type Held struct {
 	Machine record.Machine `json:"machine"`
 	Seq     uint64         `json:"seq"`
 	Needs   record.Vector  `json:"needs"`
 }
 
-// order returns the records of runs, each after those that it has seen, and the cursors after them,
-// beginning with the cursors at the begin of each run. It sets the problem of a run with a Lamport
-// that no correct machine can have, and returns the base and the first record of each run that wait
-// for others, by machine.
-func order(have Cursors, runs map[record.Machine]*run) (list []*verified, next Cursors, held []Held) {
-	next = have.clone()
-	for m, r := range runs {
-		next[m] = r.begin
+// ordered is what was read of all runs, in an order in which it can be applied.
+type ordered struct {
+	bases   []*seal.Base // in no order, before the records
+	records []*verified  // each after those that it has seen
+	next    Cursors      // after all that
+	held    []Held       // the base, or the first record, of each run that waits for others, by machine
+}
+
+// order orders the bases and records of runs, which begin at cursors. It sets the problem of a run with a
+// Lamport that no correct machine can have.
+func order(have Cursors, runs map[record.Machine]*run) ordered {
+	waits := waitingBases(have, runs)
+	list, next, read := arrange(have, runs, waits, false)
+	out := ordered{records: list, next: next}
+	for _, m := range slices.Sorted(maps.Keys(runs)) {
+		r := runs[m]
+		if waits[m] {
+			out.held = appendHeld(out.held, m, r.base.Seq, missing(next, r.base.Seen))
+			continue
+		}
+		if r.base != nil {
+			out.bases = append(out.bases, r.base)
+			out.held = appendHeld(out.held, m, r.base.Seq, missing(next, r.base.Seen))
+		}
+		if read[m] == len(r.records) {
+			continue
+		}
+		v := r.records[read[m]]
+		needs := missing(next, v.Seen)
+		out.held = appendHeld(out.held, m, v.Seq, needs)
+		if len(needs) == 0 {
+			r.refuse(read[m], &Problem{Kind: Malformed, Machine: m, Seq: v.Seq, Object: recordName(m, v.Seq),
+				Detail: fmt.Sprintf("its Lamport is %d, and the greatest that it can have seen is %d", v.Lamport, next.Lamport())})
+		}
 	}
-	read := map[record.Machine]int{} // how many of the records of a run are in list
-	machines := slices.Sorted(maps.Keys(runs))
+	return out
+}
+
+// waitingBases returns the machines of the runs whose bases have seen what is absent. Two bases may have seen the
+// records of each other, so all count as there until one of them lacks something. What a run that is not at its end
+// may have counts as there too.
+func waitingBases(have Cursors, runs map[record.Machine]*run) map[record.Machine]bool {
+	waits := map[record.Machine]bool{}
+	for again := true; again; {
+		again = false
+		var next Cursors
+		for m, r := range runs {
+			if r.base == nil || waits[m] {
+				continue
+			}
+			if next == nil {
+				_, next, _ = arrange(have, runs, waits, true)
+			}
+			if len(missing(next, r.base.Seen)) > 0 {
+				waits[m], again = true, true
+			}
+		}
+	}
+	return waits
+}
+
+// arrange returns the records of runs, each after those that it has seen, the cursors after them, and how many there
+// are of each machine. Of runs whose base waits there is nothing. If hopeful, the cursor of a run of which there may be
+// more is after all records that it can have.
+func arrange(have Cursors, runs map[record.Machine]*run, waits map[record.Machine]bool, hopeful bool) (list []*verified, next Cursors, read map[record.Machine]int) {
+	next, read = have.clone(), map[record.Machine]int{}
+	var machines []record.Machine
+	for _, m := range slices.Sorted(maps.Keys(runs)) {
+		if r := runs[m]; !waits[m] {
+			next[m] = r.begin
+			machines = append(machines, m)
+		}
+	}
 	for progress := true; progress; {
 		progress = false
 		for _, m := range machines {
@@ -41,25 +103,14 @@ func order(have Cursors, runs map[record.Machine]*run) (list []*verified, next C
 				read[m]++
 				progress = true
 			}
+			if hopeful && r.more && read[m] == len(r.records) && next[m].Seq < seal.MaxNumber {
+				c := next[m]
+				c.Seq, c.Lamport = seal.MaxNumber, seal.MaxNumber
+				next[m], progress = c, true
+			}
 		}
 	}
-	for _, m := range machines {
-		r := runs[m]
-		if r.base != nil {
-			held = appendHeld(held, m, r.base.Seq, missing(next, r.base.Seen))
-		}
-		if read[m] == len(r.records) {
-			continue
-		}
-		v := r.records[read[m]]
-		needs := missing(next, v.Seen)
-		held = appendHeld(held, m, v.Seq, needs)
-		if len(needs) == 0 {
-			r.refuse(read[m], &Problem{Kind: Malformed, Machine: m, Seq: v.Seq, Object: recordName(m, v.Seq),
-				Detail: fmt.Sprintf("its Lamport is %d, and the greatest that it can have seen is %d", v.Lamport, next.Lamport())})
-		}
-	}
-	return list, next, held
+	return list, next, read
 }
 
 func appendHeld(held []Held, m record.Machine, seq uint64, needs record.Vector) []Held {

@@ -260,10 +260,15 @@ func (f *fetch) decodeBase(r *run, seq uint64, data []byte) (base *seal.Base, th
 			return nil, problem != nil, problem
 		}
 	}
+	if f.CheckBase != nil {
+		if err := f.CheckBase(base); err != nil {
+			return nil, true, &Problem{Kind: Malformed, Machine: r.machine, Seq: seq, Object: baseName(r.machine, seq), Detail: err.Error(), err: err}
+		}
+	}
 	return base, true, nil
 }
 
-// checkBases calls CheckBase with the newest base of each stream. A problem of it does not keep the records of its
+// checkBases reads the newest base of each stream. A problem of it does not keep the records of its
 // stream out.
 func (f *fetch) checkBases() {
 	var machines []record.Machine
@@ -300,14 +305,8 @@ func (f *fetch) checkBase(m record.Machine, seq uint64) (there bool, problem *Pr
 	}
 	f.memory.decoding.Lock()
 	defer f.memory.decoding.Unlock()
-	base, there, problem := f.decodeBase(&run{machine: m, begin: f.Have[m]}, seq, data)
-	if base == nil {
-		return there, problem
-	}
-	if err := f.CheckBase(base); err != nil {
-		return true, &Problem{Kind: Malformed, Machine: m, Seq: seq, Object: baseName(m, seq), Detail: err.Error(), err: err}
-	}
-	return true, nil
+	_, there, problem = f.decodeBase(&run{machine: m, begin: f.Have[m]}, seq, data)
+	return there, problem
 }
 
 // readParts reads the content of a base that is in parts, and returns false if one is not there.

@@ -30,14 +30,19 @@ func (j *job) tidy() {
 	}
 }
 
-// collect stores a base of the own records and deletes garbage, once in a while. Records of a
-// newer version of bough may need what this version takes for garbage, so then it does nothing.
+// collect stores a base of the own records and deletes garbage: once in a while, and more often while a purge waits.
+// Records of a newer version of bough may need what this version takes for garbage, so then it does nothing.
 func (j *job) collect() error {
 	own := j.writer.Machine()
 	at := j.writer.Published()[own].Seq
+	through := min(at, j.state.Acknowledged()[own])
 	every := j.baseEvery
-	if len(j.Garbage) > 0 {
-		every = 1 // a purge waits for it
+	switch {
+	case len(j.Garbage) == 0:
+	case through > j.Collected:
+		every = 0 // a purge waits for it, and others have seen more
+	default:
+		every = 1
 	}
 	if j.dry || len(j.writer.Unsent()) > 0 || at < j.Based+every || j.Unknown || len(j.state.Kept()) > 0 || len(j.state.Missing()) > 0 {
 		return nil
@@ -45,20 +50,11 @@ func (j *job) collect() error {
 	if j.state.Vector()[own] != at {
 		return nil // there are records of the own stream that were not read yet
 	}
-	if err := j.packInline(); err != nil {
-		return err
-	}
-	base := j.state.Base(own)
-	content := base.Encode()
-	if len(content) > largeBase {
-		if _, err := join.DecodeBase(content); err != nil { // others could not read it
+	if at > j.Based {
+		if err := j.putBase(own); err != nil {
 			return err
 		}
 	}
-	if _, err := j.writer.PutBase(j.ctx, base.Seen, content); err != nil {
-		return err
-	}
-	through := min(at, j.state.Acknowledged()[own])
 	needed := map[string]bool{}
 	if len(j.Garbage) > 0 {
 		for _, p := range j.state.Packs() {
@@ -76,8 +72,24 @@ func (j *job) collect() error {
 		return err
 	}
 	j.Garbage = slices.DeleteFunc(j.Garbage, func(g garbage) bool { return g.Seq <= through })
-	j.Based, j.changed = at, true
+	j.Based, j.Collected, j.changed = at, through, true
 	return nil
+}
+
+// putBase stores a base of the own records.
+func (j *job) putBase(own record.Machine) error {
+	if err := j.packInline(); err != nil {
+		return err
+	}
+	base := j.state.Base(own)
+	content := base.Encode()
+	if len(content) > largeBase {
+		if _, err := join.DecodeBase(content); err != nil { // others could not read it
+			return err
+		}
+	}
+	_, err := j.writer.PutBase(j.ctx, base.Seen, content)
+	return err
 }
 
 // packInline moves the items that are in own records to packs, so that a base is small, and who reads it

@@ -59,7 +59,7 @@ func (r *Remote) Purge(ctx context.Context, session string) (*Purge, error) {
 	if err := errors.Join(err, j.save(), j.erase()); err != nil {
 		return nil, err
 	}
-	return &Purge{Session: session, Holders: j.holders(session)}, nil
+	return &Purge{Session: session, Holders: j.holders(session), Waiting: j.waiting(session)}, nil
 }
 
 // noteForgotten notes that this machine has nothing of a purged session in the store.
@@ -92,6 +92,34 @@ func (j *job) holders(session string) []string {
 			names = append(names, m.Name)
 		}
 	}
+	return names
+}
+
+// waiting returns the names of the machines, but this one, that have not seen the purge of a session, or what
+// this machine dropped for it.
+func (j *job) waiting(session string) []string {
+	own := j.writer.Machine()
+	needed := record.Vector{}
+	if at, ok := j.view().PurgedAt(session); ok {
+		needed[at.Machine] = at.Seq
+	}
+	for _, g := range j.Garbage {
+		if slices.Contains(g.Sessions, session) {
+			needed[own] = max(needed[own], g.Seq)
+		}
+	}
+	names := []string{}
+	for _, m := range j.view().Machines {
+		seen := maps.Clone(m.Seen)
+		if seen == nil {
+			seen = record.Vector{}
+		}
+		seen[m.ID] = m.Records
+		if m.ID != own && !m.Retired && !seen.Covers(needed) {
+			names = append(names, m.Name)
+		}
+	}
+	slices.Sort(names)
 	return names
 }
 

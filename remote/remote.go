@@ -190,4 +190,5 @@ type Operation struct {
 type Purge struct {
 	Session string   `json:"session_id"`
 	Holders []string `json:"holders"` // names of machines whose objects still have messages of it
+	Waiting []string `json:"waiting"` // names of machines that have not seen the purge yet, and delay it
 }

@@ -185,7 +185,7 @@ func (j *job) renew() error {
 	if _, err := j.writer.Renew(); err != nil {
 		return err
 	}
-	j.Machine, j.Based, j.changed = j.writer.Machine(), 0, true
+	j.Machine, j.Based, j.Collected, j.changed = j.writer.Machine(), 0, 0, true
 	return j.rebuild()
 }
 

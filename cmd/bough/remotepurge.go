@@ -57,7 +57,11 @@ sessions stay. This cannot be undone.`,
 				fmt.Fprintf(p.stderr, "Purged %s: %s has no message of it\n", clean(id), line(info.Name))
 				return nil
 			}
-			fmt.Fprintf(p.stderr, "Purged %s; still in objects of %s, until they pull and push\n", clean(id), line(strings.Join(purged.Holders, ", ")))
+			fmt.Fprintf(p.stderr, "Purged %s; still in objects of %s\n", clean(id), line(strings.Join(purged.Holders, ", ")))
+			if len(purged.Waiting) > 0 {
+				fmt.Fprintf(p.stderr, "Not seen yet by %s: 'bough sync' there, or 'bough remote retire MACHINE' if it is gone\n", line(strings.Join(purged.Waiting, ", ")))
+			}
+			fmt.Fprintf(p.stderr, "Then sync here; 'bough remote purge %s' says what is left\n", clean(id))
 			return nil
 		},
 	}

@@ -24,6 +24,14 @@ func (v *View) Purge(id string) []Op {
 	return ops
 }
 
+// PurgedAt returns the stamp of the purge of a session, and whether there is one.
+func (v *View) PurgedAt(id string) (record.Stamp, bool) {
+	if !v.IsPurged(id) {
+		return record.Stamp{}, false
+	}
+	return v.state.Entity(sessionPrefix + id).Registers[purged].Stamp, true
+}
+
 // DropLog returns the operations that take sessions out of the log of a machine: an operation on them
 // alone is dropped, and one on others too is added again without arguments, which may have titles.
 func (v *View) DropLog(m record.Machine, sessions map[string]bool) (ops []Op) {

@@ -42,6 +42,7 @@ func (r *Remote) Check(ctx context.Context) (*Report, error) {
 			return nil, err
 		}
 		more = moved && f.More
+		j.noteNewer(f.Unknown)
 		j.join(got, conflicts)
 		report.Held = f.Held
 		for _, p := range slices.Concat(got.problems, f.Problems) {
@@ -73,6 +74,7 @@ func (r *Remote) Check(ctx context.Context) (*Report, error) {
 			report.Copies = append(report.Copies, c.File)
 		}
 	}
+	report.Newer = j.newer()
 	report.Machines = machinesOf(j.view(), j.state, j.writer.Machine())
 	report.Requests = j.meter.Usage().Sub(j.before).Requests()
 	report.OK = len(report.Problems)+len(report.Held)+len(report.Packs) == 0

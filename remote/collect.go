@@ -44,7 +44,7 @@ func (j *job) collect() error {
 	default:
 		every = 1
 	}
-	if j.dry || len(j.writer.Unsent()) > 0 || at < j.Based+every || j.Unknown || len(j.state.Kept()) > 0 || len(j.state.Missing()) > 0 {
+	if j.dry || len(j.writer.Unsent()) > 0 || at < j.Based+every || j.Unknown || len(j.state.Newer()) > 0 || len(j.state.Missing()) > 0 {
 		return nil
 	}
 	if j.state.Vector()[own] != at {

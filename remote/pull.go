@@ -160,7 +160,7 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 		}
 		touch(touched, r)
 		for _, op := range r.Ops {
-			if op.Do == record.Drop && (op.Field == "messages" || op.Field == "objects") {
+			if op.Do == record.Drop && (op.Field == "messages" || op.Field == "objects") || plan.IsPurge(op) {
 				j.Owed += ackAfter // its machine deletes them when all have seen that
 			}
 			j.toErase = j.toErase || op.Do == record.Drop && (op.Field == "messages" || op.Field == "log") // a purge

@@ -59,7 +59,7 @@ func (r *Remote) Purge(ctx context.Context, session string) (*Purge, error) {
 	if err := errors.Join(err, j.save(), j.erase()); err != nil {
 		return nil, err
 	}
-	return &Purge{Session: session, Holders: j.holders(session), Waiting: j.waiting(session)}, nil
+	return &Purge{Session: session, Holders: j.holders(session), Waiting: j.waiting(session), Newer: j.newer()}, nil
 }
 
 // noteForgotten notes that this machine has nothing of a purged session in the store.

@@ -87,8 +87,37 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 	}
 	got.more = moved && f.More
 	j.result.Problems = slices.Concat(got.problems, f.Problems)
-	j.Unknown = j.Unknown || f.Unknown
+	j.noteNewer(f.Unknown)
 	return got, nil
+}
+
+// noteNewer notes machines that wrote what this version does not know.
+func (j *job) noteNewer(machines []record.Machine) {
+	for _, m := range machines {
+		j.Unknown = true
+		if !slices.Contains(j.Newer, m) {
+			j.Newer = append(j.Newer, m)
+		}
+	}
+}
+
+// newer returns the names of the machines that wrote what this version does not know: a newer one has to collect
+// garbage.
+func (j *job) newer() []string {
+	names := []string{}
+	wrote := append(j.state.Newer(), j.Newer...)
+	for _, m := range j.view().Machines {
+		if slices.Contains(wrote, m.ID) {
+			names = append(names, m.Name)
+		}
+	}
+	for _, m := range wrote {
+		if !slices.ContainsFunc(j.view().Machines, func(o join.Machine) bool { return o.ID == m }) {
+			names = append(names, string(m))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // isStrange reports whether a problem may be that another remote is in the store.

@@ -165,6 +165,7 @@ type Report struct {
 	Held     []stream.Held     `json:"held"`      // records that wait for others
 	Copies   []string          `json:"copies"`    // conflict copies of objects, which a program that copies folders made
 	Packs    []string          `json:"bad_packs"` // packs that are needed and missing or damaged
+	Newer    []string          `json:"newer"`     // names of machines that wrote what this version does not know, so that it deletes no garbage
 	Requests int64             `json:"requests"`
 }
 
@@ -191,4 +192,5 @@ type Purge struct {
 	Session string   `json:"session_id"`
 	Holders []string `json:"holders"` // names of machines whose objects still have messages of it
 	Waiting []string `json:"waiting"` // names of machines that have not seen the purge yet, and delay it
+	Newer   []string `json:"newer"`   // names of machines with a newer version of bough, which has to delete what is left
 }

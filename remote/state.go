@@ -18,17 +18,18 @@ import (
 // synced is the content of the row syncRow: all that has no row of its own. All rows may be lost: then
 // everything is read and compared anew.
 type synced struct {
-	Format    int             `json:"format"`
-	Machine   record.Machine  `json:"machine"`
-	Cursors   stream.Cursors  `json:"cursors"`
-	Here      *plan.Here      `json:"here"`
-	Based     uint64          `json:"based,omitempty"`     // the last own record in a base
-	Collected uint64          `json:"collected,omitempty"` // the own record up to which records were deleted
-	Purged    map[string]bool `json:"purged,omitempty"`    // sessions of which this machine has nothing in the store any more, but for garbage
-	Garbage   []garbage       `json:"garbage,omitempty"`
-	Strip     []string        `json:"strip,omitempty"`   // purged sessions of which the rows are to forget the content
-	Owed      int             `json:"owed,omitempty"`    // records of others since the last own one, see ackAfter
-	Unknown   bool            `json:"unknown,omitempty"` // there are operations, members or formats that this version does not know
+	Format    int              `json:"format"`
+	Machine   record.Machine   `json:"machine"`
+	Cursors   stream.Cursors   `json:"cursors"`
+	Here      *plan.Here       `json:"here"`
+	Based     uint64           `json:"based,omitempty"`     // the last own record in a base
+	Collected uint64           `json:"collected,omitempty"` // the own record up to which records were deleted
+	Purged    map[string]bool  `json:"purged,omitempty"`    // sessions of which this machine has nothing in the store any more, but for garbage
+	Garbage   []garbage        `json:"garbage,omitempty"`
+	Strip     []string         `json:"strip,omitempty"`   // purged sessions of which the rows are to forget the content
+	Owed      int              `json:"owed,omitempty"`    // records of others since the last own one, see ackAfter
+	Unknown   bool             `json:"unknown,omitempty"` // there are members or formats that this version does not know
+	Newer     []record.Machine `json:"newer,omitempty"`   // that wrote these
 }
 
 const (

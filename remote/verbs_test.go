@@ -363,48 +363,6 @@ func TestPurge(t *testing.T) {
 	}
 }
 
-// TestPurgeEnds: a purge ends when the other machines have seen it, although the machine that purged writes nothing
-// more, and names those that have not.
-func TestPurgeEnds(t *testing.T) {
-	store := &bucket.Memory{}
-	list := computers(t, store, "laptop", "desktop", "old")
-	a, b, old := list[0], list[1], list[2]
-	ctx := t.Context()
-	secret := must(a.w.New(ctx, "Secret"))
-	must(a.w.Append(ctx, workspace.Append{Session: secret.ID, Text: "a secret"}))
-	for range 2 {
-		for _, c := range list {
-			must(c.sync())
-		}
-	}
-	got := must(a.remote().Purge(ctx, secret.ID))
-	if !slices.Equal(got.Waiting, []string{"desktop", "old"}) || !slices.Equal(got.Holders, []string{"laptop"}) {
-		t.Errorf("purged: %+v", got)
-	}
-	for range 2 {
-		must(b.sync()) // the second one says that the first one read it
-	}
-	must(a.sync())
-	if got = must(a.remote().Purge(ctx, secret.ID)); !slices.Equal(got.Waiting, []string{"old"}) || !slices.Equal(got.Holders, []string{"laptop"}) {
-		t.Errorf("seen by the desktop: %+v", got)
-	}
-	before := a.remote()
-	if got := must(before.Push(ctx, remote.PushOptions{})); got.Requests != 0 {
-		t.Errorf("while the purge waits, a push of nothing makes %d requests", got.Requests)
-	}
-	for range 2 {
-		must(old.sync())
-	}
-	must(a.sync())
-	if got = must(a.remote().Purge(ctx, secret.ID)); len(got.Waiting)+len(got.Holders) != 0 {
-		t.Errorf("seen by all: %+v", got)
-	}
-	a.lacks(store, "Secret", "a secret")
-	if report := must(a.friend("phone").remote().Check(ctx)); !report.OK {
-		t.Errorf("after the purge there is %+v", report)
-	}
-}
-
 // TestOthers: explorations, learnings and attachments travel, the last ones also if they are large.
 func TestOthers(t *testing.T) {
 	list := computers(t, &bucket.Memory{}, "laptop", "desktop")

@@ -64,6 +64,9 @@ func (p *program) remoteReport(r *remote.Report) {
 	for _, name := range r.Packs {
 		fmt.Fprintf(p.stdout, "%-12s  %s  missing or damaged\n", "pack", clean(name))
 	}
+	for _, name := range r.Newer {
+		fmt.Fprintf(p.stdout, "%-12s  %s wrote records that this version of bough does not know; only a newer one deletes garbage\n", "newer", line(name))
+	}
 	if r.OK {
 		fmt.Fprintf(p.stderr, "No problems in %s (%s)\n", line(r.Remote), count(int(r.Requests), "request"))
 		return

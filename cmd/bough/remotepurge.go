@@ -58,6 +58,9 @@ sessions stay. This cannot be undone.`,
 				return nil
 			}
 			fmt.Fprintf(p.stderr, "Purged %s; still in objects of %s\n", clean(id), line(strings.Join(purged.Holders, ", ")))
+			if len(purged.Newer) > 0 {
+				fmt.Fprintf(p.stderr, "Written by a newer version of bough: records of %s; that version has to delete\n", line(strings.Join(purged.Newer, ", ")))
+			}
 			if len(purged.Waiting) > 0 {
 				fmt.Fprintf(p.stderr, "Not seen yet by %s: 'bough sync' there, or 'bough remote retire MACHINE' if it is gone\n", line(strings.Join(purged.Waiting, ", ")))
 			}

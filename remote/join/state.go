@@ -96,9 +96,20 @@ func (s *State) Lamport() uint64 {
 // it is not empty, s may lack newer values and show what was dropped: it must not be projected.
 func (s *State) Missing() record.Vector { return s.beyond(s.needs) }
 
-// Kept returns the operations without an effect, by machine, in the order of its stream. While
-// there is one, nothing of the remote should be deleted as garbage: what it means is not known.
+// Kept returns the operations without an effect, by machine, in the order of its stream.
 func (s *State) Kept() []Kept { return slices.Clone(s.kept) }
+
+// Newer returns the machines of the operations that are not known, ascending: a newer version of bough wrote them.
+// While there is one, nothing of the remote should be deleted as garbage. An operation that is known and not valid
+// has no effect in any version.
+func (s *State) Newer() (machines []record.Machine) {
+	for _, k := range s.kept { // ascending by machine
+		if !known(k.Op.Do) && !slices.Contains(machines, k.Stamp.Machine) {
+			machines = append(machines, k.Stamp.Machine)
+		}
+	}
+	return machines
+}
 
 // beyond returns the part of v that s does not include.
 func (s *State) beyond(v record.Vector) record.Vector {

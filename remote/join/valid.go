@@ -38,6 +38,11 @@ func valid(op record.Op, by record.Machine) bool {
 	return false
 }
 
+// known reports whether this version of bough knows an action.
+func known(action string) bool {
+	return action == record.Set || action == record.Add || action == record.Drop || action == record.Remove
+}
+
 // mayWrite reports whether a machine may do more with an entity than remove it: no machine writes
 // of another one.
 func mayWrite(m record.Machine, entity string) bool {

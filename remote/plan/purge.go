@@ -24,6 +24,9 @@ func (v *View) Purge(id string) []Op {
 	return ops
 }
 
+// IsPurge reports whether an operation purges a session.
+func IsPurge(op record.Op) bool { return op.Do == record.Set && op.Field == purged }
+
 // PurgedAt returns the stamp of the purge of a session, and whether there is one.
 func (v *View) PurgedAt(id string) (record.Stamp, bool) {
 	if !v.IsPurged(id) {

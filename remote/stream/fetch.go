@@ -56,10 +56,12 @@ type Fetched struct {
 	Held     []Held // of each stream the first record or the base that waits
 	Problems []*Problem
 
-	Absent  bool // a listing shows no object of a stream of which records were read or sent
-	More    bool // there may be more than MaxBytes
-	Copied  bool // another copy of the own machine writes its stream: Upload, then Renew the writer
-	Unknown bool // there are operations, members or a format that this version does not know
+	Absent bool // a listing shows no object of a stream of which records were read or sent
+	More   bool // there may be more than MaxBytes
+	Copied bool // another copy of the own machine writes its stream: Upload, then Renew the writer
+
+	// Unknown are the machines that wrote members or a format that this version does not know, ascending.
+	Unknown []record.Machine
 }
 
 const (
@@ -194,14 +196,18 @@ func (f *fetch) result(found ordered) *Fetched {
 			out.Copied = true
 		}
 		out.Records = append(out.Records, v.Record)
-		out.Unknown = out.Unknown || !v.exact
+		if !v.exact {
+			out.Unknown = append(out.Unknown, v.Machine)
+		}
 	}
 	for _, m := range slices.Sorted(maps.Keys(f.runs)) {
 		r := f.runs[m]
 		out.More = out.More || r.more
 		if r.problem != nil {
 			out.Problems = append(out.Problems, r.problem)
-			out.Unknown = out.Unknown || r.problem.Kind == Newer
+			if r.problem.Kind == Newer {
+				out.Unknown = append(out.Unknown, m)
+			}
 			out.Copied = out.Copied || m == f.Own.machine && r.problem.Kind == Swapped
 		}
 	}
@@ -212,6 +218,8 @@ func (f *fetch) result(found ordered) *Fetched {
 	for m, c := range f.Have {
 		out.Absent = out.Absent || f.listed != nil && c.Seq > 0 && f.listed[m] == nil
 	}
+	slices.Sort(out.Unknown)
+	out.Unknown = slices.Compact(out.Unknown)
 	f.judgeMissing(out)
 	return out
 }

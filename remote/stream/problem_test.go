@@ -198,7 +198,7 @@ func TestNewer(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.upload()
-	if got := b.fetch(stream.Names); !got.Unknown || len(got.Records) != 1 {
+	if got := b.fetch(stream.Names); len(got.Unknown) != 1 || len(got.Records) != 1 {
 		t.Errorf("an unknown action: %+v", got)
 	}
 	lines := fmt.Appendf(nil, "{\"format\":2,\"machine\":%q,\"seq\":2}\n", a.Machine())
@@ -210,7 +210,7 @@ func TestNewer(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := b.fetch(stream.Names)
-	if len(got.Problems) != 1 || got.Problems[0].Kind != stream.Newer || !errors.Is(got.Problems[0], seal.ErrNewer) || !got.Unknown {
+	if len(got.Problems) != 1 || got.Problems[0].Kind != stream.Newer || !errors.Is(got.Problems[0], seal.ErrNewer) || len(got.Unknown) != 1 {
 		t.Errorf("format 2: %+v", got)
 	}
 }

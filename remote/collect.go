@@ -23,9 +23,9 @@ const baseEvery = 256
 // largeBase is from how many bytes on a base may be more than others read.
 const largeBase = 32 << 20
 
-// tidy collects garbage. If that fails, a later push does it.
+// tidy stores the own stream again if it is gone, and collects garbage. If that fails, a later sync does it.
 func (j *job) tidy() {
-	if err := j.collect(); err != nil && j.ctx.Err() == nil {
+	if err := errors.Join(j.restore(), j.collect()); err != nil && j.ctx.Err() == nil {
 		j.opts.note("garbage of the remote was not deleted: " + err.Error())
 	}
 }
@@ -73,6 +73,20 @@ func (j *job) collect() error {
 	}
 	j.Garbage = slices.DeleteFunc(j.Garbage, func(g garbage) bool { return g.Seq <= through })
 	j.Based, j.Collected, j.changed = at, through, true
+	return nil
+}
+
+// restore stores a base of the own records if the store lost all of them: no other machine can write to the stream.
+func (j *job) restore() error {
+	own := j.writer.Machine()
+	at := j.writer.Published()[own].Seq
+	if !j.ownAbsent || j.dry || len(j.writer.Unsent()) > 0 || at == 0 || j.state.Vector()[own] != at {
+		return nil
+	}
+	if err := j.putBase(own); err != nil {
+		return err
+	}
+	j.ownAbsent, j.Based, j.changed = false, at, true
 	return nil
 }
 

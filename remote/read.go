@@ -64,7 +64,7 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 		q.Own = stream.Own{} // the own stream is read as the others
 	}
 	f, err := j.stream.Fetch(j.ctx, q)
-	if err == nil && (f.Absent || slices.ContainsFunc(f.Problems, isStrange)) {
+	if err == nil && (len(f.Absent) > 0 || slices.ContainsFunc(f.Problems, isStrange)) {
 		err = checkRoot(j.ctx, j.stream.Store, j.stream.Key, j.config)
 	}
 	if err != nil {
@@ -87,6 +87,7 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 	}
 	got.more = moved && f.More
 	j.result.Problems = slices.Concat(got.problems, f.Problems)
+	j.ownAbsent = j.ownAbsent || slices.Contains(f.Absent, j.writer.Machine())
 	j.noteNewer(f.Unknown)
 	return got, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -63,6 +64,50 @@ func TestAnotherRoot(t *testing.T) {
 				t.Errorf("the store had %d objects, and has %d", before, n)
 			}
 		})
+	}
+}
+
+// TestAbsentStream: a stream that is deleted whole is reported by each exchange that lists and by check, on its machine and
+// on others, until its machine stores it again with a sync.
+func TestAbsentStream(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	a, b := list[0], list[1]
+	s := must(a.w.New(ctx, "First"))
+	for range 2 {
+		must(a.sync())
+		must(b.sync())
+	}
+	info := must(a.remote().Info())
+	for _, object := range names(t, store) {
+		if strings.HasPrefix(object, "m/"+string(info.Machine)) {
+			if err := store.Delete(ctx, object); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	must(b.w.New(ctx, "Second"))
+	b.push()
+	is := func(list []*stream.Problem) bool {
+		return len(list) == 1 && list[0].Kind == stream.RolledBack && list[0].Machine == info.Machine
+	}
+	for _, c := range list {
+		if got := c.pull(); !is(got.Problems) {
+			t.Errorf("a pull of %s: %+v", c.name, got)
+		}
+		if report := must(c.remote().Check(ctx)); report.OK || !is(report.Problems) {
+			t.Errorf("a check of %s: %+v", c.name, report)
+		}
+	}
+	must(a.sync())
+	for _, c := range append(list, a.friend("phone")) {
+		if got := c.pull(); len(got.Problems) > 0 || c.name == "phone" && !slices.Contains(got.Sessions, s.ID) {
+			t.Errorf("a pull of %s after that: %+v", c.name, got)
+		}
+		if report := must(c.remote().Check(ctx)); !report.OK {
+			t.Errorf("a check of %s after that: %+v", c.name, report)
+		}
 	}
 }
 

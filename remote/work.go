@@ -73,13 +73,14 @@ type job struct {
 	close  func()
 
 	synced
-	rows    *rows.Rows
-	joined  []joinable  // records and bases in the store that were added to the state since the rows were stored
-	state   *join.State // with the records that are not uploaded yet
-	changed bool        // synced or the state differ from the stored rows
-	known   *plan.View  // of state, nil if that changed
-	toErase bool        // the files of the rows still have what was purged
-	result  *Result
+	rows      *rows.Rows
+	joined    []joinable  // records and bases in the store that were added to the state since the rows were stored
+	state     *join.State // with the records that are not uploaded yet
+	changed   bool        // synced or the state differ from the stored rows
+	known     *plan.View  // of state, nil if that changed
+	toErase   bool        // the files of the rows still have what was purged
+	ownAbsent bool        // a listing shows no object of the own stream
+	result    *Result
 
 	files   bool                       // states of files are exchanged
 	objects map[string][]mirror.Object // see objectsOf, nil until they are read

@@ -56,7 +56,8 @@ type Fetched struct {
 	Held     []Held // of each stream the first record or the base that waits
 	Problems []*Problem
 
-	Absent bool // a listing shows no object of a stream of which records were read or sent
+	// Absent are the machines of which records were read or sent, and a listing shows no object. Each is a problem too.
+	Absent []record.Machine
 	More   bool // there may be more than MaxBytes
 	Copied bool // another copy of the own machine writes its stream: Upload, then Renew the writer
 
@@ -215,13 +216,34 @@ func (f *fetch) result(found ordered) *Fetched {
 		out.Problems = append(out.Problems, f.listError)
 	}
 	out.Problems = append(out.Problems, f.baseProblems...)
-	for m, c := range f.Have {
-		out.Absent = out.Absent || f.listed != nil && c.Seq > 0 && f.listed[m] == nil
+	for _, p := range f.absent() {
+		out.Absent = append(out.Absent, p.Machine)
+		out.Problems = append(out.Problems, p)
 	}
 	slices.Sort(out.Unknown)
 	out.Unknown = slices.Compact(out.Unknown)
 	f.judgeMissing(out)
 	return out
+}
+
+// absent returns a problem for each stream that was there, and of which the listing of all streams shows no object.
+func (f *fetch) absent() (list []*Problem) {
+	if f.Scope == Known || f.listError != nil {
+		return nil
+	}
+	for m, c := range f.Have {
+		if c.Seq == 0 || f.listed[m] != nil {
+			continue
+		}
+		if r := f.runs[m]; r != nil {
+			if r.gone = nil; r.problem != nil || r.end().Seq > c.Seq {
+				continue
+			}
+		}
+		list = append(list, &Problem{Kind: RolledBack, Machine: m, Seq: c.Seq, Object: streamOf(m),
+			Detail: fmt.Sprintf("records up to %d were there, and now the stream has no object", c.Seq)})
+	}
+	return list
 }
 
 // judgeMissing counts for how many fetches records were missing, in out.Next, and reports those that

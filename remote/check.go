@@ -77,7 +77,7 @@ func (r *Remote) Check(ctx context.Context) (*Report, error) {
 	report.Newer = j.newer()
 	report.Machines = machinesOf(j.view(), j.state, j.writer.Machine())
 	report.Requests = j.meter.Usage().Sub(j.before).Requests()
-	report.OK = len(report.Problems)+len(report.Held)+len(report.Packs) == 0
+	report.OK = len(report.Problems)+len(report.Held)+len(report.Packs)+len(report.Copies) == 0
 	return report, nil
 }
 

@@ -87,7 +87,8 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 	}
 	got.more = moved && f.More
 	j.result.Problems = slices.Concat(got.problems, f.Problems)
-	j.ownAbsent = j.ownAbsent || slices.Contains(f.Absent, j.writer.Machine())
+	own := j.writer.Machine()
+	j.ownAbsent = j.ownAbsent || slices.Contains(f.Absent, own) && slices.ContainsFunc(f.Problems, func(p *stream.Problem) bool { return p.Machine == own })
 	j.noteNewer(f.Unknown)
 	return got, nil
 }

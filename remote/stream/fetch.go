@@ -56,7 +56,8 @@ type Fetched struct {
 	Held     []Held // of each stream the first record or the base that waits
 	Problems []*Problem
 
-	// Absent are the machines of which records were read or sent, and a listing shows no object. Each is a problem too.
+	// Absent are the machines of which records were read or sent, and a listing shows no object. After some fetches
+	// each is a problem too.
 	Absent []record.Machine
 	More   bool // there may be more than MaxBytes
 	Copied bool // another copy of the own machine writes its stream: Upload, then Renew the writer
@@ -218,7 +219,6 @@ func (f *fetch) result(found ordered) *Fetched {
 	out.Problems = append(out.Problems, f.baseProblems...)
 	for _, p := range f.absent() {
 		out.Absent = append(out.Absent, p.Machine)
-		out.Problems = append(out.Problems, p)
 	}
 	slices.Sort(out.Unknown)
 	out.Unknown = slices.Compact(out.Unknown)
@@ -265,6 +265,9 @@ func (f *fetch) judgeMissing(out *Fetched) {
 		if r.gone != nil && needs[m] == nil && r.problem == nil && !r.more {
 			needs[m] = r.gone
 		}
+	}
+	for _, p := range f.absent() {
+		needs[p.Machine] = p
 	}
 	for m, p := range needs {
 		c := out.Next[m]

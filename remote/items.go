@@ -53,7 +53,7 @@ func (j *job) items(id string, runs []join.Element, all bool) (items []record.It
 }
 
 // loadOnce returns load with a cache, of as much as a quota allows.
-func loadOnce(load func(id string, quota *plan.Quota) (map[string]record.Item, error), quota *plan.Quota) plan.Loader {
+func loadOnce(load func(id string, quota *plan.Quota) (map[string]record.Item, error), quota *plan.Quota) func(session string) (map[string]record.Item, error) {
 	cache := map[string]map[string]record.Item{}
 	return func(id string) (map[string]record.Item, error) {
 		if cache[id] == nil {

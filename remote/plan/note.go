@@ -148,12 +148,12 @@ func published(messages []mirror.Message, sources []string, notes func(string) N
 	return in, n
 }
 
-// A Loader returns the messages of a session that items can repeat, by id.
-type Loader func(session string) (map[string]record.Item, error)
+// A loader returns the messages of a session that items can repeat, by id.
+type loader = func(session string) (map[string]record.Item, error)
 
 // Expand returns items with messages in place of paths, as far as a quota allows. Each path is looked for with
 // the loaders in their order, until the messages are those that it says.
-func Expand(items []record.Item, quota *Quota, loaders ...Loader) (list []record.Item, notes []Note, err error) {
+func Expand(items []record.Item, quota *Quota, loaders ...func(session string) (map[string]record.Item, error)) (list []record.Item, notes []Note, err error) {
 	for _, it := range items {
 		if it.Path == nil {
 			if it.ID == "" {
@@ -183,7 +183,7 @@ func Expand(items []record.Item, quota *Quota, loaders ...Loader) (list []record
 	return list, notes, nil
 }
 
-func find(p record.Path, loaders []Loader) (run []record.Item, err error) {
+func find(p record.Path, loaders []loader) (run []record.Item, err error) {
 	for _, load := range loaders {
 		held, failed := load(p.Session)
 		if failed == nil {
@@ -196,7 +196,7 @@ func find(p record.Path, loaders []Loader) (run []record.Item, err error) {
 	return nil, err
 }
 
-// ByID returns messages as items, by id, for a [Loader].
+// ByID returns messages as items, by id, for [Expand].
 func ByID(messages []mirror.Message) map[string]record.Item {
 	items := make(map[string]record.Item, len(messages))
 	for _, m := range messages {

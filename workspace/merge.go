@@ -163,29 +163,85 @@ func planPaths(v *store.View, a, b *branchPath) (merge.Plan, error) {
 	if err := part(v, a, b); err != nil {
 		return merge.Plan{}, err
 	}
-	target, err := a.steps(v)
+	target, err := stepsOf(v, a.Line, a.nodes, 0)
 	if err != nil {
 		return merge.Plan{}, err
 	}
-	branch, err := b.steps(v)
-	return merge.Make(target, branch, a.from, b.from), err
+	branch, err := stepsOf(v, b.Line, b.nodes, b.from)
+	if err != nil {
+		return merge.Plan{}, err
+	}
+	within, err := stoodFor(v, append(slices.Clone(target), branch...))
+	return merge.Make(target, branch, within, a.from, b.from), err
 }
 
-// steps returns the messages of a path for the plan of a merge. Of those before p.from it returns
-// only the ids.
-func (p *branchPath) steps(v *store.View) ([]merge.Step, error) {
-	list := make([]merge.Step, len(p.nodes))
-	for i, n := range p.nodes {
-		list[i].ID = p.ID(n)
+// stepsOf returns the messages of a path for the plan of a merge. Of those before index from it
+// returns only the ids.
+func stepsOf(v *store.View, l *store.Line, nodes []int, from int) ([]merge.Step, error) {
+	list := make([]merge.Step, len(nodes))
+	for i, n := range nodes {
+		list[i].ID = l.ID(n)
 	}
-	beyond, err := v.Messages(p.Line, p.nodes[p.from:])
+	beyond, err := v.Messages(l, nodes[from:])
 	for i, m := range beyond {
 		own := gjson.GetBytes(m.Raw, "metadata.bough")
-		list[p.from+i].Merged = own.Get(merge.Own + ".message_id").Str
-		list[p.from+i].Copied = cmp.Or(own.Get(store.OwnPicked+".message_id").Str, own.Get(ownSummary+".last").Str)
-		list[p.from+i].First = own.Get(ownSummary + ".first").Str
+		s := &list[from+i]
+		s.Merged = own.Get(merge.Own + ".message_id").Str
+		s.Copied = cmp.Or(own.Get(store.OwnPicked+".message_id").Str, own.Get(ownSummary+".last").Str)
+		s.First = own.Get(ownSummary + ".first").Str
+		switch {
+		case s.Merged != "":
+			s.Session, s.Base = own.Get(merge.Own+".session_id").Str, own.Get(merge.Own+".base").Str
+		case s.First != "":
+			s.Session = own.Get(ownSummary + ".session_id").Str
+		}
 	}
 	return list, err
+}
+
+// stoodFor returns the messages that the merges and summaries among some messages stand for, and
+// those among these, by the ids of the merges and summaries. What no longer exists is left out.
+func stoodFor(v *store.View, open []merge.Step) (map[string][]merge.Step, error) {
+	within := map[string][]merge.Step{}
+	for len(open) > 0 {
+		s := open[0]
+		open = open[1:]
+		if _, done := within[s.ID]; done || s.Session == "" {
+			continue
+		}
+		inner, err := standsFor(v, s)
+		if err != nil {
+			return nil, err
+		}
+		within[s.ID] = inner
+		open = append(open, inner...)
+	}
+	return within, nil
+}
+
+// standsFor returns the messages that a merge or a summary stands for, nil if they are not known.
+func standsFor(v *store.View, s merge.Step) ([]merge.Step, error) {
+	if !v.Has(s.Session) {
+		return nil, nil
+	}
+	p, err := v.PlaceAt(s.Session, cmp.Or(s.Merged, s.Copied), true)
+	if store.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	nodes, from := p.Path(p.Node), 0
+	if edge := cmp.Or(s.Base, s.First); edge != "" {
+		from = slices.IndexFunc(nodes, func(n int) bool { return p.ID(n) == edge })
+		if from < 0 {
+			return nil, nil
+		}
+	}
+	if s.Base != "" {
+		from++
+	}
+	return stepsOf(v, p.Line, nodes[from:], 0)
 }
 
 // name names a branch that brings nothing and is inside the conversation of the target by its

@@ -29,6 +29,8 @@ type mergeWalk struct {
 	random *rand.Rand
 	ends   []string // REFs
 	n      int
+	// contents has the original messages that a message stands for, by its id.
+	contents map[string]map[string]bool
 }
 
 func (w *mergeWalk) step() {
@@ -36,7 +38,7 @@ func (w *mergeWalk) step() {
 	at := w.ends[w.random.IntN(len(w.ends))]
 	id, message, _ := strings.Cut(at, "@")
 	w.n++
-	switch k := w.random.IntN(9); {
+	switch k := w.random.IntN(10); {
 	case k < 4:
 		role := "user"
 		if k%2 == 1 {
@@ -58,6 +60,15 @@ func (w *mergeWalk) step() {
 		} else {
 			w.t.Fatal(err)
 		}
+	case k == 7:
+		path := w.pathOf(at)
+		last := path[len(path)-1].ID
+		squash := path[max(len(path)-3, 0)].ID + ".." + last
+		out, err := w.PruneContext(w.t.Context(), at, rewrite.PruneContextOptions{Squash: squash, Summary: "In short.", KeepHead: true})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.ends = append(w.ends, string(out.Session)+"@"+string(out.Last))
 	default:
 		w.merge(at, w.ends[w.random.IntN(len(w.ends))])
 	}
@@ -76,7 +87,7 @@ func (w *mergeWalk) merge(branch, into string) {
 	if err != nil {
 		w.t.Fatalf("%s: %v", what, err)
 	}
-	base, brings := broughtBy(from, to)
+	base, brings := w.broughtBy(from, to)
 	if len(brings) == 0 {
 		if r.Nothing == "" || r.Message != "" {
 			w.t.Errorf("%s: there is nothing to merge, and the result is %+v", what, r)
@@ -98,41 +109,59 @@ func (w *mergeWalk) merge(branch, into string) {
 		w.t.Errorf("%s: the second merge brings %+v, %v", what, again, err)
 	}
 	// What comes back is new, and not the merge.
-	if _, back := broughtBy(w.pathOf(end), from); slices.Contains(back, string(r.Message)) {
+	if _, back := w.broughtBy(w.pathOf(end), from); slices.Contains(back, string(r.Message)) {
 		w.t.Errorf("%s: the merge would come back", what)
 	}
 	w.ends = append(w.ends, end)
 }
 
 // broughtBy returns the messages that a merge of a path brings into another one, and the index of
-// the message before the first of them: those after the last one that the target has or merged,
-// without merges of what the target has or merged, and without copies in one path of a message
-// of the other.
-func broughtBy(from, to []session.Message) (base int, brings []string) {
-	own := func(m session.Message, path string) string {
-		return gjson.GetBytes(m.Raw, "metadata.bough."+path+".message_id").Str
-	}
-	var has, merged []string
+// the message before the first of them: those with content that the other path has not.
+func (w *mergeWalk) broughtBy(from, to []session.Message) (base int, brings []string) {
+	there := map[string]bool{}
 	for _, m := range to {
-		has = append(has, m.ID, own(m, "picked"))
-		merged = append(merged, own(m, "merged"))
+		w.content(m, there)
 	}
-	reached := func(id string) bool { return id != "" && (slices.Contains(has, id) || slices.Contains(merged, id)) }
-	base = -1
+	base = len(from) - 1
 	for i, m := range from {
-		if slices.ContainsFunc(to, func(t session.Message) bool { return t.ID == m.ID }) || slices.Contains(merged, m.ID) {
-			base, brings = i, nil
-			continue
-		}
-		copied := own(m, "picked") != "" && slices.Contains(has, own(m, "picked"))
-		switch {
-		case !slices.Contains(has, m.ID) && !copied && !reached(own(m, "merged")):
+		of := map[string]bool{}
+		if w.content(m, of); slices.ContainsFunc(slices.Collect(maps.Keys(of)), func(id string) bool { return !there[id] }) {
+			if len(brings) == 0 {
+				base = i - 1
+			}
 			brings = append(brings, m.ID)
-		case len(brings) == 0:
-			base = i
 		}
 	}
 	return base, brings
+}
+
+// content adds the original messages that m has, is a copy of, merged or summarizes.
+func (w *mergeWalk) content(m session.Message, to map[string]bool) {
+	if w.contents[m.ID] == nil {
+		all := map[string]bool{}
+		own := gjson.GetBytes(m.Raw, "metadata.bough")
+		merged, summary := own.Get("merged"), own.Get("summary_of")
+		switch {
+		case merged.Exists():
+			path := w.pathOf(merged.Get("session_id").Str + "@" + merged.Get("message_id").Str)
+			i := slices.IndexFunc(path, func(m session.Message) bool { return m.ID == merged.Get("base").Str })
+			for _, inner := range path[i+1:] {
+				w.content(inner, all)
+			}
+		case summary.Exists():
+			path := w.pathOf(summary.Get("session_id").Str + "@" + summary.Get("last").Str)
+			i := slices.IndexFunc(path, func(m session.Message) bool { return m.ID == summary.Get("first").Str })
+			for _, inner := range path[i:] {
+				w.content(inner, all)
+			}
+		case own.Get("picked").Exists():
+			all[own.Get("picked.message_id").Str] = true
+		default:
+			all[m.ID] = true
+		}
+		w.contents[m.ID] = all
+	}
+	maps.Copy(to, w.contents[m.ID])
 }
 
 // checkAdded checks that a merge changed one session, or made one, and only added its message.
@@ -198,8 +227,8 @@ func (w *mergeWalk) checkDigest(what, text string) {
 	}
 }
 
-// TestMergeLaws: a merge adds one message and changes nothing else, its base is the last message
-// that the target has or merged, merging an ancestor, merging twice or merging back is nothing,
+// TestMergeLaws: a merge adds one message and changes nothing else, its base is the message before
+// the first with content that the target has not, also through other branches and summaries, merging an ancestor, merging twice or merging back is nothing,
 // and what a digest cites exists.
 func TestMergeLaws(t *testing.T) {
 	t.Parallel()
@@ -207,7 +236,7 @@ func TestMergeLaws(t *testing.T) {
 		s := openSpace(t, t.TempDir(), 5)
 		id := s.new("Trip")
 		ids := s.say("Where to?", "To Lisbon.")
-		w := &mergeWalk{space: s, random: rand.New(rand.NewPCG(seed, 7)), ends: []string{id + "@" + ids[1]}}
+		w := &mergeWalk{space: s, contents: map[string]map[string]bool{}, random: rand.New(rand.NewPCG(seed, 7)), ends: []string{id + "@" + ids[1]}}
 		for range testsize.Of(25, 50, 60) {
 			w.step()
 		}

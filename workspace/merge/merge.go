@@ -91,6 +91,9 @@ type Step struct {
 	Merged string // the last message that it merged, "" if it is no merge
 	Copied string // the message that it is a copy of, or the last one that it summarizes; "" for none
 	First  string // the first message that it summarizes, "" if it is no summary
+	// Session has the messages that it merged or summarizes, "" if it did neither, and Base is the
+	// message before the first merged one. Make uses neither.
+	Session, Base string
 }
 
 // A Plan is what a merge brings.
@@ -100,55 +103,92 @@ type Plan struct {
 	Nothing string // why nothing is brought: [Ancestor], [Already] or ""
 }
 
+// A content is the messages of which a path has the content, and the ends of what it merged.
+type content struct {
+	within   map[string][]Step
+	has      map[string]bool
+	merged   map[string]bool
+	answered map[string]bool // what knows returned for a message
+}
+
+// add adds what a message says, and what it stands for.
+func (c *content) add(s Step) {
+	if s.Copied != "" {
+		c.has[s.Copied] = true
+	}
+	if s.Merged != "" {
+		c.merged[s.Merged] = true
+	}
+	if c.has[s.ID] {
+		return
+	}
+	c.has[s.ID] = true
+	for _, inner := range c.within[s.ID] {
+		c.add(inner)
+	}
+}
+
+// knows reports whether the content of a message is there: the message, what it is a copy of, or all
+// that it stands for. Of a message that stands for others that are unknown, the last one decides.
+func (c *content) knows(s Step) bool {
+	inner := c.within[s.ID]
+	switch known, done := c.answered[s.ID]; {
+	case done:
+		return known
+	case c.has[s.ID] || c.merged[s.Merged]:
+		return true
+	case s.First == "" && c.has[s.Copied]:
+		return true
+	case len(inner) == 0:
+		return c.has[s.Copied] || c.has[s.Merged]
+	}
+	c.answered[s.ID] = false // a message that claims to stand for itself adds nothing
+	known := !slices.ContainsFunc(inner, func(s Step) bool { return !c.knows(s) })
+	c.answered[s.ID] = known
+	return known
+}
+
 // summarized adds the messages of a path that a summary stands for.
-func summarized(path []Step, summary Step, to map[string]bool) {
+func (c *content) summarized(path []Step, summary Step) {
 	first := slices.IndexFunc(path, func(s Step) bool { return s.ID == summary.First })
 	last := slices.IndexFunc(path, func(s Step) bool { return s.ID == summary.Copied })
 	if first < 0 || last < first {
 		return
 	}
 	for _, s := range path[first : last+1] {
-		to[s.ID] = true
+		c.add(s)
 	}
 }
 
 // Make plans the merge of the path branch into the path target. Their first common messages are
-// those before index t of target and b of branch.
+// those before index t of target and b of branch. Within has, by the ids of merges and summaries,
+// the messages that these stand for, as far as they still exist.
 //
-// What a message of target merged is not brought again. A message of branch is not brought either
-// if target has its content: if it merged a message of target or one that target merged, or if
-// one of the two paths has a copy or a summary of what the other has.
-func Make(target, branch []Step, t, b int) Plan {
+// What a message of target merged is not brought again, also not what the merged messages had
+// merged. A message of branch is not brought either if target has its content: if it merged or
+// summarizes only what target has, or if one of the two paths has a copy or a summary of what the
+// other has.
+func Make(target, branch []Step, within map[string][]Step, t, b int) Plan {
 	p := Plan{Base: b - 1}
 	if b == len(branch) {
 		p.Nothing = Ancestor
 		return p
 	}
-	has := make(map[string]bool, len(target)) // the messages whose content is in target
-	merged := map[string]bool{}               // the ends of what it merged
+	c := &content{within: within, has: make(map[string]bool, len(target)), merged: map[string]bool{}, answered: map[string]bool{}}
 	for _, s := range target {
-		has[s.ID] = true
-		if s.Copied != "" {
-			has[s.Copied] = true
-		}
+		c.add(s)
 		if s.First != "" {
-			summarized(branch, s, has)
-		}
-		if s.Merged != "" {
-			merged[s.Merged] = true
+			c.summarized(branch, s)
 		}
 	}
 	for i, s := range branch[b:] {
-		if merged[s.ID] {
+		if c.merged[s.ID] {
 			p.Base = b + i
 		}
 	}
-	known := func(s Step) bool {
-		return has[s.ID] || has[s.Copied] || has[s.Merged] || merged[s.Merged]
-	}
 	for i := p.Base + 1; i < len(branch); i++ {
 		switch {
-		case !known(branch[i]):
+		case !c.knows(branch[i]):
 			p.Brings = append(p.Brings, i)
 		case len(p.Brings) == 0:
 			p.Base = i

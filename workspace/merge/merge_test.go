@@ -23,34 +23,56 @@ func path(text string) (list []merge.Step) {
 	return list
 }
 
+// within returns what a text says that merges and summaries stand for: "x: a b; y: c".
+func within(text string) map[string][]merge.Step {
+	all := map[string][]merge.Step{}
+	for part := range strings.SplitSeq(text, ";") {
+		if id, list, ok := strings.Cut(part, ":"); ok {
+			all[strings.TrimSpace(id)] = path(list)
+		}
+	}
+	return all
+}
+
 // TestMake: only what is new travels, in both directions.
 func TestMake(t *testing.T) {
-	for _, c := range []struct{ name, target, branch, brings, base, nothing string }{
-		{"everything", "", "a b", "a b", "", ""},
-		{"beyond the fork", "a c", "a b", "b", "a", ""},
-		{"an ancestor", "a b", "a", "", "a", merge.Ancestor},
-		{"since the last merge", "a m>b c", "a b d e", "d e", "b", ""},
-		{"merged before", "a m>b", "a b", "", "b", merge.Already},
-		{"back: only what is new", "a b", "a c m>b d", "c d", "a", ""},
-		{"back: nothing", "a b", "a m>b", "", "m", merge.Already},
-		{"back, after the base", "a b", "a m>b d", "d", "m", ""},
-		{"back and forth", "a b n>c e", "a c m>b d", "d", "m", ""},
-		{"back and forth twice", "a b n>c e o>d", "a c m>b d p>e f", "f", "p", ""},
-		{"both merged a third", "a m>x", "a n>x b", "b", "n", ""},
-		{"a merge of a third is new", "a b", "a n>x", "n", "a", ""},
-		{"a merge of later messages is new", "a b", "a m>c", "m", "a", ""},
-		{"a copy of the target's", "a b", "a c=b d", "d", "c", ""},
-		{"copied to the target", "a d=c", "a b c e", "b e", "a", ""},
-		{"a summary of the target's", "a b c d", "a e=b..c d2=d", "", "d2", merge.Already},
-		{"a summary in the target", "a e=b..c d2=d", "a b c d f", "f", "d", ""},
-		{"both copied a third", "a d=x", "a c=x e", "e", "c", ""},
+	for _, c := range []struct{ name, target, branch, brings, base, nothing, within string }{
+		{"everything", "", "a b", "a b", "", "", ""},
+		{"beyond the fork", "a c", "a b", "b", "a", "", ""},
+		{"an ancestor", "a b", "a", "", "a", merge.Ancestor, ""},
+		{"since the last merge", "a m>b c", "a b d e", "d e", "b", "", ""},
+		{"merged before", "a m>b", "a b", "", "b", merge.Already, ""},
+		{"back: only what is new", "a b", "a c m>b d", "c d", "a", "", ""},
+		{"back: nothing", "a b", "a m>b", "", "m", merge.Already, ""},
+		{"back, after the base", "a b", "a m>b d", "d", "m", "", ""},
+		{"back and forth", "a b n>c e", "a c m>b d", "d", "m", "", ""},
+		{"back and forth twice", "a b n>c e o>d", "a c m>b d p>e f", "f", "p", "", ""},
+		{"both merged a third", "a m>x", "a n>x b", "b", "n", "", ""},
+		{"a merge of a third is new", "a b", "a n>x", "n", "a", "", ""},
+		{"a merge of later messages is new", "a b", "a m>c", "m", "a", "", ""},
+		{"a copy of the target's", "a b", "a c=b d", "d", "c", "", ""},
+		{"copied to the target", "a d=c", "a b c e", "b e", "a", "", ""},
+		{"a summary of the target's", "a b c d", "a e=b..c d2=d", "", "d2", merge.Already, ""},
+		{"a summary in the target", "a e=b..c d2=d", "a b c d f", "f", "d", "", ""},
+		{"both copied a third", "a d=x", "a c=x e", "e", "c", "", ""},
+		{"through a third", "t m>n", "t b c d e", "", "e", merge.Already, "m: b c n>e; n: d e"},
+		{"through a third, and more", "t m>n", "t b c d e f", "f", "e", "", "m: b c n>e; n: d e"},
+		{"through a third that is gone", "t m>n", "t b c d e", "d e", "c", "", "m: b c n>x"},
+		{"back through a third", "t b c d e", "t m>n", "", "m", merge.Already, "m: b c n>e; n: d e"},
+		{"back through a third, and more", "t b c d e", "t m>n", "m", "t", "", "m: b c n>f; n: d e f"},
+		{"copied by a third", "t m>x", "t b c", "c", "b", "", "m: x=b"},
+		{"a squashed merge", "t s=m..m", "t b c", "", "c", merge.Already, "s: m>c; m: b c"},
+		{"a squashed merge, and more", "t s=a..m", "t b c d", "d", "c", "", "s: a m>c; m: b c"},
+		{"a squash of a squash", "t r=s..x", "t b c", "", "c", merge.Already, "r: s=a..m x; s: a m>c; m: b c"},
+		{"a dropped merge", "t d2=d", "t b c", "b c", "t", "", "m: b c"},
+		{"a merge of itself", "t", "t m>m", "m", "t", "", "m: m>m"},
 	} {
 		target, branch := path(c.target), path(c.branch)
 		n := 0
 		for n < min(len(target), len(branch)) && target[n].ID == branch[n].ID {
 			n++
 		}
-		p := merge.Make(target, branch, n, n)
+		p := merge.Make(target, branch, within(c.within), n, n)
 		var brings []string
 		for _, i := range p.Brings {
 			brings = append(brings, branch[i].ID)

@@ -188,7 +188,7 @@ func stepsOf(v *store.View, l *store.Line, nodes []int, from int) ([]merge.Step,
 		s := &list[from+i]
 		s.Merged = own.Get(merge.Own + ".message_id").Str
 		s.Copied = cmp.Or(own.Get(store.OwnPicked+".message_id").Str, own.Get(ownSummary+".last").Str)
-		s.First = own.Get(ownSummary + ".first").Str
+		s.First, s.Last = own.Get(ownSummary+".first").Str, own.Get(ownSummary+".last").Str
 		switch {
 		case s.Merged != "":
 			s.Session, s.Base = own.Get(merge.Own+".session_id").Str, own.Get(merge.Own+".base").Str
@@ -224,7 +224,7 @@ func standsFor(v *store.View, s merge.Step) ([]merge.Step, error) {
 	if !v.Has(s.Session) {
 		return nil, nil
 	}
-	p, err := v.PlaceAt(s.Session, cmp.Or(s.Merged, s.Copied), true)
+	p, err := v.PlaceAt(s.Session, cmp.Or(s.Merged, s.Last), true)
 	if store.IsNotFound(err) {
 		return nil, nil
 	}

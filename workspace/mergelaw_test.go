@@ -228,7 +228,8 @@ func (w *mergeWalk) checkDigest(what, text string) {
 }
 
 // TestMergeLaws: a merge adds one message and changes nothing else, its base is the message before
-// the first with content that the target has not, also through other branches and summaries, merging an ancestor, merging twice or merging back is nothing,
+// the first with content that the target has not, also through other branches and summaries,
+// merging an ancestor, merging twice or merging back is nothing,
 // and what a digest cites exists.
 func TestMergeLaws(t *testing.T) {
 	t.Parallel()

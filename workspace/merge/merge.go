@@ -91,9 +91,9 @@ type Step struct {
 	Merged string // the last message that it merged, "" if it is no merge
 	Copied string // the message that it is a copy of, or the last one that it summarizes; "" for none
 	First  string // the first message that it summarizes, "" if it is no summary
-	// Session has the messages that it merged or summarizes, "" if it did neither, and Base is the
-	// message before the first merged one. Make uses neither.
-	Session, Base string
+	// Session has the messages that it merged or summarizes, "" if it did neither, Base is the
+	// message before the first merged one, and Last the last one that it summarizes. Make uses none.
+	Session, Base, Last string
 }
 
 // A Plan is what a merge brings.
@@ -106,6 +106,7 @@ type Plan struct {
 // A content is the messages of which a path has the content, and the ends of what it merged.
 type content struct {
 	within   map[string][]Step
+	added    map[string]bool
 	has      map[string]bool
 	merged   map[string]bool
 	answered map[string]bool // what knows returned for a message
@@ -113,16 +114,16 @@ type content struct {
 
 // add adds what a message says, and what it stands for.
 func (c *content) add(s Step) {
+	if c.added[s.ID] {
+		return
+	}
+	c.added[s.ID], c.has[s.ID] = true, true
 	if s.Copied != "" {
 		c.has[s.Copied] = true
 	}
 	if s.Merged != "" {
 		c.merged[s.Merged] = true
 	}
-	if c.has[s.ID] {
-		return
-	}
-	c.has[s.ID] = true
 	for _, inner := range c.within[s.ID] {
 		c.add(inner)
 	}
@@ -174,7 +175,7 @@ func Make(target, branch []Step, within map[string][]Step, t, b int) Plan {
 		p.Nothing = Ancestor
 		return p
 	}
-	c := &content{within: within, has: make(map[string]bool, len(target)), merged: map[string]bool{}, answered: map[string]bool{}}
+	c := &content{within: within, added: map[string]bool{}, has: make(map[string]bool, len(target)), merged: map[string]bool{}, answered: map[string]bool{}}
 	for _, s := range target {
 		c.add(s)
 		if s.First != "" {

@@ -192,12 +192,13 @@ func TestMerged(t *testing.T) {
 	train := s.branch("b", "Train")
 	s.say("c")
 	s.rewind("b")
-	r := must[*merge.Result](s)(s.Merge(t.Context(), train, merge.Options{Into: trip, Summary: "d"}))
+	must[*merge.Result](s)(s.Merge(t.Context(), train, merge.Options{Into: trip, Summary: "d"}))
 	s.check("merged", trip, "#Trip a<Trip b<a d<b&Train*<-c c=b'Train")
-	if _, err := s.Merge(t.Context(), string(r.Message), merge.Options{Into: s.ids["c"], Summary: "e"}); err != nil {
+	s.say("x")
+	if _, err := s.Merge(t.Context(), s.ids["x"], merge.Options{Into: s.ids["c"], Summary: "e"}); err != nil {
 		t.Fatal(err)
 	}
-	s.check("merged back", trip, "#Trip a<Trip b<a d<b&Train*<-c c=b'Train e<c&Trip<-d")
+	s.check("merged back", trip, "#Trip a<Trip b<a d<b&Train<-c x<d* c=b'Train e<c&Trip<-x")
 }
 
 // TestRestored: a branch of a checkpoint leaves the conversation at the checkpoint's last

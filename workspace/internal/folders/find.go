@@ -47,6 +47,10 @@ func read[T any](v *store.View, f func(*reading) (T, error)) (result T, err erro
 		}
 		v.Store.Opts.Note(err.Error() + "; the other states are used")
 	}
+	for i, st := range r.list {
+		own := *st // its owner may be set
+		r.list[i] = &own
+	}
 	known, err := s.Folders()
 	if err != nil {
 		return result, explain(err)

@@ -56,11 +56,9 @@ func (r *reading) addMessages(session string) error {
 			owners[state] = at
 		}
 	}
-	for i, st := range r.list {
+	for _, st := range r.list {
 		if at, ok := owners[st.ID]; ok {
-			owned := *st
-			owned.SessionID, owned.MessageID = at.session, at.message
-			r.list[i] = &owned
+			st.SessionID, st.MessageID = at.session, at.message
 		}
 	}
 	return nil

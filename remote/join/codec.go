@@ -173,7 +173,7 @@ func DecodeBase(data []byte) (*Base, error) {
 const (
 	maxLine    = 128 << 20 // bytes of a line
 	maxNested  = 4_000_000 // arrays and objects in a line, also those in values
-	maxDecoded = 2 << 30   // bytes of all entities in memory
+	maxDecoded = 1<<31 - 1 // bytes of all entities in memory
 )
 
 func checkLine(raw []byte) error {

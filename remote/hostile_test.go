@@ -144,7 +144,7 @@ func TestEndlessBase(t *testing.T) {
 }
 
 // TestHostileBase: a base that no machine of bough writes, or one that has seen a record that is absent, is reported,
-// and keeps nobody from exchanging the rest.
+// and the others exchange the rest.
 func TestHostileBase(t *testing.T) {
 	absent := record.Machine(strings.Repeat("ab", 16))
 	for name, change := range map[string]func(b *seal.Base, content *join.Base, honest record.Machine){

@@ -106,11 +106,11 @@ type PushOptions struct {
 
 // PullOptions are the choices for Pull.
 type PullOptions struct {
-	// Session is the id of the only session to take in, with those that it needs. "" means all.
+	// Session is the id of the only session to apply, with those that it needs. "" means all.
 	Session string
 
-	// Only lists the kinds of things to take in. If it is empty, all [Kinds] are. Files are taken in only if
-	// states of files are exchanged, or if they are named.
+	// Only lists the kinds of things to apply, of [Kinds]. If it is empty, all kinds are applied; files only if
+	// states of files are exchanged. A kind that is listed is always applied.
 	Only []string
 
 	Files *bool // exchange states of files; nil means as the remote is set
@@ -120,7 +120,7 @@ type PullOptions struct {
 	Known  bool // do not look for new machines, which costs a request
 }
 
-// Kinds are the kinds of things that a pull takes in.
+// Kinds are the kinds of things that a pull applies.
 var Kinds = []string{"sessions", "bookmarks", "agents", "explorations", "learnings", "attachments", "files"}
 
 // A Traffic counts what was transferred.
@@ -192,5 +192,5 @@ type Purge struct {
 	Session string   `json:"session_id"`
 	Holders []string `json:"holders"` // names of machines whose objects still have messages of it
 	Waiting []string `json:"waiting"` // names of machines that have not seen the purge yet, and delay it
-	Newer   []string `json:"newer"`   // names of machines with a newer version of bough, which has to delete what is left
+	Newer   []string `json:"newer"`   // names of machines with a newer version of bough; only that version can delete their objects
 }

@@ -113,7 +113,7 @@ func TestAbsentStream(t *testing.T) {
 	}
 }
 
-// TestCheckBase: a check reads the newest base of each stream, although nobody here needs it.
+// TestCheckBase: a check reads the newest base of each stream, also one that no machine here needs.
 func TestCheckBase(t *testing.T) {
 	ctx := t.Context()
 	store := &bucket.Memory{}

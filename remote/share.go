@@ -65,9 +65,9 @@ func union(list []string, more ...string) []string {
 	return list
 }
 
-// checkKeyOf returns an error if the key of a remote to add opens what the users of it must not read: the
-// key of a share opens another remote of the workspace, or one that is made anew has a key that existed
-// before, of which nobody knows who has it.
+// checkKeyOf returns an error if the key of a remote to add would let its users read more than it: if the key of a
+// share opens another remote of the workspace, or if a new share has a key that existed before, because others
+// may have copies of that.
 func checkKeyOf(w *workspace.Workspace, key *seal.KeyFile, a AddOptions, absent bool) error {
 	if key.Made || !absent && !a.Share {
 		return nil

@@ -198,8 +198,8 @@ func (c *computer) forge(id string) {
 	}
 }
 
-// TestShareUndone: in a share nobody undoes messages of others, and a conversation that came from it stays
-// shared while only its users add to it, whatever other remotes have of it.
+// TestShareUndone: in a share, a machine cannot undo messages of another one. A conversation that came from the share
+// stays shared while only users of the share add to it.
 func TestShareUndone(t *testing.T) {
 	ctx := t.Context()
 	a := computers(t, &bucket.Memory{}, "laptop")[0]

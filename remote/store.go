@@ -74,7 +74,7 @@ func checkRoot(ctx context.Context, store bucket.Store, key *seal.Key, c config)
 	there, err := stream.Open(ctx, store, key)
 	switch {
 	case errors.Is(err, fault.NotFound):
-		return &fault.Error{Code: fault.NotFound, Message: "the remote is no longer at " + c.URL, Err: err, Hint: "somebody deleted it"}
+		return &fault.Error{Code: fault.NotFound, Message: "the remote is no longer at " + c.URL, Err: err, Hint: "it was deleted from the store"}
 	case errors.Is(err, seal.ErrKey), err == nil && there.ID != c.ID && !c.OneWriter:
 		return &fault.Error{Code: fault.Refused, Message: "there is another remote at " + c.URL, Err: err, Hint: "somebody created it anew"}
 	}

@@ -102,7 +102,7 @@ func (p *program) pruned(done *rewrite.Pruned) {
 	}
 	what := count(len(done.Dropped), "message")
 	if done.Summary != nil {
-		what += ", with a summary in their place"
+		what += ", replaced by a summary"
 	}
 	fmt.Fprintf(p.stderr, "%s %s:\n", did, what)
 	p.copies(done.Dropped)

@@ -59,12 +59,12 @@ sessions stay. This cannot be undone.`,
 			}
 			fmt.Fprintf(p.stderr, "Purged %s; still in objects of %s\n", clean(id), line(strings.Join(purged.Holders, ", ")))
 			if len(purged.Newer) > 0 {
-				fmt.Fprintf(p.stderr, "Written by a newer version of bough: records of %s; that version has to delete\n", line(strings.Join(purged.Newer, ", ")))
+				fmt.Fprintf(p.stderr, "A newer version of bough wrote records of %s; only that version can delete them\n", line(strings.Join(purged.Newer, ", ")))
 			}
 			if len(purged.Waiting) > 0 {
 				fmt.Fprintf(p.stderr, "Not seen yet by %s: 'bough sync' there, or 'bough remote retire MACHINE' if it is gone\n", line(strings.Join(purged.Waiting, ", ")))
 			}
-			fmt.Fprintf(p.stderr, "Then sync here; 'bough remote purge %s' says what is left\n", clean(id))
+			fmt.Fprintf(p.stderr, "Then run 'bough sync' here; 'bough remote purge %s' names the machines that still have it\n", clean(id))
 			return nil
 		},
 	}

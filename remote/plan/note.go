@@ -151,8 +151,9 @@ func published(messages []mirror.Message, sources []string, notes func(string) N
 // A loader returns the messages of a session that items can repeat, by id.
 type loader = func(session string) (map[string]record.Item, error)
 
-// Expand returns items with messages in place of paths, as far as a quota allows. Each path is looked for with
-// the loaders in their order, until the messages are those that it says.
+// Expand returns items with messages in place of paths, as far as a quota allows. Each loader returns the messages
+// of a session that it knows, by id. A path is looked for with the loaders in their order, until the messages are
+// those that it says.
 func Expand(items []record.Item, quota *Quota, loaders ...func(session string) (map[string]record.Item, error)) (list []record.Item, notes []Note, err error) {
 	for _, it := range items {
 		if it.Path == nil {

@@ -121,7 +121,7 @@ type Pruned struct {
 	Last     session.ID `json:"message_id"`
 	Shared   int        `json:"shared"`   // messages before the first that is left out, which the branch has as they are
 	Messages []Copy     `json:"messages"` // the copies of those after it
-	Dropped  []Copy     `json:"dropped"`  // what is left out; their Message is null
+	Dropped  []Copy     `json:"dropped"`  // the messages that are left out; the Message of each is null
 	Summary  *Summary   `json:"summary"`  // null without a squash
 	Tokens   Tokens     `json:"tokens"`   // estimates, of the messages
 	DryRun   bool       `json:"dry_run,omitempty"`

@@ -264,7 +264,7 @@ func (g *game) spoil() string {
 // the files.
 func TestLaw(t *testing.T) {
 	asked, journaled := 0, 0
-	seeds := testsize.Of(2, 3, 24)
+	seeds := testsize.Of(3, 3, 24)
 	for seed := range uint64(seeds) {
 		g := newGame(t, seed)
 		for range 40 {

@@ -32,7 +32,8 @@ type writtenLine struct {
 type repository struct {
 	*rand.Rand
 	files    map[string][]writtenLine
-	moves    bool                // commands rename files, not only patches
+	moves    bool // commands rename files, not only patches
+	sessions []string
 	messages map[string][]string // by session
 	steps    []repoStep
 	n        int
@@ -48,15 +49,13 @@ type repoStep struct {
 
 const repoDir = "/home/ann/trip" // in the arguments of calls, replaced by the real folder
 
-var repoSessions = []string{"fix", "cake", "trip"}
-
 // commonLines are lines that commands and the user write again and again.
 var commonLines = []string{"", "}", "\treturn nil", "\t}", "// TODO", "end", "import fmt", "x := 1"}
 
 func newRepository(seed uint64, moves bool) *repository {
 	r := &repository{
 		Rand: rand.New(rand.NewPCG(seed, 1)), files: map[string][]writtenLine{}, moves: moves,
-		messages: map[string][]string{}, at: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC),
+		sessions: []string{"fix", "cake", "trip"}, messages: map[string][]string{}, at: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	for _, name := range []string{"main.go", "doc/notes.md", "lib/a.go"} {
 		for range 20 {
@@ -205,7 +204,7 @@ func marked(mark, text string) string {
 // run makes turns, and changes of the user between them.
 func (r *repository) run(turns int) {
 	for range turns {
-		r.turn(repoSessions[r.IntN(len(repoSessions))])
+		r.turn(r.sessions[r.IntN(len(r.sessions))])
 		switch n := r.IntN(4); {
 		case n == 0:
 			r.edit(r.name(), "you", false)

@@ -258,6 +258,15 @@ func (f Folder) Bisection(ctx context.Context, ref string, o origin.BisectOption
 	return folders.Steps(ctx, f.w.store, f.dir, ref, o)
 }
 
+// Bisect finds the step of [Folder.Bisection] that made something go wrong. It calls test for each
+// step that it tests, with a folder that has the files of the step as [Folder.Checkout] makes
+// it: first for the ends, which must be good and bad, then by halving, and then again for the
+// result. If test returns an error, Bisect returns it.
+func (f Folder) Bisect(ctx context.Context, ref string, o origin.BisectOptions, test func(context.Context, origin.Trial) (origin.Test, error)) (_ *origin.Found, err error) {
+	defer func() { err = folders.Missing(err) }()
+	return folders.Bisect(ctx, f.w.store, f.dir, ref, o, test)
+}
+
 // filesOf returns what happened to files.
 func filesOf(pos *lines.Position, err error) (*files.Restore, error) {
 	if err != nil {

@@ -2,11 +2,8 @@ package main
 
 import (
 	"fmt"
-	"os"
 
-	"github.com/bough-dev/bough/internal/isolate"
 	"github.com/bough-dev/bough/workspace"
-	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/origin"
 	"github.com/urfave/cli/v2"
 )
@@ -14,7 +11,7 @@ import (
 func (p *program) bisectVerb() verb {
 	return verb{
 		name:  "bisect",
-		args:  "REF [--run CMD] [--good REF] [--bad REF] [--timeout D] [--dir D]",
+		args:  "REF [--run CMD] [--good REF] [--bad REF] [--skip REF] [--timeout D] [--dir D]",
 		short: "find the turn that made something go wrong",
 		long: `Goes through the path to REF by halving, from its first state of the files, or --good, to the last
 one, or --bad. At each step, CMD is run by the shell in a new folder with the files of that moment; in
@@ -25,13 +22,15 @@ it, is no step; 'bough help files' says how states are taken.
 
 Prints the turn that did it, with what it changed. The result is tested twice, and said to be flaky if
 both tests differ. The environment of CMD has BOUGH_SESSION, BOUGH_MESSAGE and BOUGH_STATE. An
-interrupt ends CMD and removes its folder. Without --run, only the steps are listed.`,
+interrupt ends CMD and removes its folder. Without --run, only the steps are listed, and which one to
+test next.`,
 		example: `bough bisect HEAD --run 'go test ./...'
 bough bisect "Plan the trip" --good "Plan the trip@849dde0b" --run ./check.sh --timeout 1m`,
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "test each step with the command line `CMD`"},
 			&cli.StringFlag{Name: "good", DefaultText: "the first message with a state", Usage: "the message `REF` was good"},
 			&cli.StringFlag{Name: "bad", DefaultText: "the end of the path", Usage: "the message `REF` was bad"},
+			&cli.StringSliceFlag{Name: "skip", Usage: "the message `REF` cannot be tested; may be given several times"},
 			&cli.DurationFlag{Name: "timeout", DefaultText: "none", Usage: "end CMD after the time `D`; the step is skipped"},
 			dirFlag(),
 		},
@@ -52,26 +51,22 @@ bough bisect "Plan the trip" --good "Plan the trip@849dde0b" --run ./check.sh --
 					return err
 				}
 			}
-			plan, err := w.Folder(c.String("dir")).Bisection(c.Context, c.Args().First(), origin.BisectOptions{Good: c.String("good"), Bad: c.String("bad")})
-			if err != nil {
-				return err
-			}
+			o := origin.BisectOptions{Good: c.String("good"), Bad: c.String("bad"), Skip: c.StringSlice("skip")}
+			folder, ref := w.Folder(c.String("dir")), c.Args().First()
 			if !c.IsSet("run") {
+				plan, err := folder.Bisection(c.Context, ref, o)
+				if err != nil {
+					return err
+				}
 				return p.printSteps(plan)
 			}
 			ctx, stop := untilInterrupt(c.Context)
 			defer stop()
-			temp, err := os.MkdirTemp("", "bough-bisect-")
+			found, err := folder.Bisect(ctx, ref, o, tester{p, c.String("run"), c.Duration("timeout")}.test)
 			if err != nil {
 				return err
 			}
-			defer isolate.RemoveAll(temp)
-			b := &bisector{p: p, w: w, plan: plan, command: c.String("run"), timeout: c.Duration("timeout"), temp: temp}
-			result, err := b.find(ctx)
-			if err != nil {
-				return err
-			}
-			return p.bisected(result)
+			return p.bisected(found)
 		},
 	}
 }
@@ -85,6 +80,11 @@ func (p *program) printSteps(b *origin.Bisection) error {
 		fmt.Fprintln(p.stdout, p.stepRow(s))
 	}
 	fmt.Fprintf(p.stderr, "%s on a path of %s. --run CMD finds the one that made something go wrong.\n", count(len(b.Steps), "step"), count(b.Messages, "message"))
+	if b.Next != nil {
+		s := b.Steps[*b.Next]
+		fmt.Fprintf(p.stderr, "Or test it yourself: 'bough files export %s D' writes the files in the middle, of %s. Repeat this with --good, --bad or --skip %[2]s.\n",
+			clean(s.State), clean(shortMessage(string(s.Message))))
+	}
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (p *program) stepRow(s origin.Step) string {
 }
 
 // bisected prints the result of a bisection.
-func (p *program) bisected(r *bisection) error {
+func (p *program) bisected(r *origin.Found) error {
 	if p.json {
 		return p.printJSON(r)
 	}
@@ -130,12 +130,4 @@ func (p *program) bisected(r *bisection) error {
 		p.changes(r.Diff.Changes, true)
 	}
 	return nil
-}
-
-// notBetween returns the error for an end that is not as the bisection needs it.
-func notBetween(s origin.Step, is, want string, exit int) error {
-	return &fault.Error{
-		Code: fault.Refused, Message: fmt.Sprintf("the files at %s are %s, not %s: the command ended with %d", shortMessage(string(s.Message)), is, want, exit),
-		Hint: "--good and --bad choose other ends",
-	}
 }

@@ -15,6 +15,7 @@ func phrases() map[fault.Action]string {
 		fault.BranchSession:       "'bough branch %s' creates a session from it",
 		fault.BranchToContinue:    "'bough branch %s' creates a session that can be continued",
 		fault.ChatWithAgent:       "'bough agent chat %s TEXT' sends it a message",
+		fault.ChooseEnds:          "--good and --bad choose other ends",
 		fault.ChooseFolder:        "give a project folder, with --dir or by going there",
 		fault.ChooseWorkspace:     "select one with -w, or create one with 'bough new' or 'bough import'",
 		fault.CloseClarifications: "--kind clarification_closed closes it",

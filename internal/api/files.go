@@ -100,8 +100,9 @@ type blameIn struct {
 type bisectIn struct {
 	Ref string `json:"ref" jsonschema:"the end of the path"`
 	aFolder
-	Good string `json:"good,omitempty" jsonschema:"a message of the path that was good; by default the first one with a state"`
-	Bad  string `json:"bad,omitempty" jsonschema:"a message of the path that was bad; by default its end"`
+	Good string   `json:"good,omitempty" jsonschema:"a message of the path that was good; by default the first one with a state"`
+	Bad  string   `json:"bad,omitempty" jsonschema:"a message of the path that was bad; by default its end"`
+	Skip []string `json:"skip,omitempty" jsonschema:"messages of the path that cannot be tested"`
 }
 
 type filesLogIn struct {
@@ -169,9 +170,9 @@ func filesVerbs() []*Verb {
 				}
 				return in.of(w).Log(ctx, in.Path, origin.LogOptions{Session: in.Session, Limit: in.Limit, Patch: in.Patch})
 			}),
-		verb("bisect", Reads, "Steps of a bisection", "Returns the messages of a path with a state of the files of their own, between which to look for the turn that made something go wrong. No command is run.",
+		verb("bisect", Reads, "Steps of a bisection", "Returns the messages of a path with a state of the files of their own, between which to look for the turn that made something go wrong, and which one to test next. No command is run.",
 			func(ctx context.Context, w *workspace.Workspace, in bisectIn) (*origin.Bisection, error) {
-				return in.of(w).Bisection(ctx, in.Ref, origin.BisectOptions{Good: in.Good, Bad: in.Bad})
+				return in.of(w).Bisection(ctx, in.Ref, origin.BisectOptions{Good: in.Good, Bad: in.Bad, Skip: in.Skip})
 			}),
 		verb("blame", Reads, "Who wrote each line", "Returns for each line of a file which turn of which conversation wrote it.",
 			func(ctx context.Context, w *workspace.Workspace, in blameIn) (*origin.Blame, error) {

@@ -110,7 +110,7 @@ func tools() []*tool {
 		}),
 		ofVerb("bisect", tool{
 			name: "bisect_steps", title: "Steps of a bisection", list: "steps",
-			about: "Lists the messages of a path with a state of the files of their own, oldest first, between which to look for the turn that made something go wrong: read or compare the state in the middle, and halve. No command is run.",
+			about: "Lists the messages of a path with a state of the files of their own, oldest first, between which to look for the turn that made something go wrong. next is the index of the step to test next: read its files, and call this again with its message in good, bad or skip. If next is null, the last step made it go wrong. No command is run.",
 		}),
 		ofVerb("files/log", tool{
 			name: "file_history", title: "What changed a file", list: "changes",

@@ -21,6 +21,7 @@ const (
 	BranchSession       Action = "branch_session"
 	BranchToContinue    Action = "branch_to_continue"
 	ChatWithAgent       Action = "chat_with_agent"
+	ChooseEnds          Action = "choose_ends" // of a bisection
 	ChooseFolder        Action = "choose_folder"
 	ChooseWorkspace     Action = "choose_workspace"
 	CloseClarifications Action = "close_clarifications"

@@ -108,29 +108,3 @@ type LogOptions struct {
 	Limit   int    // at most so many changes, the newest; zero means all
 	Patch   bool   // set [FileChange.Patch]
 }
-
-// A Bisection is the states of a path of messages, between which something went wrong. Messages
-// without a state of their own, or with the state of the message before, are no step.
-type Bisection struct {
-	Dir      string `json:"dir"`
-	Messages int    `json:"messages"` // number of messages of the path from the first step to the last
-	Steps    []Step `json:"steps"`    // the oldest first; at least two
-}
-
-// A Step is a message with the state that belongs to it, and what changed the folder since the
-// step before.
-type Step struct {
-	Session session.ID `json:"session_id"`
-	Message session.ID `json:"message_id"`
-	State   string     `json:"state_id"`
-	Time    *time.Time `json:"time"` // of the state
-	By      string     `json:"by"`   // turn, you, restore or older; of the first step older
-	Turn    *Turn      `json:"turn"` // null unless By is turn
-	Sure    bool       `json:"sure"` // see [Line.Sure]
-}
-
-// BisectOptions are the ends of a bisection, REFs on the path of it.
-type BisectOptions struct {
-	Good string // empty means the first message with a state
-	Bad  string // empty means the end of the path
-}

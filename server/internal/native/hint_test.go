@@ -14,7 +14,7 @@ import (
 // TestHints: each step after an error is phrased as a request, except for those that no
 // request does, and none names a command but the one that a person has to run.
 func TestHints(t *testing.T) {
-	without := []fault.Action{fault.AddRemote, fault.ChooseFolder, fault.ChooseWorkspace, fault.CompleteElsewhere, fault.CompleteRestore, fault.ForceReplace, fault.NameFolder, fault.SnapFolder}
+	without := []fault.Action{fault.AddRemote, fault.ChooseEnds, fault.ChooseFolder, fault.ChooseWorkspace, fault.CompleteElsewhere, fault.CompleteRestore, fault.ForceReplace, fault.NameFolder, fault.SnapFolder}
 	for _, a := range actions(t) {
 		text := phrase(a)
 		if (text == "") != slices.Contains(without, a) {

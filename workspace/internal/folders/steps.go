@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bough-dev/bough/internal/bisect"
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -15,12 +16,26 @@ import (
 // Steps returns the states of the path to the message at a REF. If dir is empty, they are of the
 // folder with states that contains the current directory, else of the one of the last state.
 func Steps(ctx context.Context, w *store.Store, dir, ref string, o origin.BisectOptions) (*origin.Bisection, error) {
+	plan, err := planBisection(ctx, w, dir, ref, o)
+	if err != nil {
+		return nil, err
+	}
+	return &plan.Bisection, nil
+}
+
+// A bisection is the steps of a path, and the search among them.
+type bisection struct {
+	origin.Bisection
+	search *bisect.Search
+}
+
+func planBisection(ctx context.Context, w *store.Store, dir, ref string, o origin.BisectOptions) (*bisection, error) {
 	f, err := only(ctx, w, dir)
 	if err != nil {
 		return nil, err
 	}
-	return store.Read(ctx, w, func(v *store.View) (*origin.Bisection, error) {
-		return read(v, func(r *reading) (*origin.Bisection, error) {
+	return store.Read(ctx, w, func(v *store.View) (*bisection, error) {
+		return read(v, func(r *reading) (*bisection, error) {
 			p, err := v.Place(ref, false)
 			if err != nil {
 				return nil, err
@@ -30,7 +45,7 @@ func Steps(ctx context.Context, w *store.Store, dir, ref string, o origin.Bisect
 	})
 }
 
-func (t *trail) steps(p *store.Place, ref string, f *Folder, o origin.BisectOptions) (*origin.Bisection, error) {
+func (t *trail) steps(p *store.Place, ref string, f *Folder, o origin.BisectOptions) (*bisection, error) {
 	if p.Node < 0 {
 		return nil, &fault.Error{Code: fault.NotFound, Message: "the conversation is empty"}
 	}
@@ -51,7 +66,7 @@ func (t *trail) steps(p *store.Place, ref string, f *Folder, o origin.BisectOpti
 	if end == nil {
 		return nil, none(f, fmt.Sprintf(" at %q or before it", ref))
 	}
-	b := &origin.Bisection{Dir: t.paths[end.Folder], Steps: []origin.Step{}}
+	b := &bisection{Bisection: origin.Bisection{Dir: t.paths[end.Folder], Steps: []origin.Step{}}}
 	folder := &Folder{Path: b.Dir, ID: end.Folder}
 	var before *states.State
 	if o.Good != "" {
@@ -86,7 +101,27 @@ func (t *trail) steps(p *store.Place, ref string, f *Folder, o origin.BisectOpti
 		}
 	}
 	b.Messages = last - slices.Index(path, p.Find(string(b.Steps[0].Message))[0]) + 1
-	return b, nil
+	return b, t.next(b, p, path, o.Skip)
+}
+
+// next sets the step to test next, without those that cannot be tested.
+func (t *trail) next(b *bisection, p *store.Place, path []int, skip []string) error {
+	b.search = bisect.New(len(b.Steps))
+	for _, ref := range skip {
+		i, err := t.onPath(p, path, ref, 0)
+		if err != nil {
+			return err
+		}
+		step := slices.IndexFunc(b.Steps, func(s origin.Step) bool { return string(s.Message) == p.ID(path[i]) })
+		if step > 0 && step < len(b.Steps)-1 { // else it is out of the question
+			b.search.Record(step, bisect.Skip)
+		}
+	}
+	if step, ok := b.search.Next(); ok {
+		b.Next = &step
+		_, b.Tests = b.search.Left()
+	}
+	return nil
 }
 
 // onPath returns where the message of a REF is in a path, otherwise for "".
@@ -116,7 +151,7 @@ func (t *trail) lastOf(p *store.Place, path []int, scope []string, f *Folder) (*
 }
 
 // addStep adds a step. before is the state of the step before it, nil for the first.
-func (t *trail) addStep(b *origin.Bisection, p *store.Place, node int, st, before *states.State) error {
+func (t *trail) addStep(b *bisection, p *store.Place, node int, st, before *states.State) error {
 	step := origin.Step{
 		Session: session.ID(p.Parts[p.Part(node)].ID), Message: session.ID(p.ID(node)), State: st.ID, Time: timeOf(st.Time), By: origin.ByOlder, Sure: true,
 	}

@@ -117,33 +117,63 @@ func (r *replaying) turnOptions() agents.TurnOptions {
 			if err != nil {
 				return nil, err
 			}
-			return &countedModel{m, r.o.Count, &r.out.Tokens}, nil
+			return &countedModel{m, r.o.Count, func(t rewrite.ModelTokens) { r.spend(id, t) }}, nil
 		}
 	}
 	return o
+}
+
+// spend adds the tokens of a request to a model.
+func (r *replaying) spend(id string, t rewrite.ModelTokens) {
+	total := &r.out.Tokens
+	first := total.Input+total.Output == 0
+	cost := r.costOf(id, t)
+	switch {
+	case first:
+		total.Cost = cost
+	case cost == nil || total.Cost == nil:
+		total.Cost = nil
+	default:
+		*total.Cost += *cost
+	}
+	total.Input += t.Input
+	total.Output += t.Output
+}
+
+// costOf returns what tokens of a model cost, nil if that is unknown.
+func (r *replaying) costOf(id string, t rewrite.ModelTokens) *float64 {
+	if r.o.Price == nil {
+		return nil
+	}
+	p, ok := r.o.Price(id)
+	if !ok {
+		return nil
+	}
+	cost := p.Of(t)
+	return &cost
 }
 
 // A countedModel counts what a model reads and writes. A turn asks its models one at a time.
 type countedModel struct {
 	model.Model
 	count func(raw []byte) int
-	total *rewrite.ModelTokens
+	spend func(rewrite.ModelTokens)
 }
 
 func (m *countedModel) Ask(ctx context.Context, r *model.Request, stream func(string)) (*model.Reply, error) {
-	input := m.count(saidBy("system", r.System))
+	t := rewrite.ModelTokens{Input: m.count(saidBy("system", r.System))}
 	for _, message := range r.Messages {
 		if raw, err := json.Marshal(message); err == nil {
-			input += m.count(raw)
+			t.Input += m.count(raw)
 		}
 	}
 	reply, err := m.Model.Ask(ctx, r, stream)
 	if err == nil {
-		m.total.Input += input
-		m.total.Output += m.count(saidBy("assistant", reply.Text))
+		t.Output = m.count(saidBy("assistant", reply.Text))
 		for _, c := range reply.Calls {
-			m.total.Output += m.count(saidBy("assistant", c.Name+c.Arguments))
+			t.Output += m.count(saidBy("assistant", c.Name+c.Arguments))
 		}
+		m.spend(t)
 	}
 	return reply, err
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bough-dev/bough/agent/turn"
@@ -174,7 +175,7 @@ func (r *replaying) estimate(v *store.View, p *store.Place, from int, onto *stor
 	if count == nil {
 		return nil
 	}
-	before, err := r.promptTokens(v)
+	modelID, before, err := r.answering(v)
 	if err != nil {
 		return err
 	}
@@ -204,23 +205,27 @@ func (r *replaying) estimate(v *store.View, p *store.Place, from int, onto *stor
 		path = append(path, s)
 	}
 	r.out.Tokens = replay.Estimate(before, path)
+	r.out.Tokens.Cost = r.costOf(modelID, r.out.Tokens)
 	return nil
 }
 
-// promptTokens returns the number of tokens of the system prompt.
-func (r *replaying) promptTokens(v *store.View) (int, error) {
+// answering returns the model that answers and the number of tokens of its system prompt.
+func (r *replaying) answering(v *store.View) (modelID string, prompt int, err error) {
+	a, err := v.Agent(r.Agent)
+	if err != nil && !store.IsNotFound(err) {
+		return "", 0, err
+	}
 	system := ""
+	if err == nil {
+		modelID, system = a.Model, a.System
+	}
 	if r.System != nil {
 		system = *r.System
-	} else if a, err := v.Agent(r.Agent); err == nil {
-		system = a.System
-	} else if !store.IsNotFound(err) {
-		return 0, err
 	}
-	if system == "" {
-		return 0, nil
+	if system != "" {
+		prompt = r.o.Count(saidBy("system", system))
 	}
-	return r.o.Count(saidBy("system", system)), nil
+	return cmp.Or(r.Model, modelID), prompt, nil
 }
 
 // saidBy returns the stored form of a message with a text, to be counted.
@@ -356,7 +361,7 @@ func replayTip(v *store.View, name string) (l *store.Line, tip int, err error) {
 func reopenReplay(v *store.View, plan replay.Plan, o rewrite.ReplayOptions) (*replaying, error) {
 	r := &replaying{
 		Plan: plan,
-		o:    rewrite.ReplayOptions{Turn: o.Turn, Count: o.Count, OnTurn: o.OnTurn, GoOn: o.GoOn},
+		o:    rewrite.ReplayOptions{Turn: o.Turn, Count: o.Count, Price: o.Price, OnTurn: o.OnTurn, GoOn: o.GoOn},
 		out:  &rewrite.Replay{Turns: []rewrite.Turn{}, Left: []rewrite.Origin{}, Merges: []rewrite.Origin{}, Of: plan.Of, Agent: plan.Agent},
 	}
 	p, err := v.PlaceAt(plan.Of.Session, plan.Of.Message, false)

@@ -92,6 +92,9 @@ func (p *program) replayOptions(c *cli.Context, w *workspace.Workspace, t *turnP
 	if o.Turn, err = p.turnOptions(c, t); err != nil {
 		return o, err
 	}
+	if o.Price, err = api.Prices(w.Dir()); err != nil {
+		return o, err
+	}
 	if c.IsSet("system") {
 		text := c.String("system")
 		if file, ok := strings.CutPrefix(text, "@"); ok {
@@ -144,10 +147,10 @@ func (p *program) replayed(done *api.Replayed) {
 		for _, m := range done.Left {
 			fmt.Fprintln(p.stdout, place(m.Session, m.Message))
 		}
-		fmt.Fprintf(p.stderr, "About %d tokens in, %d out, if the answers are as long as before\n", done.Tokens.Input, done.Tokens.Output)
+		fmt.Fprintf(p.stderr, "About %s, if the answers are as long as before\n", api.SpentText(done.Tokens))
 		return
 	}
-	fmt.Fprintf(p.stderr, "Replayed %s in %s; about %d tokens in, %d out\n", count(len(done.Turns), "message"), clean(string(done.Session)), done.Tokens.Input, done.Tokens.Output)
+	fmt.Fprintf(p.stderr, "Replayed %s in %s; about %s\n", count(len(done.Turns), "message"), clean(string(done.Session)), api.SpentText(done.Tokens))
 	if d := done.Diff; d != nil {
 		fmt.Fprintf(p.stderr, "Before: %s, now: %s beyond the common ones; 'bough compare %s %s' shows them\n", count(len(d.A), "message"), count(len(d.B), "message"),
 			clean(d.RefA), clean(d.RefB))

@@ -2,9 +2,12 @@ package api
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/internal/config"
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/tokens"
 	"github.com/bough-dev/bough/session"
@@ -106,6 +109,10 @@ func replay(ctx context.Context, env Env, in replayIn) (*Replayed, error) {
 		Ref: in.Ref, Onto: in.Onto, Edit: in.Edit, Text: in.Text, Agent: in.Agent, System: in.System, Name: in.Name,
 		GoOn: in.GoOn, DryRun: in.DryRun, Turn: env.turns(in.models), Count: CountMessage(),
 	}
+	var err error
+	if o.Price, err = Prices(env.Workspace.Dir()); err != nil {
+		return nil, err
+	}
 	switch {
 	case in.Edit != "" && in.Text == "":
 		return nil, badArgument("edit needs text")
@@ -162,6 +169,38 @@ func pruneContext(ctx context.Context, env Env, in pruneContextIn) (*rewrite.Pru
 func CountMessage() func(raw []byte) int {
 	var counter tokens.Counter
 	return func(raw []byte) int { return content.Read(raw).Tokens(counter.Count) }
+}
+
+// Prices returns a function that returns the price of a model from the settings of a workspace and of
+// its user.
+func Prices(dir string) (func(modelID string) (rewrite.Price, bool), error) {
+	l, err := Settings(dir)
+	if err != nil {
+		return nil, err
+	}
+	prices := map[string]string{}
+	if err := l.Decode("models.prices", &prices); err != nil {
+		return nil, SettingError(err)
+	}
+	return func(modelID string) (p rewrite.Price, ok bool) {
+		text, ok := prices[modelID]
+		if ok {
+			p.Input, p.Output, _ = config.ParsePrice(text) // it was checked
+		}
+		return p, ok
+	}, nil
+}
+
+// SpentText says how many tokens models read and wrote, and what these cost if that is known.
+func SpentText(t rewrite.ModelTokens) string {
+	text := fmt.Sprintf("%s in, %d out", plural.Of(t.Input, "token"), t.Output)
+	switch {
+	case t.Cost == nil:
+		return text
+	case *t.Cost > 0 && *t.Cost < 0.01:
+		return text + ", cost below 0.01"
+	}
+	return text + fmt.Sprintf(", cost %.2f", *t.Cost)
 }
 
 // Summarizer returns a function that asks the model with an id, which open opens.

@@ -152,6 +152,7 @@ func TestParse(t *testing.T) {
 		{"explore.enabled", []string{"false"}, "false"},
 		{"explore.prune", []string{"1.5"}, ""},
 		{"explore.metrics", []string{"seconds=lower", "lines=ignore"}, `{"lines":"ignore","seconds":"lower"}`},
+		{"models.prices", []string{"openai:gpt-4.1=2/8", "free=0/0"}, `{"free":"0/0","openai:gpt-4.1":"2/8"}`},
 		{"pager", []string{"less", "-R"}, `"less -R"`},
 	} {
 		s, _ := Find(c.key)

@@ -3,7 +3,9 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,6 +33,7 @@ const (
 	Duration Kind = "duration" // as "30s", "1h30m" or "7d"
 	Flag     Kind = "flag"     // true or false
 	Map      Kind = "map"      // of strings, by name
+	Prices   Kind = "prices"   // of models, by name; see [ParsePrice]
 	Packing  Kind = "packing"  // auto, all or none
 )
 
@@ -51,6 +54,7 @@ func Settings() []Setting {
 		{"retention.limit", Limit, `1000`, false, "maximum number of automatic checkpoints; -1 for no limit"},
 		{"files.limit", Limit, `2147483648`, false, "maximum size of the states of folders in bytes; -1 for no limit"},
 		{"agents.max_calls", Number, `128`, false, "maximum number of tool calls in a reply; more fail the turn"},
+		{"models.prices", Prices, `{}`, false, "what a million tokens cost, by model, read and written: openai:gpt-5=1.25/10"},
 		{"explore.enabled", Flag, `true`, false, "whether strategies may be explored"},
 		{"explore.max_depth", Number, `3`, false, "maximum depth of branches"},
 		{"explore.max_concurrent", Number, `5`, false, "maximum number of branches that run at once"},
@@ -109,6 +113,16 @@ func (s Setting) Check(value []byte) error {
 		if err = json.Unmarshal(value, &v); err != nil || v == nil {
 			return wrong("an object of texts")
 		}
+	case Prices:
+		var v map[string]string
+		if err = json.Unmarshal(value, &v); err != nil || v == nil {
+			return wrong("an object of texts")
+		}
+		for _, text := range v {
+			if _, _, err := ParsePrice(text); err != nil {
+				return fmt.Errorf("%s: %w", s.Key, err)
+			}
+		}
 	case Number:
 		var v int64
 		if err = json.Unmarshal(value, &v); err != nil || v < 1 {
@@ -145,7 +159,7 @@ func (s Setting) Parse(words []string) ([]byte, error) {
 	switch s.Kind {
 	case Texts:
 		value, _ = json.Marshal(words)
-	case Map:
+	case Map, Prices:
 		pairs := map[string]string{}
 		for _, w := range words {
 			name, text, _ := strings.Cut(w, "=")
@@ -161,6 +175,18 @@ func (s Setting) Parse(words []string) ([]byte, error) {
 		}
 	}
 	return value, s.Check(value)
+}
+
+// ParsePrice parses the price of a million tokens that a model reads and of a million that it
+// writes, as "1.25/10".
+func ParsePrice(text string) (input, output float64, err error) {
+	in, out, ok := strings.Cut(text, "/")
+	input, first := strconv.ParseFloat(strings.TrimSpace(in), 64)
+	output, second := strconv.ParseFloat(strings.TrimSpace(out), 64)
+	if !ok || first != nil || second != nil || !(input >= 0 && output >= 0) || math.IsInf(input+output, 0) {
+		return 0, 0, fmt.Errorf("%q is not a price, want two numbers such as 1.25/10", text)
+	}
+	return input, output, nil
 }
 
 // A Time is a duration that is a string in JSON; see [ParseDuration].

@@ -4,12 +4,15 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/merge"
 )
 
 // branched makes a conversation Trip with a branch Train of two messages.
@@ -156,6 +159,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%q: status %d, %+v", fields, status, d)
 		}
 	}
+	v.settings(`{"models": {"prices": {"m": "1000000/2000000"}}}`)
 	status, d := v.act("replay", "ref", ".."+shown.Entry.ID, "model", "m", "edit", shown.Messages[0].ID, "text", "Where shall we not go?")
 	if status != 200 || !strings.HasPrefix(d.To, "/replay/session_") {
 		t.Fatalf("status %d, %+v", status, d)
@@ -172,7 +176,7 @@ func TestReplay(t *testing.T) {
 		return ""
 	}
 	text := wait("stopped</span>")
-	for _, want := range []string{"1 of 2 answered", "the last answer asks something back", "To Oslo?", "Where shall we not go?", "columns of-2", `name="resume" value="` + made + `"`, "to be said", "tokens in"} {
+	for _, want := range []string{"1 of 2 answered", "the last answer asks something back", "To Oslo?", "Where shall we not go?", "columns of-2", `name="resume" value="` + made + `"`, "to be said", "tokens in", ", cost "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page of a replay that stopped does not say %q: %s", want, text)
 		}
@@ -191,6 +195,47 @@ func TestReplay(t *testing.T) {
 	if err != nil || len(path.Messages) != 4 {
 		t.Errorf("the branch has %v, %v", path, err)
 	}
+}
+
+// settings writes the settings of the workspace.
+func (v *visitor) settings(text string) {
+	v.t.Helper()
+	if err := os.WriteFile(filepath.Join(v.w.Dir(), "config.json"), []byte(text), 0o600); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// TestReplayWithoutMerges: the form and the page of a replay link to the merges that are left out.
+// The page says no cost of a model without a price.
+func TestReplayWithoutMerges(t *testing.T) {
+	v := arrive(t, func(context.Context, string) (model.Model, error) {
+		return answering(func() string { return "By ship." }), nil
+	})
+	v.login()
+	v.branched()
+	merged, err := v.w.Merge(t.Context(), "Train", merge.Options{Into: "Trip", Summary: "We take the train."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := string(merged.Session) + "@" + string(merged.Message)
+	link := `#m-` + string(merged.Message) + `" dir="auto">We take the train.`
+	v.settings(`{"models": {"prices": {"other": "1/2"}}}`)
+	v.says("/replay?ref="+to, 200, "Merges, which nobody said, are left out", link)
+	status, d := v.act("replay", "ref", ".."+to, "model", "m")
+	if status != 200 {
+		t.Fatalf("status %d, %+v", status, d)
+	}
+	for range 1000 {
+		text := v.says(d.To, 200, link)
+		if strings.Contains(text, "finished</span>") {
+			if !strings.Contains(text, "tokens in") || strings.Contains(text, ", cost ") {
+				t.Errorf("without a price: %s", text)
+			}
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatal("the replay never ended")
 }
 
 // TestEditAnswered: a message in other words can be answered by an agent; the page leads to where

@@ -126,11 +126,6 @@ func (p *Page) replay(ctx context.Context, a action, fields url.Values) (to stri
 	}
 }
 
-// tokensText says how many tokens a model reads and writes.
-func tokensText(t rewrite.ModelTokens) string {
-	return fmt.Sprintf("about %s in, %s out", count(t.Input, "token"), count(t.Output, "token"))
-}
-
 // replayAddress returns the address of how far the replay is that makes a session.
 func replayAddress(session string) string { return (&url.URL{Path: "/replay/" + session}).String() }
 
@@ -159,6 +154,7 @@ type replayForm struct {
 	Text    string         // its words
 	Agent   string         // who answers
 	Tokens  string         // about how many it takes
+	Merges  []replayTurn   // that are left out
 	Models  bool           // the server has models
 	Here    string
 }
@@ -196,13 +192,29 @@ func showReplayForm(c *request) (view, error) {
 		}
 		f.Targets = append(f.Targets, one)
 	}
-	plan, err := c.workspace.Replay(ctx, rewrite.ReplayOptions{Ref: f.Range, Onto: f.Onto, DryRun: true, Count: api.CountMessage()})
+	prices, err := api.Prices(c.workspace.Dir())
 	if err != nil {
 		return view{}, err
 	}
-	f.Tokens = tokensText(plan.Tokens)
+	plan, err := c.workspace.Replay(ctx, rewrite.ReplayOptions{Ref: f.Range, Onto: f.Onto, DryRun: true, Count: api.CountMessage(), Price: prices})
+	if err != nil {
+		return view{}, err
+	}
+	f.Tokens = "about " + api.SpentText(plan.Tokens)
+	f.Merges = leftOutMerges(plan, shown)
 	f.Agent, f.Here = plan.Agent, c.r.URL.RequestURI()
 	return view{Template: "replay", Title: "Say again: " + f.Title, Data: f}, nil
+}
+
+// leftOutMerges returns the merges that a replay of a path leaves out.
+func leftOutMerges(r *rewrite.Replay, path *workspace.Conversation) (list []replayTurn) {
+	for _, m := range path.Messages {
+		if slices.ContainsFunc(r.Merges, func(o rewrite.Origin) bool { return o.Message == m.ID }) {
+			at := location{Session: r.Of.Session, At: r.Of.Message, Anchor: m.ID}
+			list = append(list, replayTurn{Href: at.String(), Words: cmp.Or(spoken.Words(m), "(no text)"), State: "left out"})
+		}
+	}
+	return list
 }
 
 // pick sets which messages of a path are said again.
@@ -257,8 +269,9 @@ type replayPage struct {
 	Asked    bool
 	Done     int // how many messages are answered
 	Total    int
-	Left     bool   // some are not, and it does not run
-	Tokens   string // of the last run that the page began, "" if they are unknown
+	Left     bool         // some are not, and it does not run
+	Merges   []replayTurn // of the old path, which are left out
+	Tokens   string       // of the last run that the page began, "" if they are unknown
 	Failed   string
 	Hint     string
 	Compared *comparison // with the old path, nil while it runs
@@ -305,7 +318,7 @@ func showReplay(c *request) (view, error) {
 	p.Left = p.Done < p.Total && !p.Running
 	if !p.Running {
 		if run.tokens != (rewrite.ModelTokens{}) {
-			p.Tokens = tokensText(run.tokens)
+			p.Tokens = "about " + api.SpentText(run.tokens)
 		}
 		if run.failed != nil {
 			p.Failed, p.Hint = run.failed.Message, run.failed.Hint
@@ -332,6 +345,7 @@ func (p *replayPage) list(c *request, r *rewrite.Replay) error {
 	if err != nil {
 		return err
 	}
+	p.Merges = leftOutMerges(r, old)
 	words := map[string]string{}
 	for _, m := range old.Messages {
 		words[m.ID] = cmp.Or(spoken.Words(m), "(no text)")

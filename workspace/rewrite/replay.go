@@ -27,6 +27,9 @@ type ReplayOptions struct {
 	Turn agents.TurnOptions
 	// Count returns the number of tokens of a message; nil counts none.
 	Count func(raw []byte) int
+	// Price returns the price of a model, given the id that names it to Turn.Models. If it is nil, or
+	// reports false for a model that is used, the cost is unknown.
+	Price func(modelID string) (Price, bool)
 	// OnTurn is called after each turn, unless it is nil.
 	OnTurn func(Turn)
 }
@@ -58,4 +61,17 @@ type Turn struct {
 type ModelTokens struct {
 	Input  int `json:"input"`
 	Output int `json:"output"`
+	// Cost is what they cost at the prices of the models, null if one of those is unknown.
+	Cost *float64 `json:"cost"`
+}
+
+// A Price is the price of a million tokens, in the currency of the user.
+type Price struct {
+	Input  float64
+	Output float64
+}
+
+// Of returns what tokens cost.
+func (p Price) Of(t ModelTokens) float64 {
+	return (p.Input*float64(t.Input) + p.Output*float64(t.Output)) / 1e6
 }

@@ -24,6 +24,7 @@ type Entry struct {
 	MessageCount int
 	HeaderCount  int // number of initial messages that repeat messages of the line
 	Setting      session.Setting
+	Merges       bool    // see [session.Outline.Merges]
 	Opening      string  // the first words of the first user message, "" if there are none
 	Packed       *Packed // of a packed checkpoint, else nil
 	Err          error   // why the file cannot be used, such as damage or missing permission; nil if it can
@@ -73,7 +74,7 @@ var (
 func (e *Entry) fill(s session.Summary) {
 	e.Meta = s.Meta
 	e.MessageCount, e.HeaderCount = s.Messages, s.Header
-	e.Setting = s.Setting
+	e.Setting, e.Merges = s.Setting, s.Merges
 	if s.Opening != nil {
 		e.Opening = *s.Opening
 	}
@@ -116,11 +117,12 @@ func (e *Entry) own(opening *string) []byte {
 		Directory string       `json:"directory,omitempty"`
 		GitBranch string       `json:"git_branch,omitempty"`
 		Model     string       `json:"model,omitempty"`
+		Merges    bool         `json:"merges,omitempty"`
 		Size      int64        `json:"size"`
 		MTime     string       `json:"mtime"` // in nanoseconds, as a string: a float64 cannot represent it
 	}{
 		e.Meta.Kind(), e.Auto, e.HeaderCount,
-		opening, e.Setting.Tool, e.Setting.Directory, e.Setting.GitBranch, e.Setting.Model,
+		opening, e.Setting.Tool, e.Setting.Directory, e.Setting.GitBranch, e.Setting.Model, e.Merges,
 		e.file.Size, strconv.FormatInt(e.file.ModTime, 10),
 	}
 	return rawjson.Value(own, 2)
@@ -225,6 +227,7 @@ func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member)
 // for the opening.
 func (e *Entry) decodeOwn(v gjson.Result) {
 	e.HeaderCount = int(v.Get("header").Int())
+	e.Merges = v.Get("merges").Bool()
 	opening := v.Get("opening")
 	e.Opening = opening.String()
 	e.Setting = session.Setting{

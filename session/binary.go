@@ -9,7 +9,7 @@ import (
 )
 
 // outlineMagic is the start of an encoded outline. It changes with the format.
-const outlineMagic = "bough outline 4\n"
+const outlineMagic = "bough outline 5\n"
 
 // MarshalBinary encodes o without its Stat: integers as varints, hashes in eight
 // bytes, strings prefixed with their length. It returns an error if o lacks the ids of its
@@ -45,7 +45,7 @@ func (o *Outline) encode() []byte {
 	e.count(len(o.marks))
 	at := 0
 	for i, m := range o.marks {
-		e.count(int(m.start)-at, int(m.end-m.start), int(m.parent-m.id), len(o.parentID(i)), int(m.edge)|bit(m.late)<<2|bit(m.stored)<<3|bit(m.tied)<<4|bit(m.spaced)<<5)
+		e.count(int(m.start)-at, int(m.end-m.start), int(m.parent-m.id), len(o.parentID(i)), int(m.edge)|bit(m.late)<<2|bit(m.stored)<<3|bit(m.tied)<<4|bit(m.spaced)<<5|bit(m.merges)<<6)
 		e.b = binary.LittleEndian.AppendUint64(e.b, m.hash)
 		at = int(m.end)
 	}
@@ -162,7 +162,7 @@ func (d *outlineDecoder) messages(o *Outline) {
 			d.bad = true
 			return
 		}
-		o.marks[i] = mark{uint32(start), uint32(at), uint32(id), uint32(parent), edge(flags & 3), flags&4 != 0, flags&8 != 0, flags&16 != 0, flags&32 != 0, hash}
+		o.marks[i] = mark{uint32(start), uint32(at), uint32(id), uint32(parent), edge(flags & 3), flags&4 != 0, flags&8 != 0, flags&16 != 0, flags&32 != 0, flags&64 != 0, hash}
 		id = end
 	}
 	d.bad = d.bad || id != len(o.ids)

@@ -166,12 +166,16 @@ func (l *layout) messages(d *Document) rawjson.Span {
 		}
 		begins.addRun(r, first)
 		padded := l.pad(r, 0)
-		if !l.outline.Brief() {
+		if l.outline.Brief() {
+			l.outline.merges = l.outline.merges || r.Part.mergesIn(r.From, r.To)
+		} else {
 			all.copy(r.Part, r.From, r.To, uint32(l.at), !padded)
 		}
 		l.copy(r.Part, r.Part.span(r.From, r.To))
 	})
-	if !l.outline.Brief() {
+	if l.outline.Brief() {
+		l.outline.merges = l.outline.merges || slices.ContainsFunc(all.marks, func(m mark) bool { return m.merges })
+	} else {
 		all.into(l.outline)
 	}
 	if l.outline.continues() != "" {

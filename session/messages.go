@@ -140,7 +140,7 @@ func (c *messages) addOwn(m *mark, at int, own gjson.Result) {
 	if !own.IsObject() {
 		return
 	}
-	var continued, format, joined, replaced gjson.Result
+	var continued, format, joined, replaced, merged gjson.Result
 	first := func(r *gjson.Result, value gjson.Result) {
 		if !r.Exists() {
 			*r = value
@@ -156,11 +156,14 @@ func (c *messages) addOwn(m *mark, at int, own gjson.Result) {
 			first(&joined, value)
 		case OwnReplacedBy:
 			first(&replaced, value)
+		case OwnMerged:
+			first(&merged, value)
 		}
 		return true
 	})
 	m.late = continued.Bool()
 	m.stored = format.Type == gjson.String
+	m.merges = merged.IsObject()
 	if t := (tie{uint32(at), idText(joined), idText(replaced)}); t.joined != "" || t.replaced != "" {
 		m.tied = true
 		c.ties = append(c.ties, t)

@@ -31,7 +31,8 @@ type Outline struct {
 
 	opening opening
 
-	brief int // number of messages if nothing else is known of them, else 0
+	brief  int  // number of messages if nothing else is known of them, else 0
+	merges bool // of a brief outline: see Merges
 
 	members  []rawjson.Member
 	metadata []byte // raw object, or nil
@@ -54,6 +55,7 @@ type mark struct {
 	stored     bool   // see Outline.Stored
 	tied       bool   // has a tie
 	spaced     bool   // it is not the first message, and the separator is before it
+	merges     bool   // see Outline.Merges
 	hash       uint64 // see Run.Item
 }
 
@@ -105,6 +107,15 @@ func (o *Outline) Len() int { return len(o.marks) + o.brief }
 // a very long file that was just written, so that writing it needs no memory per
 // message.
 func (o *Outline) Brief() bool { return o.brief > 0 }
+
+// Merges reports whether a message of the file merged a branch: it has an object as
+// metadata.bough.merged.
+func (o *Outline) Merges() bool { return o.merges || o.mergesIn(0, len(o.marks)) }
+
+// mergesIn reports whether one of the messages from up to but not including to merged a branch.
+func (o *Outline) mergesIn(from, to int) bool {
+	return slices.ContainsFunc(o.marks[from:to], func(m mark) bool { return m.merges })
+}
 
 // MessageID returns the id of message i.
 func (o *Outline) MessageID(i int) string { return o.ids[o.marks[i].id:o.marks[i].parent] }
@@ -291,6 +302,7 @@ type Summary struct {
 	Messages   int
 	Header     int // number of initial messages that repeat messages of the line
 	Setting    Setting
+	Merges     bool    // see [Outline.Merges]
 	Opening    *string // the first words of the first user message, "" if there are none; nil if unknown
 }
 
@@ -305,6 +317,7 @@ func (o *Outline) Summary() Summary {
 		Messages:   o.Len(),
 		Header:     o.Header,
 		Setting:    o.Setting(),
+		Merges:     o.Merges(),
 	}
 	if !o.opening.lost {
 		s.Opening = &o.opening.words

@@ -53,7 +53,7 @@ type Snapshot struct {
 // A TreeEntry is a session in the tree of sessions, with its children.
 type TreeEntry struct {
 	Entry
-	// Merges are the messages of the file that merged a branch. In a list of all trees, it is nil.
+	// Merges are the messages of the file that merged a branch, none of a checkpoint.
 	Merges   []merge.Mark `json:"merges,omitempty"`
 	Children []TreeEntry  `json:"children"` // oldest first
 }

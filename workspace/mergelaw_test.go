@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -227,12 +229,44 @@ func (w *mergeWalk) checkDigest(what, text string) {
 	}
 }
 
+// checkTree checks that the tree of all sessions has the merges that are in the files, and returns
+// their number.
+func (w *mergeWalk) checkTree(when string) (all int) {
+	w.t.Helper()
+	f, err := w.Tree(w.t.Context(), "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var check func([]workspace.TreeEntry)
+	check = func(list []workspace.TreeEntry) {
+		for _, e := range list {
+			var got, want []string
+			for _, m := range e.Merges {
+				got = append(got, m.Message)
+			}
+			for _, m := range w.session(e.ID).Messages {
+				if gjson.GetBytes(m.Raw, "metadata.bough.merged").Exists() && e.Kind != session.Checkpoint {
+					want = append(want, m.ID)
+				}
+			}
+			if !slices.Equal(got, want) {
+				w.t.Errorf("%s, the tree has the merges %v of %s, want %v", when, got, e.ID, want)
+			}
+			all += len(want)
+			check(e.Children)
+		}
+	}
+	check(f.Roots)
+	return all
+}
+
 // TestMergeLaws: a merge adds one message and changes nothing else, its base is the message before
 // the first with content that the target has not, also through other branches and summaries,
 // merging an ancestor, merging twice or merging back is nothing,
 // and what a digest cites exists.
 func TestMergeLaws(t *testing.T) {
 	t.Parallel()
+	merges := 0
 	for seed := range uint64(testsize.Of(1, 3, 8)) {
 		s := openSpace(t, t.TempDir(), 5)
 		id := s.new("Trip")
@@ -241,9 +275,17 @@ func TestMergeLaws(t *testing.T) {
 		for range testsize.Of(25, 50, 60) {
 			w.step()
 		}
+		merges += w.checkTree("after the walk")
+		if err := os.Remove(filepath.Join(s.Dir(), "conversations", "session_index.json")); err != nil {
+			t.Fatal(err)
+		}
+		w.checkTree("without the index")
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
+	}
+	if merges == 0 {
+		t.Error("no walk has a merge")
 	}
 }
 

@@ -169,8 +169,7 @@ type Forest struct {
 }
 
 // Tree returns the trees of sessions, oldest first. If name is not empty, it
-// returns the tree with that session only, and what its conversations merged, which is in the
-// messages. A session whose origin is missing is
+// returns the tree with that session only. A session whose origin is missing is
 // a child of the nearest existing session of its lineage, or else a root.
 func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 	return store.Read(ctx, w.store, func(v *store.View) (*Forest, error) {
@@ -216,11 +215,9 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 				f.Roots = append(f.Roots, subtreeOf(v, id, children, head.Session))
 			}
 		}
-		if only != "" {
-			for i := range f.Roots {
-				if err := addMerges(v, &f.Roots[i]); err != nil {
-					return nil, err
-				}
+		for i := range f.Roots {
+			if err := addMerges(v, &f.Roots[i]); err != nil {
+				return nil, err
 			}
 		}
 		return f, nil
@@ -250,13 +247,15 @@ func addMerges(v *store.View, e *TreeEntry) error {
 	if err := v.Ctx.Err(); err != nil {
 		return err
 	}
-	if l, err := v.LineNamed(e.ID, true); err == nil && e.Kind != session.Checkpoint {
-		for _, part := range l.Parts {
-			if part.ID != e.ID {
-				continue
-			}
-			if s, err := v.Reopen(part); err == nil {
-				e.Merges = append(e.Merges, mergeMarks(v, l, s.Messages)...)
+	if entry := v.Index.Entry(e.ID); entry != nil && entry.Merges && e.Kind != session.Checkpoint {
+		if l, err := v.LineNamed(e.ID, true); err == nil {
+			for _, part := range l.Parts {
+				if part.ID != e.ID {
+					continue
+				}
+				if s, err := v.Reopen(part); err == nil {
+					e.Merges = append(e.Merges, mergeMarks(v, l, s.Messages)...)
+				}
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func (p *program) treeVerb() verb {
 		short: "show where conversations branch",
 		long: `Draws every conversation with its checkpoints and branches, each with the message that it starts
 from; with SESSION, only the tree that contains it. All files of one conversation share a line. '*'
-marks the head. With SESSION, '←' marks a branch that the conversation above it merged.
+marks the head, and '←' a branch that the conversation above it merged.
 
 With --messages it draws the messages of SESSION, over all its files. The tree forks at a message
 with several answers. The messages between two forks share a line, which shows the first words of

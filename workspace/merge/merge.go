@@ -14,7 +14,7 @@ import (
 )
 
 // Own is the member of metadata.bough of a message that says what it merged: a [Merged].
-const Own = "merged"
+const Own = session.OwnMerged
 
 // A Merged is what a message merged.
 type Merged struct {

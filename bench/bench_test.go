@@ -108,7 +108,7 @@ func TestMissingCandidate(t *testing.T) {
 	if !bytes.Contains(out.Bytes(), []byte("\n| bbolt | ")) || bytes.Contains(out.Bytes(), []byte("| git")) {
 		t.Errorf("printed %s", out.Bytes())
 	}
-	if n := bytes.Count(talk.Bytes(), []byte("git, the chat's files is left out: ")); n != 1 {
+	if n := bytes.Count(talk.Bytes(), []byte("git, the chat's files is omitted: ")); n != 1 {
 		t.Errorf("said %s", talk.Bytes())
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -91,7 +91,7 @@ func run(ctx context.Context, args []string, size size, stdout, stderr io.Writer
 	for _, c := range chosen {
 		if c.need != nil {
 			if err := c.need(ctx, w); err != nil {
-				fmt.Fprintf(stderr, "%s is left out: %v\n", c.name, err)
+				fmt.Fprintf(stderr, "%s is omitted: %v\n", c.name, err)
 				continue
 			}
 		}

@@ -265,7 +265,7 @@ func (r *runner) remotes(ctx context.Context, to io.Writer) error {
 	}
 	server, stop, err := startBucket(ctx, filepath.Join(r.dir, "bucket"))
 	if err != nil {
-		fmt.Fprintf(r.log, "the remotes are left out: %v\n", err)
+		fmt.Fprintf(r.log, "the remotes are omitted: %v\n", err)
 		return nil
 	}
 	defer stop()
@@ -276,7 +276,7 @@ func (r *runner) remotes(ctx context.Context, to io.Writer) error {
 	for _, c := range carriers() {
 		if c.need != "" {
 			if _, err := exec.LookPath(c.need); err != nil {
-				fmt.Fprintf(r.log, "%s is left out: %v\n", c.name, err)
+				fmt.Fprintf(r.log, "%s is omitted: %v\n", c.name, err)
 				continue
 			}
 		}

@@ -7,9 +7,9 @@ import (
 
 // An Omission is a path without some of its messages.
 type Omission struct {
-	Shared  int      // the number of messages before the first that is left out
+	Shared  int      // the number of messages before the first that is omitted
 	Kept    []int    // the nodes of the remaining messages after them
-	Omitted []Picked // the messages that are left out, in order; Call is why one is that was not chosen
+	Omitted []Picked // the messages that are omitted, in order; Call is why one is that was not chosen
 }
 
 // Omit leaves messages out of the path to node at of t. A message that makes a tool call is left

@@ -17,7 +17,7 @@ const (
 )
 
 // A batch collects operations and stores their items. Those of files have packs of their own, which a
-// machine that takes in no files need not read.
+// machine that receives no files need not read.
 type batch struct {
 	writer   *stream.Writer // nil for a dry run, which stores no items
 	entries  []entry

@@ -110,7 +110,7 @@ func (j *job) putBase(own record.Machine) error {
 // gets them when they are needed.
 func (j *job) packInline() error {
 	own := j.writer.Machine()
-	messages, others := j.writer.Packer(), j.writer.Packer() // who takes in no files need not read theirs
+	messages, others := j.writer.Packer(), j.writer.Packer() // who receives no files need not read theirs
 	bodies := map[join.Place]*record.Body{}
 	for at, body := range j.state.Inline(own) {
 		packer := others

@@ -118,10 +118,10 @@ func (j *job) tellObjects(b *batch, there *travel.Files, told []travel.Told) (se
 	return slices.DeleteFunc(told, func(t travel.Told) bool { return refused[t.ID] }), nil
 }
 
-// maxStates is how many states are taken in at once.
+// maxStates is how many states are received at once.
 const maxStates = 256
 
-// takeFiles takes in the states of files that the workspace lacks, of sessions that it has.
+// takeFiles receives the states of files that the workspace lacks, of sessions that it has.
 func (j *job) takeFiles(scope plan.Scope) error {
 	if !j.files || !scope.Has("files") {
 		return nil

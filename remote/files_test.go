@@ -146,8 +146,8 @@ func TestFilesCost(t *testing.T) {
 	}
 }
 
-// TestFilesPartly: a state of which the remote lacks something is reported, not taken in, and taken in
-// when it is there again; other states are taken in.
+// TestFilesPartly: a state of which the remote lacks something is reported, not received, and received
+// when it is there again; other states are received.
 func TestFilesPartly(t *testing.T) {
 	store := &bucket.Memory{}
 	a, b, dir, id := filed(t, store)
@@ -198,7 +198,7 @@ func TestFilesPartly(t *testing.T) {
 	}
 }
 
-// TestFilesRemoved: a state that was removed here is not taken in again, unless its conversation is asked
+// TestFilesRemoved: a state that was removed here is not received again, unless its conversation is asked
 // for.
 func TestFilesRemoved(t *testing.T) {
 	a, b, _, id := filed(t, &bucket.Memory{})

@@ -173,7 +173,7 @@ type supply struct {
 	root   *os.Root // of incomingDir, nil if there is no file
 }
 
-// incomingDir has packs of objects while states are taken in.
+// incomingDir has packs of objects while states are received.
 const incomingDir = "incoming"
 
 func (j *job) openSupply(there *travel.Files) (*supply, error) {

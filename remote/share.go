@@ -157,7 +157,7 @@ func (j *job) alone(id string, messages []mirror.Message, f *mirror.Facts) []mir
 	return list
 }
 
-// linesFacts returns the facts of the lines of a share, without those that [job.unshare] leaves out.
+// linesFacts returns the facts of the lines of a share, without those that [job.unshare] omits.
 func (j *job) linesFacts() (*mirror.Facts, error) {
 	for {
 		f, err := j.w.Mirror().Facts(j.ctx, mirror.Known{
@@ -311,7 +311,7 @@ func (a *applying) undone(in *join.Session) map[string]bool {
 	})
 }
 
-// restrict leaves out of changes what others of a share cannot change: shells, and which sessions exist.
+// restrict removes from changes what others of a share cannot change: shells, and which sessions exist.
 func (a *applying) restrict() {
 	if a.config.Share {
 		a.changes.Shells, a.changes.Removed = nil, nil

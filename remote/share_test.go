@@ -271,7 +271,7 @@ func TestShareByNaming(t *testing.T) {
 	b.syncTeam()
 	must(a.w.Remove(ctx, hidden, workspace.RemoveOptions{}))
 	if got := a.syncTeam(); len(got.Left) != 1 || got.Left[0].What != thief {
-		t.Errorf("left out is %+v", got.Left)
+		t.Errorf("omitted is %+v", got.Left)
 	}
 	must(a.w.Undo(ctx, history.UndoOptions{In: hidden}))
 	must(a.w.Show(ctx, hidden, session.ReadOptions{}))

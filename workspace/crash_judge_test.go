@@ -85,7 +85,7 @@ func (v view) statesIn(s *space) error {
 			return nil
 		})
 		if err == nil && len(left) > 0 {
-			err = fmt.Errorf("left out: %+v", left)
+			err = fmt.Errorf("omitted: %+v", left)
 		}
 		if err != nil {
 			return fmt.Errorf("state %s: %w", st.ID, err)

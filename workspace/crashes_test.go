@@ -43,7 +43,7 @@ type scenario struct {
 	notes  []string                   // the notes of doctor before the verb
 	apart  bool                       // its operations are independent
 	packs  bool                       // packed checkpoints must be possible afterwards
-	states bool                       // it takes in states of files; repeating it completes that
+	states bool                       // it receives states of files; repeating it completes that
 	places bool                       // it says where sessions come from, or where projects are
 	setup  func(s *space) (verb verb) // makes the acknowledged state
 
@@ -834,7 +834,7 @@ func several(s *space) verb {
 	}
 }
 
-// pulled returns the verb that takes in what another machine does.
+// pulled returns the verb that receives what another machine does.
 func pulled(s *space, does func(other *machine, said []string)) verb {
 	s.new("Bread")
 	said := s.say("a", "b")
@@ -852,13 +852,13 @@ func pull(c mirror.Changes) verb {
 	return func(s *space) error {
 		done, err := s.Mirror().Apply(context.Background(), c)
 		if err == nil && len(done.Left) > 0 {
-			err = fmt.Errorf("left out: %+v", done.Left)
+			err = fmt.Errorf("omitted: %+v", done.Left)
 		}
 		return err
 	}
 }
 
-// pulledStates returns the verbs that take in the first n states that another machine took.
+// pulledStates returns the verbs that receive the first n states that another machine took.
 func pulledStates(s *space) func(n int) verb {
 	s.new("Bread")
 	s.say("a")
@@ -896,7 +896,7 @@ func pulledStates(s *space) func(n int) verb {
 				return &mirror.Pack{ReaderAt: bytes.NewReader(in[o]), Size: int64(len(in[o]))}, nil
 			})
 			if err == nil && len(done.Left) > 0 {
-				err = fmt.Errorf("left out: %+v", done.Left)
+				err = fmt.Errorf("omitted: %+v", done.Left)
 			}
 			return err
 		}

@@ -200,7 +200,7 @@ func stepsOf(v *store.View, l *store.Line, nodes []int, from int) ([]merge.Step,
 }
 
 // stoodFor returns the messages that the merges and summaries among some messages stand for, and
-// those among these, by the ids of the merges and summaries. What no longer exists is left out.
+// those among these, by the ids of the merges and summaries. What no longer exists is omitted.
 func stoodFor(v *store.View, open []merge.Step) (map[string][]merge.Step, error) {
 	within := map[string][]merge.Step{}
 	for len(open) > 0 {

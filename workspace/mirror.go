@@ -46,10 +46,10 @@ func (m Mirror) Publish(ctx context.Context, messages []mirror.Ref) error {
 	return mirrorer.Publish(ctx, m.w.store, messages)
 }
 
-// Apply takes in changes. Added messages are in the same file as where they come from, also if it
+// Apply applies changes. Added messages are in the same file as where they come from, also if it
 // is full; the head of the workspace stays at its message, or follows the conversation if it was
 // at its end. Invalid input, input that contradicts the workspace, and an agent that is running a
-// turn are left out, and the result says why; a session is never created without all of its
+// turn are omitted, and the result says why; a session is never created without all of its
 // messages. Packed checkpoints become plain files.
 //
 // The operations form one group, which [Workspace.Undo] reverts; explorations, learnings and
@@ -68,7 +68,7 @@ func (m Mirror) Files(ctx context.Context, scan func(session string) bool) (*mir
 
 // SendFiles passes the objects that states need to each, as packs, but for those that are known. It
 // returns the SHA-256 of their contents that were deleted permanently: these are never passed. A
-// state that is damaged, or that other workspaces would refuse, is left out.
+// state that is damaged, or that other workspaces would refuse, is omitted.
 func (m Mirror) SendFiles(ctx context.Context, states []string, known func(mirror.Object) bool, each func(pack []byte, objects []mirror.Object) error) (forgotten []string, left []mirror.Left, err error) {
 	defer func() { err = store.Explained(err) }()
 	return folders.Send(ctx, m.w.store, states, known, each)
@@ -81,9 +81,9 @@ func (m Mirror) NeededObjects(ctx context.Context, states []string) (_ []mirror.
 	return folders.Needs(ctx, m.w.store, states)
 }
 
-// TakeFiles takes in states of other machines. supply returns a pack that has an object, and an error
+// TakeFiles receives states of other machines. supply returns a pack that has an object, and an error
 // with the code NotFound if there is none. Everything is checked before anything is stored: a state
-// that is not complete, that could harm a folder, or that is malformed is left out. States that the
+// that is not complete, that could harm a folder, or that is malformed is omitted. States that the
 // workspace has already get only links that are new. Content that was deleted permanently here stays
 // so. It is not an operation: undo does not revert it.
 //

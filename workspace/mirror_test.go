@@ -90,7 +90,7 @@ func sessionIn(f *mirror.Facts, id string) *mirror.Session {
 	return nil
 }
 
-// changes returns what another machine has to take in from m, which has the facts is; the other one
+// changes returns what another machine has to receive from m, which has the facts is; the other one
 // has the facts has.
 func (m *machine) changes(is, has *mirror.Facts, base *mirror.Facts) (c mirror.Changes) {
 	for _, s := range is.Sessions {
@@ -152,7 +152,7 @@ func (m *machine) known() mirror.Known {
 	return mirror.Known{Since: m.base.Last}
 }
 
-// exchange makes two machines take in what the other one has.
+// exchange makes two machines receive what the other one has.
 func exchange(a, b *machine) (left []mirror.Left) {
 	fa, fb := a.facts(a.known()), b.facts(b.known())
 	toB, toA := a.changes(fa, fb, b.base), b.changes(fb, fa, a.base)
@@ -265,7 +265,7 @@ func sameAnswers(t *testing.T, a, b *machine) {
 	t.Fatalf("the machines differ in length:\n%s\n%s", one, two)
 }
 
-// TestMirror: two machines that change the same conversations independently, and then take in what
+// TestMirror: two machines that change the same conversations independently, and then receive what
 // the other one has, answer equally.
 func TestMirror(t *testing.T) {
 	t.Parallel()
@@ -279,7 +279,7 @@ func TestMirror(t *testing.T) {
 			a.say("a", "b")
 			for round := range 3 {
 				if left := exchange(a, b); len(left) > 0 {
-					t.Fatalf("left out: %+v", left)
+					t.Fatalf("omitted: %+v", left)
 				}
 				sameAnswers(t, a, b)
 				for _, m := range list {
@@ -289,13 +289,13 @@ func TestMirror(t *testing.T) {
 				}
 			}
 			if left := exchange(a, b); len(left) > 0 {
-				t.Fatalf("left out: %+v", left)
+				t.Fatalf("omitted: %+v", left)
 			}
 			sameAnswers(t, a, b)
 			for _, m := range list {
 				m.healthy()
 				if done := m.apply(mirror.Changes{}); done.Operation != 0 {
-					t.Errorf("nothing to take in is operation %d", done.Operation)
+					t.Errorf("nothing to receive is operation %d", done.Operation)
 				}
 			}
 			if left := exchange(a, b); len(left) > 0 || a.facts(a.known()).Since != nil {
@@ -303,7 +303,7 @@ func TestMirror(t *testing.T) {
 			}
 			b.base = nil
 			if left := exchange(b, newcomer); len(left) > 0 {
-				t.Fatalf("left out: %+v", left)
+				t.Fatalf("omitted: %+v", left)
 			}
 			sameAnswers(t, a, newcomer)
 			newcomer.healthy()

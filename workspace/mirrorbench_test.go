@@ -11,7 +11,7 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// BenchmarkMirror takes in 10,000 messages of another workspace: as a new session, and as additions
+// BenchmarkMirror receives 10,000 messages of another workspace: as a new session, and as additions
 // to one. For comparison it imports the same session, and lists the facts with nothing new.
 func BenchmarkMirror(b *testing.B) {
 	from := machines(b, 1000, 1)[0]

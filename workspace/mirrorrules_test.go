@@ -30,12 +30,12 @@ func two(t *testing.T, limit int) (here, there *machine, bread string, said []st
 	bread = list[0].new("Bread")
 	said = list[0].say("a", "b")
 	if left := exchange(list[0], list[1]); len(left) > 0 {
-		t.Fatalf("left out: %+v", left)
+		t.Fatalf("omitted: %+v", left)
 	}
 	return list[0], list[1], bread, said
 }
 
-// TestMirrorUndo: an undo reverts all that was taken in at once, redo repeats it, and neither is a
+// TestMirrorUndo: an undo reverts all that was received at once, redo repeats it, and neither is a
 // fact for others.
 func TestMirrorUndo(t *testing.T) {
 	t.Parallel()
@@ -52,7 +52,7 @@ func TestMirrorUndo(t *testing.T) {
 	exchange(here, there)
 	after := here.answers()
 	if before == after {
-		t.Fatal("nothing was taken in")
+		t.Fatal("nothing was received")
 	}
 	for range 2 {
 		if _, err := here.Undo(t.Context(), history.UndoOptions{}); err != nil {
@@ -124,7 +124,7 @@ func TestMirrorSince(t *testing.T) {
 	reply := there.append(workspace.Append{Session: "Bread", Parent: extra, Text: "a reply"}).Message
 	there.base = there.facts(mirror.Known{})
 	if left := exchange(here, there); len(left) != 1 || left[0].What != bread+"@"+extra {
-		t.Errorf("left out: %+v", left)
+		t.Errorf("omitted: %+v", left)
 	}
 	if got := there.texts(bread); got != "a b c a reply" {
 		t.Errorf("the other machine has %q", got)
@@ -183,8 +183,8 @@ func TestMirrorHead(t *testing.T) {
 	}
 }
 
-// TestMirrorHostile: what would damage a session is left out as a whole, with the reason, and
-// everything else is taken in.
+// TestMirrorHostile: what would damage a session is omitted as a whole, with the reason, and
+// everything else is received.
 func TestMirrorHostile(t *testing.T) {
 	t.Parallel()
 	here, there, bread, said := two(t, 10)
@@ -295,14 +295,14 @@ func TestMirrorHostile(t *testing.T) {
 	}
 }
 
-// TestMirrorLarge: a message of many megabytes is taken in.
+// TestMirrorLarge: a message of many megabytes is received.
 func TestMirrorLarge(t *testing.T) {
 	t.Parallel()
 	here, _, bread, said := two(t, 10)
 	raw := fmt.Appendf(nil, `{"role":"user","content":"%s","id":"large","metadata":{}}`, strings.Repeat("x", 20<<20))
 	done := here.apply(mirror.Changes{Messages: []mirror.NewMessages{{Session: bread, Messages: []mirror.Message{{ID: "large", Parent: session.ID(said[1]), Raw: raw}}}}})
 	if len(done.Left) > 0 {
-		t.Fatalf("left out: %.300v", done.Left)
+		t.Fatalf("omitted: %.300v", done.Left)
 	}
 	list := here.messages(bread)
 	if last := list[len(list)-1]; !bytes.Equal(last.Raw, raw) || string(last.Parent) != said[1] {
@@ -310,7 +310,7 @@ func TestMirrorLarge(t *testing.T) {
 	}
 }
 
-// TestMirrorBusy: an agent that runs a turn is left out.
+// TestMirrorBusy: an agent that runs a turn is omitted.
 func TestMirrorBusy(t *testing.T) {
 	t.Parallel()
 	here, there, _, _ := two(t, 10)
@@ -336,7 +336,7 @@ func TestMirrorBusy(t *testing.T) {
 	busy := a.Encode()
 	write(busy)
 	if left := exchange(here, there); len(left) != 1 || left[0] != (mirror.Left{What: "ada", Why: "busy"}) {
-		t.Errorf("left out: %+v", left)
+		t.Errorf("omitted: %+v", left)
 	}
 	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, busy) {
 		t.Errorf("its file is %s, %v", now, err)
@@ -364,7 +364,7 @@ func TestMirrorBusy(t *testing.T) {
 	here.healthy()
 }
 
-// TestMirrorDialects: what a folder of Penguin's takes in stays in Penguin's dialect, and the facts
+// TestMirrorDialects: what a folder of Penguin's receives stays in Penguin's dialect, and the facts
 // are the same on both sides.
 func TestMirrorDialects(t *testing.T) {
 	t.Parallel()
@@ -389,7 +389,7 @@ func TestMirrorDialects(t *testing.T) {
 			c.New = append(c.New, mirror.NewSession{Session: s, Messages: from.messages(s.ID)})
 		}
 		if done := to.apply(c); len(done.Left) > 0 {
-			t.Errorf("left out: %+v", done.Left)
+			t.Errorf("omitted: %+v", done.Left)
 		}
 		has := to.facts(mirror.Known{})
 		for _, s := range is.Sessions {
@@ -439,7 +439,7 @@ func TestMirrorKnown(t *testing.T) {
 }
 
 // TestMirrorShell: what belongs to a conversation beside its messages and its title, and what users
-// set for messages, is taken in; the messages and the title stay.
+// set for messages, is received; the messages and the title stay.
 func TestMirrorShell(t *testing.T) {
 	t.Parallel()
 	here, there, bread, said := two(t, 2)
@@ -544,7 +544,7 @@ func TestMirrorExplorations(t *testing.T) {
 	}
 	for _, hostile := range [][]byte{file("rm -rf /", "completed", "null"), file("", "completed", "null"), file("", "pending", "null"), []byte("[]"), []byte("{")} {
 		if done := there.apply(mirror.Changes{Explorations: []mirror.File{{ID: id, Data: hostile}}}); len(done.Left) != 1 {
-			t.Errorf("%s is taken in", hostile)
+			t.Errorf("%s is received", hostile)
 		}
 	}
 }

@@ -17,14 +17,14 @@ import (
 )
 
 // PruneContext creates a branch with the path to ref, without some of its messages, and moves the
-// head to its end. The messages before the first that is left out are in the branch as they are;
+// head to its end. The messages before the first that is omitted are in the branch as they are;
 // those after it are copies, as [Workspace.Pick] makes them. A tool call and its results are left
 // out together. The original conversation does not change.
 func (w *Workspace) PruneContext(ctx context.Context, ref string, o rewrite.PruneContextOptions) (*rewrite.Pruned, error) {
 	squash := o.Squash != ""
 	switch {
 	case squash == (len(o.Drop) > 0):
-		return nil, &fault.Error{Code: fault.Usage, Message: "nothing is left out: give messages to drop or a range to squash, not both"}
+		return nil, &fault.Error{Code: fault.Usage, Message: "nothing is omitted: give messages to drop or a range to squash, not both"}
 	case !squash && (o.Summary != "" || o.Summarize != nil):
 		return nil, &fault.Error{Code: fault.Usage, Message: "a summary needs a range to squash"}
 	case squash && o.Summary != "" && strings.TrimSpace(o.Summary) == "":

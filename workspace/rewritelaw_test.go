@@ -165,7 +165,7 @@ func (w *aWalk) stored() map[string][]session.Message {
 	return all
 }
 
-// TestRewriteLaws: whatever is picked or left out, nothing that exists changes, copies equal
+// TestRewriteLaws: whatever is picked or omitted, nothing that exists changes, copies equal
 // their originals, no call loses its result, and undo restores the folder.
 func TestRewriteLaws(t *testing.T) {
 	t.Parallel()
@@ -202,7 +202,7 @@ func TestRewriteLaws(t *testing.T) {
 	}
 }
 
-// try picks, or leaves out, a random choice of messages, and checks the result.
+// try picks, or omits, a random choice of messages, and checks the result.
 func (w *aWalk) try(what string) (string, bool) {
 	t := w.s.t
 	one := func() string { return w.all[w.random.IntN(len(w.all))] }

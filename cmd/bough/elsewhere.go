@@ -19,7 +19,7 @@ import (
 // isNotFound reports whether an error says that something does not exist.
 func isNotFound(err error) bool { return err != nil && workspace.Explain(err).Code == fault.NotFound }
 
-// fetchSession takes in the session that ref names, if it is not in the workspace and a remote has
+// fetchSession receives the session that ref names, if it is not in the workspace and a remote has
 // it, and reports whether it did.
 func (p *program) fetchSession(ctx context.Context, w *workspace.Workspace, ref string) bool {
 	list, err := remote.List(w)
@@ -56,7 +56,7 @@ func (p *program) fetchFrom(ctx context.Context, w *workspace.Workspace, info re
 	return true
 }
 
-// orFetched calls do and, if that finds no session for ref, once more after the session was taken in
+// orFetched calls do and, if that finds no session for ref, once more after the session was received
 // from a remote that has it.
 func orFetched[T any](ctx context.Context, p *program, w *workspace.Workspace, ref string, do func() (T, error)) (T, error) {
 	result, err := do()

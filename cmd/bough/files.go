@@ -23,7 +23,7 @@ states. Nothing in the folder is changed, and git is not needed.
 
 A state does not hold what .gitignore and .boughignore ignore, except files that git tracks, and
 never .git, node_modules, __pycache__, virtual environments and caches with a CACHEDIR.TAG. These are
-left out and listed: files over 16 MiB (large), folders without tracked files that have more than
+omitted and listed: files over 16 MiB (large), folders without tracked files that have more than
 20,000 files or 1 GiB (folder_large), files with names of secrets such as .env (secret), tracked files
 that .boughignore ignores (ignored_tracked), and what cannot be read (unreadable, locked, special,
 unsettled). The home folder, the temporary folder and the like are refused, what is below them is not.`,
@@ -89,7 +89,7 @@ func (p *program) leftOut(list []files.Left) {
 		if l.Bytes > 0 {
 			facts = append(facts, size(l.Bytes))
 		}
-		row := fmt.Sprintf("left out  %-15s  %s", l.Why, line(l.Path))
+		row := fmt.Sprintf("omitted  %-15s  %s", l.Why, line(l.Path))
 		if len(facts) > 0 {
 			row += " (" + strings.Join(facts, ", ") + ")"
 		}
@@ -127,7 +127,7 @@ bough files snap "Plan the trip@last" --dir ~/src/trip`,
 			p.meter.clear()
 			fmt.Fprintf(p.stderr, "Took a state of %s: %s, %s, %s new\n", line(st.Dir), count(st.Files, "file"), size(st.Bytes), size(st.NewBytes))
 			if n := len(st.Left); n > 0 {
-				fmt.Fprintf(p.stderr, "%s left out; 'bough files' lists them\n", count(n, "path"))
+				fmt.Fprintf(p.stderr, "%s omitted; 'bough files' lists them\n", count(n, "path"))
 			}
 			fmt.Fprintln(p.stdout, st.ID)
 			return nil

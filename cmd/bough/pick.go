@@ -77,7 +77,7 @@ func keepHeadFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "keep-head", DisableDefaultText: true, Usage: "do not move the head"}
 }
 
-// copies prints messages that are copied or left out, one on each line.
+// copies prints messages that are copied or omitted, one on each line.
 func (p *program) copies(list []rewrite.Copy) {
 	for _, m := range list {
 		text := fmt.Sprintf("  %s  %s  ", shortMessage(m.From.Message), clean(m.Role))

@@ -19,15 +19,15 @@ a summary in place of a range, and moves the head to its end. The original stays
 repeatable, and takes ranges too: A..B are the messages after A up to B; without A they begin with
 the conversation, without B they end with it.
 
-The messages before the first that is left out are in the branch as they are, those after it are
-copies as 'bough pick' makes them. A tool call and its results are left out together. The summary
+The messages before the first that is omitted are in the branch as they are, those after it are
+copies as 'bough pick' makes them. A tool call and its results are omitted together. The summary
 is T ('-' reads standard input), or the answer of the model M; --dry-run prints the prompt for it.
 Prints the branch's id, and how many tokens are saved; they are estimates.`,
 		example: `bough prune-context --drop HEAD~3 --drop HEAD~7
 bough prune-context "Plan the trip" --squash ..msg_2b0c3457 --model openai:gpt-5
 bough prune-context --squash msg_11aa..msg_2b0c --summary "We settled on Lisbon." --dry-run`,
 		flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "drop", Usage: "leave out `MESSAGE`, an id or a unique prefix of one, a REF, or a range A..B; repeatable"},
+			&cli.StringSliceFlag{Name: "drop", Usage: "omit `MESSAGE`, an id or a unique prefix of one, a REF, or a range A..B; repeatable"},
 			&cli.StringFlag{Name: "squash", Usage: "put a summary in place of the messages `A..B`"},
 			&cli.StringFlag{Name: "summary", Usage: "the summary `T`; '-' reads standard input"},
 			&cli.StringFlag{Name: "model", Usage: "let `MODEL` write the summary: " + modelForms},
@@ -70,7 +70,7 @@ func (p *program) pruneContextOptions(c *cli.Context, w *workspace.Workspace) (o
 	case squash && o.Squash == "":
 		return o, usageError("--squash is empty")
 	case !squash && len(o.Drop) == 0:
-		return o, usageError("nothing is left out: give --drop MESSAGE or --squash A..B")
+		return o, usageError("nothing is omitted: give --drop MESSAGE or --squash A..B")
 	case !squash && (c.IsSet("summary") || c.IsSet("model")):
 		return o, usageError("a summary needs --squash")
 	case c.IsSet("summary") && c.IsSet("model"):
@@ -94,11 +94,11 @@ func (p *program) pruneContextOptions(c *cli.Context, w *workspace.Workspace) (o
 	return o, nil
 }
 
-// pruned prints which messages a branch leaves out.
+// pruned prints which messages a branch omits.
 func (p *program) pruned(done *rewrite.Pruned) {
-	did := "Left out"
+	did := "Omitted"
 	if done.DryRun {
-		did = "Dry run: would leave out"
+		did = "Dry run: would omit"
 	}
 	what := count(len(done.Dropped), "message")
 	if done.Summary != nil {

@@ -19,7 +19,7 @@ func (p *program) replayVerb() verb {
 		args:  "REF [--onto REF] [--edit MESSAGE [--text T]] [--system T] [--agent A] [--go-on] [--dry-run] " + turnWords + " | --resume [SESSION]",
 		short: "say your messages again, with another model, prompt or beginning",
 		long: `Says the messages of the user again, in a new branch, and lets an agent answer each, with tools, as
-'bough agent chat' does. Merges are left out and listed. The old branch does not change. REF is the end of a path, or a range A..B of
+'bough agent chat' does. Merges are omitted and listed. The old branch does not change. REF is the end of a path, or a range A..B of
 it. With --onto, the messages go below that message, and begin where the path to REF parts from it.
 --edit says one of them in other words, and alone begins there; without --text it opens an editor.
 --model and --system answer with another model or system prompt.
@@ -140,7 +140,7 @@ func onPathOf(path, message string) string {
 func (p *program) replayed(done *api.Replayed) {
 	for _, m := range done.Merges {
 		ref := line(tail(m.Session)) + "@" + shortMessage(m.Message)
-		fmt.Fprintf(p.stderr, "Left out the merge %s; 'bough pick %s' copies it\n", ref, ref)
+		fmt.Fprintf(p.stderr, "Omitted the merge %s; 'bough pick %s' copies it\n", ref, ref)
 	}
 	if done.DryRun {
 		fmt.Fprintf(p.stderr, "Dry run: %s would answer %s again:\n", clean(done.Agent), count(len(done.Left), "message"))

@@ -22,7 +22,7 @@ type pullIn struct {
 	aRemote
 	Session string   `json:"session_id,omitempty" jsonschema:"only this session of the remote, with those that it needs: an id, a title or the beginning of an id; by default all"`
 	Only    []string `json:"only,omitempty" jsonschema:"only things of these kinds: sessions, bookmarks, agents, explorations, learnings or attachments; by default all"`
-	Files   *bool    `json:"files,omitempty" jsonschema:"whether states of files are taken in too; by default as the remote was added"`
+	Files   *bool    `json:"files,omitempty" jsonschema:"whether states of files are received too; by default as the remote was added"`
 	DryRun  bool     `json:"dry_run,omitempty" jsonschema:"only return what would be done"`
 }
 

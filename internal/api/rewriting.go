@@ -43,7 +43,7 @@ type editIn struct {
 
 type pruneContextIn struct {
 	optionalRef
-	Drop    []string `json:"drop,omitempty" jsonschema:"messages to leave out: their ids, REFs, or ranges A..B"`
+	Drop    []string `json:"drop,omitempty" jsonschema:"messages to omit: their ids, REFs, or ranges A..B"`
 	Squash  string   `json:"squash,omitempty" jsonschema:"instead of drop: the range A..B of messages in whose place a summary is put; ..B begins with the conversation"`
 	Summary string   `json:"summary,omitempty" jsonschema:"the text of the summary"`
 	Model   string   `json:"model,omitempty" jsonschema:"instead of summary: the model that writes it"`

@@ -47,7 +47,7 @@ const (
 )
 
 // Transcript returns messages, each with its REF and its role. Long texts are cut in the
-// middle. Thoughts are left out.
+// middle. Thoughts are omitted.
 func Transcript(list []Message) string {
 	limit := min(max(maxTranscript/max(len(list), 1), minText), maxText)
 	var b strings.Builder

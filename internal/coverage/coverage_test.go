@@ -110,7 +110,7 @@ func (f *folder) scan(dir string, secrets bool) (files, left []string) {
 	return files, left
 }
 
-// check compares the state of a subdirectory with what it is to have and to leave out.
+// check compares the state of a subdirectory with what it is to have and to omit.
 func (f *folder) check(dir string, secrets bool, files, left []string) {
 	f.Helper()
 	gotFiles, gotLeft := f.scan(dir, secrets)

@@ -77,7 +77,7 @@ func TestJudge(t *testing.T) {
 				paths = append(paths, rel)
 				for which, j := range judges {
 					if got := j.Verdict(rel, false) == scan.Hold; got != held[rel] {
-						t.Errorf("%s in %s: %s holds it: %t, a scan: %t, left out: %v", rel, dir, which, got, held[rel], left)
+						t.Errorf("%s in %s: %s holds it: %t, a scan: %t, omitted: %v", rel, dir, which, got, held[rel], left)
 					}
 				}
 				if !held[rel] {

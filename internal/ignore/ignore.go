@@ -1,4 +1,4 @@
-// Package ignore decides which entries of a directory the rules of gitignore(5) leave out.
+// Package ignore decides which entries of a directory the rules of gitignore(5) ignore.
 //
 // A [Source] is a file of patterns. [Root] and [Rules.Enter] compile those of a directory,
 // and of the directories above it, into the [Rules] that apply in it. A pattern is what git

@@ -31,7 +31,7 @@
 // file. Apply deletes first, so that it works on a file system that ignores case.
 //
 // These paths never change, whatever the options are; if T differs there, they are kept and
-// reported: a path that a state left out, T or C, and all paths below it; and a path that is
+// reported: a path that a state omitted, T or C, and all paths below it; and a path that is
 // ignored under the rules of T or of C. So is a path whose content in T was deleted
 // permanently. A directory that must go but has something that
 // stays in it is kept ([NotEmpty]), and so is a path that needs a directory where something

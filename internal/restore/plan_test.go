@@ -199,7 +199,7 @@ func TestPlan(t *testing.T) {
 		{what: "a file where a folder has the user's file", target: "d:=1", last: "d/a:=1", now: "d/a:=1\nd/b:=user", want: "d=not_empty d/a=blocked"},
 		{what: "a file where a folder has an ignored file", target: "d:=1", last: "d/a:=1\nd/sub/a:=1", now: "d/a:=1\nd/sub/a:=1", more: "d", want: "d=not_empty d/a=blocked d/sub=blocked d/sub/a=blocked"},
 		{what: "one in a folder below", target: "d:=1", last: "d/a:=1\nd/sub/a:=1", now: "d/a:=1\nd/sub/a:=1", more: "d/sub", want: "d=not_empty d/a=blocked d/sub=not_empty d/sub/a=blocked"},
-		{what: "a link where a folder has a file that was left out", target: "d:l x\nb:=1", last: "d/a:=1\nb:=2", now: "d/a:=1\nb:=2", left: "d/big", opts: restore.Options{Whole: true}, want: "+b d=not_empty d/a=blocked"},
+		{what: "a link where a folder has a file that was omitted", target: "d:l x\nb:=1", last: "d/a:=1\nb:=2", now: "d/a:=1\nb:=2", left: "d/big", opts: restore.Options{Whole: true}, want: "+b d=not_empty d/a=blocked"},
 		{what: "a folder that must go has an ignored file", target: "", last: "d/a:=1", now: "d/a:=1", more: "d", want: "-d/a d=not_empty"},
 		{what: "only what is in a folder in place of a file", target: "d:=1", last: "d/a:=1", now: "d/a:=1", more: "d", opts: restore.Options{Only: []string{"d/a"}}, want: "-d/a"},
 		{what: "the user deleted the folder of a file", target: "d/a:=1", last: "d/a:=2", now: "", opts: restore.Options{Policy: restore.Take}, want: "+d +d/a"},
@@ -211,7 +211,7 @@ func TestPlan(t *testing.T) {
 		{what: "only a path", target: "a:=1\nd/b:=1", last: "a:=2\nd/b:=2", now: "a:=2\nd/b:=2", opts: restore.Options{Only: []string{"d"}}, want: "+d/b"},
 		{what: "a name that begins with the path", target: "d/b:=1\nda:=1", last: "d/b:=2\nda:=2", now: "d/b:=2\nda:=2", opts: restore.Options{Only: []string{"d"}}, want: "+d/b"},
 		{what: "a file over the limit is not absent", target: "", last: "big:=2", now: "big:=2", opts: restore.Options{Whole: true}, left: "big", want: "big=large"},
-		{what: "a folder that must go holds what was left out", target: "", last: "d/a:=1", now: "d/a:=1", left: "d/big", want: "-d/a d=not_empty"},
+		{what: "a folder that must go holds what was omitted", target: "", last: "d/a:=1", now: "d/a:=1", left: "d/big", want: "-d/a d=not_empty"},
 		{what: "ignored under the rules of the target", target: ".gitignore:=out", last: "out/a:=1", now: "out/a:=1", opts: restore.Options{Whole: true}, ignored: "out", want: "+.gitignore out=ignored out/a=ignored"},
 		{what: "a content that was deleted permanently", target: "a:=forgotten\nb:=1", last: "a:=2\nb:=2", now: "a:=2\nb:=2", want: "+b a=forgotten"},
 		{what: "one in place of a folder", target: "a:=forgotten", last: "a/b:=2", now: "a/b:=2", want: "a=forgotten a/b=blocked"},
@@ -322,7 +322,7 @@ func applied(t *testing.T, o objects, s state, p *restore.Plan) state {
 }
 
 // FuzzPlan: only paths of the spans change, and directories above them; nothing that was
-// left out or is ignored does; a change begins with what the folder has; after it the folder
+// omitted or is ignored does; a change begins with what the folder has; after it the folder
 // has the target wherever the plan does not say that it keeps a path; what the user changed
 // is only overwritten if asked for; whole gives the target; and a folder that has the target
 // does not change. A directory that should become a file, and is kept, loses nothing.
@@ -365,7 +365,7 @@ func FuzzPlan(f *testing.F) {
 		}
 		if r.IntN(3) == 0 {
 			s.left = []string{"a/b", "c/a/b"}[r.IntN(2):][:1]
-			for name := range s.now { // a state does not have what it left out
+			for name := range s.now { // a state does not have what it omitted
 				if within(name, s.left) {
 					delete(s.now, name)
 				}
@@ -417,7 +417,7 @@ func FuzzPlan(f *testing.F) {
 			isNew := c.From.Type == 0 && c.To.Type == filetree.Dir && above[c.Path]
 			switch {
 			case within(c.Path, s.left) || within(c.Path, s.ignored):
-				t.Fatalf("%s changes and was left out", c.Path)
+				t.Fatalf("%s changes and was omitted", c.Path)
 			case spared[c.Path]:
 				t.Fatalf("%s changes and is kept", c.Path)
 			case len(opts.Only) > 0 && !within(c.Path, opts.Only) && !isNew:

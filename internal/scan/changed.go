@@ -50,7 +50,7 @@ func (l *listing) keep(d *dir) bool {
 	return true
 }
 
-// keepLeft adds what the last scan left out in directories that were not read.
+// keepLeft adds what the last scan omitted in directories that were not read.
 func (s *Scan) keepLeft() {
 	for _, l := range s.opts.Before {
 		for name := l.Path; name != "" && len(s.kept) > 0; name = parentOf(name) {

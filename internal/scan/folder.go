@@ -59,7 +59,7 @@ func openPath(root *folder, path string) (*folder, error) {
 // errTooDeep is the error for a directory that is nested too deeply.
 var errTooDeep = errors.New("nested too deeply")
 
-// reasonOf returns why a path with this error is left out, and "" if it no longer exists. ok
+// reasonOf returns why a path with this error is omitted, and "" if it no longer exists. ok
 // is false for an error that is not about the path.
 func reasonOf(err error) (why Reason, ok bool) {
 	_, sink := errors.AsType[sinkError](err)

@@ -26,7 +26,7 @@ type reading struct {
 	size  int64 // as it was listed
 }
 
-// collect lists what must be read, and what was left out.
+// collect lists what must be read, and what was omitted.
 func (d *dir) collect(s *Scan) {
 	s.left = append(s.left, d.left...)
 	if d.kept {
@@ -164,7 +164,7 @@ type sinkError struct{ error }
 
 func (e sinkError) Unwrap() error { return e.error }
 
-// read reads a file or link into e and adds its object. It returns why it is left out, if it
+// read reads a file or link into e and adds its object. It returns why it is omitted, if it
 // is, or the error that prevents to read it.
 func (s *storing) read(f *folder, e *entry) (why Reason, err error) {
 	for attempt := range attempts {

@@ -23,7 +23,7 @@
 //	special       a device, a named pipe, a socket, or another special file
 //	unsettled     it changed while it was read, three times
 //
-// A problem with a path leaves out that path and nothing else. A file that is being written
+// A problem with a path omits that path and nothing else. A file that is being written
 // is read as it is at one moment, as far as its times show that: they are compared before
 // and after, and the file is read again if they differ.
 //
@@ -66,7 +66,7 @@ type Options struct {
 
 	// Changed, if not nil, are the directories, by their paths, in which something may have
 	// changed since the scan of the cache; "" is the folder itself. The other ones, which are
-	// not read, are as they were. Before is what that scan left out.
+	// not read, are as they were. Before is what that scan omitted.
 	Changed []string
 	Before  []Left
 

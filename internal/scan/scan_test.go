@@ -143,7 +143,7 @@ func (f *folder) check(r *scan.Result, want map[string]string) {
 func (f *folder) checkLeft(r *scan.Result, want ...scan.Left) {
 	f.Helper()
 	if !slices.Equal(r.Left, want) {
-		f.Errorf("left out:\n%v, want\n%v", r.Left, want)
+		f.Errorf("omitted:\n%v, want\n%v", r.Left, want)
 	}
 }
 
@@ -329,7 +329,7 @@ func TestLarge(t *testing.T) {
 		t.Errorf("%d files", r.Files)
 	}
 	if again := f.scan(); again.Cache != nil || !slices.Equal(again.Left, r.Left) {
-		t.Errorf("a second scan differs: left out %v", again.Left)
+		t.Errorf("a second scan differs: omitted %v", again.Left)
 	}
 }
 
@@ -570,7 +570,7 @@ func TestUnsettled(t *testing.T) {
 	}
 	r := f.scan()
 	if len(r.Left) != 1 || r.Left[0].Path != "grows" || r.Left[0].Why != scan.Unsettled {
-		t.Errorf("left out: %v", r.Left)
+		t.Errorf("omitted: %v", r.Left)
 	}
 	f.check(r, map[string]string{"still": "f still"})
 }

@@ -224,7 +224,7 @@ func (d *dir) leave(name string, why Reason, files int, bytes int64) {
 	d.left = append(d.left, Left{path.Join(d.path, name), why, files, bytes})
 }
 
-// remove leaves out d itself.
+// remove omits d itself.
 func (d *dir) remove(why Reason) {
 	d.absent, d.left, d.entries, d.subs = true, nil, nil, nil
 	if why != "" {

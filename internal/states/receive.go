@@ -27,7 +27,7 @@ type Consignment struct {
 	Supply    Supply
 }
 
-// A Refusal says why a state is not sent or taken in.
+// A Refusal says why a state is not sent or received.
 type Refusal struct {
 	State string // its ID
 	Err   error
@@ -131,7 +131,7 @@ func (s *Store) receive(ctx context.Context, in *intake) (*Receipt, error) {
 	return r, nil
 }
 
-// concernsState reports whether an error is about one state, so that others can be taken in.
+// concernsState reports whether an error is about one state, so that others can be received.
 func concernsState(err error) bool {
 	_, isHostile := errors.AsType[*HostileError](err)
 	_, isDamaged := errors.AsType[*pack.DamageError](err)

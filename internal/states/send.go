@@ -15,7 +15,7 @@ const sentPack = 16 << 20
 // Send checks states that are to leave the workspace, and passes their objects to each: packs of
 // objects with the IDs that they have, without the objects of which known returns true. Content that
 // was deleted permanently is never passed, and its IDs are returned. A state that other workspaces
-// would not take in is refused, and so is one that is damaged.
+// would not receive is refused, and so is one that is damaged.
 func (s *Store) Send(ctx context.Context, list []*State, known func(id pack.ID) bool, each func(data []byte, ids []pack.ID) error) (forgotten []pack.ID, refused []Refusal, err error) {
 	if err := s.refresh(); err != nil {
 		return nil, nil, err

@@ -596,7 +596,7 @@ func TestForget(t *testing.T) {
 	s.check(three, map[string]string{"empty": "", "other": "other"})
 	c, err := s.CoverageOf(three)
 	if err != nil || len(c.Left) != 2 || c.Left[0] != (scan.Left{Path: "copy", Why: scan.IsSecret, Files: 1, Bytes: 10}) {
-		t.Errorf("left out: %v, %v", c, err)
+		t.Errorf("omitted: %v, %v", c, err)
 	}
 	if ids, err := s.Forget(t.Context(), "folder", "empty"); err != nil || len(ids) != 0 {
 		t.Errorf("forgot %v of an empty file: %v", ids, err)

@@ -86,7 +86,7 @@ func nothing(pack.ID) bool { return false }
 
 var foreign = []states.Folder{{ID: travelFolder, Path: "/home/me/trip", Machine: "laptop"}}
 
-// receive takes in a parcel and returns which states were refused.
+// receive receives a parcel and returns which states were refused.
 func (s *space) receive(p *parcel) []states.Refusal {
 	s.Helper()
 	r, err := s.Receive(s.Context(), p.consignment())

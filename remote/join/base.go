@@ -9,7 +9,7 @@ import (
 
 // A Base is what the first records of a machine still say, so that they can be deleted: the
 // registers that have its values, its elements, its drops and removals, and its operations without
-// an effect. What later records of others replaced is left out, so a state with a base is complete
+// an effect. What later records of others replaced is omitted, so a state with a base is complete
 // only when it includes what the machine had seen, see [State.Missing].
 type Base struct {
 	Machine record.Machine
@@ -83,7 +83,7 @@ func (e *Entity) of(m record.Machine) *Entity {
 }
 
 // AddBase adds the records that b replaces, and returns the names of the entities that may have
-// changed. A state that includes some of the records takes in the rest; one that includes all is not
+// changed. A state that includes some of the records receives the rest; one that includes all is not
 // changed.
 func (s *State) AddBase(b *Base) (changed []string) {
 	before := s.seq(b.Machine)

@@ -37,7 +37,7 @@ type lineElement struct {
 }
 
 // A lineValue is a value of which every byte is kept: itself, or its text where encoding/json would
-// leave out white space or refuse a number of Python's.
+// omit white space or refuse a number of Python's.
 type lineValue struct {
 	Value json.RawMessage `json:"v,omitempty"`
 	Text  *string         `json:"w,omitempty"`

@@ -19,7 +19,7 @@ type broken struct {
 	believeExists bool // a name that exists is taken for one's own success
 	collectUnseen bool // records are deleted that others have not seen
 	trustCreate   bool // what was created counts as published, without a look at the bases of the stream
-	skipBases     bool // only a newcomer takes in a base
+	skipBases     bool // only a newcomer receives a base
 	forgetTitle   bool // a base has no titles
 	deleteWins    bool // a removed session is gone, whatever was added to it
 	overwrite     bool // the store ignores create-only
@@ -151,7 +151,7 @@ func TestSimulation(t *testing.T) {
 		})
 	}
 	t.Log(count)
-	for _, what := range []string{"crashes", "new keys", "records held", "bases taken in", "bases after records", "incomplete states", "records deleted", "outcomes unknown", "lost answers"} {
+	for _, what := range []string{"crashes", "new keys", "records held", "bases received", "bases after records", "incomplete states", "records deleted", "outcomes unknown", "lost answers"} {
 		if count[what] == 0 && !testing.Short() {
 			t.Errorf("there were no %s", what)
 		}
@@ -170,7 +170,7 @@ func TestControls(t *testing.T) {
 		{"labels dropped by name", setting{machines: 3, steps: 160, broken: broken{dropByName: true}}, 9, 18},
 		{"any name that exists believed", setting{machines: 3, steps: 120, copies: true, broken: broken{believeExists: true}}, 11, 20},
 		{"garbage without acknowledgements", setting{machines: 3, steps: 200, garbage: true, broken: broken{collectUnseen: true, skipBases: true}}, 0, 40},
-		{"titles left out of bases", setting{machines: 3, steps: 200, garbage: true, broken: broken{forgetTitle: true}}, 0, 45},
+		{"titles omitted from bases", setting{machines: 3, steps: 200, garbage: true, broken: broken{forgetTitle: true}}, 0, 45},
 		{"delete wins", setting{machines: 3, steps: 160, broken: broken{deleteWins: true}}, 0, 50},
 		{"copied disks and create-only ignored", setting{machines: 3, steps: 120, copies: true, garbage: true, broken: broken{overwrite: true}}, 2, 8},
 	} {

@@ -211,7 +211,7 @@ func (m *machine) pull() {
 	m.look()
 }
 
-// fetch takes in the next record of a stream, or a base of it, and reports whether it did.
+// fetch receives the next record of a stream, or a base of it, and reports whether it did.
 func (m *machine) fetch(id record.Machine, names map[string]bool, base uint64) bool {
 	next := m.published.Vector()[id] + 1
 	if next == 1 && base > 0 {
@@ -251,7 +251,7 @@ func (m *machine) fetch(id record.Machine, names map[string]bool, base uint64) b
 	return true
 }
 
-// fetchBase takes in a base of a stream.
+// fetchBase receives a base of a stream.
 func (m *machine) fetchBase(id record.Machine, seq uint64) bool {
 	if m.broken.skipBases && m.published.Vector()[id] > 0 {
 		return false
@@ -267,7 +267,7 @@ func (m *machine) fetchBase(id record.Machine, seq uint64) bool {
 	if id == m.id && len(m.spool) > 0 {
 		m.renew()
 	}
-	m.count["bases taken in"]++
+	m.count["bases received"]++
 	if m.published.Vector()[id] > 0 {
 		m.count["bases after records"]++
 	}

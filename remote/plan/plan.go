@@ -27,7 +27,7 @@ type Here struct {
 	Since        events.Seq          `json:"since"`              // the last operation of its log
 	Count        int64               `json:"count,omitempty"`    // of its sessions that are plain files
 	Again        []string            `json:"again,omitempty"`    // ids of sessions that could not be read
-	Gone         []string            `json:"gone,omitempty"`     // ids of sessions that it had, and that were not taken in since
+	Gone         []string            `json:"gone,omitempty"`     // ids of sessions that it had, and that were not received since
 	Held         []string            `json:"held,omitempty"`     // see View.Held
 	Owned        []string            `json:"owned,omitempty"`    // see View.Owned
 	Projects     string              `json:"projects,omitempty"` // see mirror.Facts

@@ -222,10 +222,10 @@ func TestNoEcho(t *testing.T) {
 	b.here.Applied(&c, &mirror.Applied{}, view)
 	b.here.Settle(sid)
 	if ops := b.tell(s); len(ops) > 0 {
-		t.Errorf("what was taken in is told: %s", said(ops))
+		t.Errorf("what was received is told: %s", said(ops))
 	}
 	if c := take(); len(c.New)+len(c.Messages)+len(c.AddBookmarks)+len(c.Agents)+len(c.Titles)+len(c.Shells)+len(c.Removed)+len(c.DropBookmarks) > 0 {
-		t.Errorf("it is taken in again: %+v", c)
+		t.Errorf("it is received again: %+v", c)
 	}
 }
 

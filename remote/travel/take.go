@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// Take decides which states a workspace with files takes in, and the folders of these: those of sessions
-// that it has. had reports whether it had a state before: what it removed is taken in again only for the
+// Take decides which states a workspace with files receives, and the folders of these: those of sessions
+// that it has. had reports whether it had a state before: what it removed is received again only for the
 // session of the scope.
 func Take(f *mirror.Files, there *Files, view *plan.View, had func(state string) bool, scope plan.Scope) (c mirror.Files) {
 	local := make(map[string]map[[3]string]bool, len(f.States))

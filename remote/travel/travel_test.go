@@ -58,7 +58,7 @@ func (r *remote) tell(m record.Machine, f *mirror.Files) (ids []string) {
 	return ids
 }
 
-// take returns what a workspace takes in, as ID:LINKS.
+// take returns what a workspace receives, as ID:LINKS.
 func (r *remote) take(f *mirror.Files, had []string, scope plan.Scope) (list []string, folders []mirror.Folder) {
 	c := travel.Take(f, travel.Project(r.State), plan.NewView(r.State), func(id string) bool { return slices.Contains(had, id) }, scope)
 	for _, st := range c.States {
@@ -124,7 +124,7 @@ func TestTell(t *testing.T) {
 	same(t, "told of a purged session", r.tell(ada, files([]string{here}, state("5", "f", here))))
 }
 
-// TestTake: taken in are states of sessions that are here, with the links that are missing; what was removed here comes
+// TestTake: received are states of sessions that are here, with the links that are missing; what was removed here comes
 // back only for its session.
 func TestTake(t *testing.T) {
 	r := newRemote(t)

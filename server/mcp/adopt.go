@@ -38,7 +38,7 @@ type filePlan struct {
 type adopted struct {
 	*explore.Exploration
 	Files   *files.Restore `json:"files,omitempty"`
-	Omitted int            `json:"omitted,omitempty" jsonschema:"how many paths the lists of files leave out"`
+	Omitted int            `json:"omitted,omitempty" jsonschema:"how many paths the lists of files omit"`
 }
 
 // adopt moves the head to a result of an exploration after the user confirmed it, and with files

@@ -21,7 +21,7 @@ type shownMessage struct {
 	Time    *time.Time `json:"created_at" jsonschema:"null if the file has no time"`
 	Text    string     `json:"text" jsonschema:"with tool calls and their results, each after an arrow"`
 	Offset  int        `json:"offset,omitempty" jsonschema:"bytes of its text that earlier pages have"`
-	Omitted int        `json:"omitted_bytes,omitempty" jsonschema:"bytes of its text that this answer leaves out"`
+	Omitted int        `json:"omitted_bytes,omitempty" jsonschema:"bytes of its text that this answer omits"`
 }
 
 // A renderer turns messages into text.

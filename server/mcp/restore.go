@@ -30,7 +30,7 @@ type restoreInput struct {
 // A restoredFiles says what was restored. Its lists may be the beginning of long ones.
 type restoredFiles struct {
 	api.RestoredFiles
-	Omitted int `json:"omitted,omitempty" jsonschema:"how many paths the lists leave out"`
+	Omitted int `json:"omitted,omitempty" jsonschema:"how many paths the lists omit"`
 }
 
 // restoreFiles brings files back after the user confirmed the plan. The folder is one that has
@@ -168,7 +168,7 @@ func limited(r *api.RestoredFiles) *restoredFiles {
 }
 
 // fittingPaths returns a result of which each list fits into a quarter of an answer, and how many
-// paths it leaves out.
+// paths it omits.
 func fittingPaths(r *files.Restore) (out *files.Restore, omitted int) {
 	own := *r
 	own.Written = fitting(own.Written, &omitted, func(name string) int { return len(name) })
@@ -182,7 +182,7 @@ func fittingPaths(r *files.Restore) (out *files.Restore, omitted int) {
 func conflictSize(c files.Conflict) int { return len(c.Path) + 600 }
 
 // fitting returns the beginning of a list that fits into a quarter of an answer, and adds
-// to omitted how many elements it leaves out.
+// to omitted how many elements it omits.
 func fitting[T any](list []T, omitted *int, size func(T) int) []T {
 	total := 0
 	for i, e := range list {

@@ -25,7 +25,7 @@ import (
 // Options configure a server. The zero value is the default, and a nil pointer
 // is the zero value.
 type Options struct {
-	// ReadOnly leaves out the tools that change something.
+	// ReadOnly omits the tools that change something.
 	ReadOnly bool
 
 	// Tools are the names of the tools to serve. If empty, all are served.

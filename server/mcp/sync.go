@@ -22,7 +22,7 @@ const maxExchanged = 20
 // An exchanged is the result of an exchange, with the beginnings of its lists.
 type exchanged struct {
 	*remote.Result
-	Omitted int `json:"omitted,omitempty" jsonschema:"how many sessions, conflicts, machines and things that were left out are not listed, by default 0"`
+	Omitted int `json:"omitted,omitempty" jsonschema:"how many sessions, conflicts, machines and things that were omitted are not listed, by default 0"`
 }
 
 // syncRemote exchanges the workspace with a remote that the user added, after the user confirmed it.
@@ -46,7 +46,7 @@ func syncRemote(ctx context.Context, c *call, in syncInput) (*exchanged, error) 
 			command = []string{verb, "--remote", info.Name}
 		}
 		if in.Session != "" {
-			question = "Take in the conversation " + oneLine(in.Session, 100) + " from %s"
+			question = "Receive the conversation " + oneLine(in.Session, 100) + " from %s"
 			command = append(command, in.Session)
 		}
 		if err := c.confirm(fmt.Sprintf(question, oneLine(info.Name+", "+info.URL, 300))+"?", info.ID, command...); err != nil {

@@ -193,7 +193,7 @@ func (t *tool) paged() {
 		in.Properties = map[string]*jsonschema.Schema{}
 	}
 	if t.effect != api.Reads {
-		out.Properties["omitted"] = &jsonschema.Schema{Type: "integer", Description: "how many elements the answer leaves out, by default 0"}
+		out.Properties["omitted"] = &jsonschema.Schema{Type: "integer", Description: "how many elements the answer omits, by default 0"}
 		t.out = &out
 		return
 	}

@@ -106,7 +106,7 @@ func (c *chromium) merge(t *testing.T) {
 	b.click(`#status button`)
 	b.said("Undid")
 
-	t.Log("pick, edit, and leave out")
+	t.Log("pick, edit, and omit")
 	use := func(path, message, act string) {
 		t.Helper()
 		b.visit(path)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxEntries is how many entries of a folder, and how many paths that are left out, a page lists.
+	// maxEntries is how many entries of a folder, and how many paths that are omitted, a page lists.
 	maxEntries = 1000
 
 	// maxText is how many bytes of a file a page shows at first, and maxAllText how many in all.

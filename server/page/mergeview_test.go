@@ -205,7 +205,7 @@ func (v *visitor) settings(text string) {
 	}
 }
 
-// TestReplayWithoutMerges: the form and the page of a replay link to the merges that are left out.
+// TestReplayWithoutMerges: the form and the page of a replay link to the merges that are omitted.
 // The page says no cost of a model without a price.
 func TestReplayWithoutMerges(t *testing.T) {
 	v := arrive(t, func(context.Context, string) (model.Model, error) {
@@ -220,7 +220,7 @@ func TestReplayWithoutMerges(t *testing.T) {
 	to := string(merged.Session) + "@" + string(merged.Message)
 	link := `#m-` + string(merged.Message) + `" dir="auto">We take the train.`
 	v.settings(`{"models": {"prices": {"other": "1/2"}}}`)
-	v.says("/replay?ref="+to, 200, "Merges, which nobody said, are left out", link)
+	v.says("/replay?ref="+to, 200, "Merges, which nobody said, are omitted", link)
 	status, d := v.act("replay", "ref", ".."+to, "model", "m")
 	if status != 200 {
 		t.Fatalf("status %d, %+v", status, d)

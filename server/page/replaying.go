@@ -154,7 +154,7 @@ type replayForm struct {
 	Text    string         // its words
 	Agent   string         // who answers
 	Tokens  string         // about how many it takes
-	Merges  []replayTurn   // that are left out
+	Merges  []replayTurn   // that are omitted
 	Models  bool           // the server has models
 	Here    string
 }
@@ -206,12 +206,12 @@ func showReplayForm(c *request) (view, error) {
 	return view{Template: "replay", Title: "Say again: " + f.Title, Data: f}, nil
 }
 
-// leftOutMerges returns the merges that a replay of a path leaves out.
+// leftOutMerges returns the merges that a replay of a path omits.
 func leftOutMerges(r *rewrite.Replay, path *workspace.Conversation) (list []replayTurn) {
 	for _, m := range path.Messages {
 		if slices.ContainsFunc(r.Merges, func(o rewrite.Origin) bool { return o.Message == m.ID }) {
 			at := location{Session: r.Of.Session, At: r.Of.Message, Anchor: m.ID}
-			list = append(list, replayTurn{Href: at.String(), Words: cmp.Or(spoken.Words(m), "(no text)"), State: "left out"})
+			list = append(list, replayTurn{Href: at.String(), Words: cmp.Or(spoken.Words(m), "(no text)"), State: "omitted"})
 		}
 	}
 	return list
@@ -270,7 +270,7 @@ type replayPage struct {
 	Done     int // how many messages are answered
 	Total    int
 	Left     bool         // some are not, and it does not run
-	Merges   []replayTurn // of the old path, which are left out
+	Merges   []replayTurn // of the old path, which are omitted
 	Tokens   string       // of the last run that the page began, "" if they are unknown
 	Failed   string
 	Hint     string

@@ -44,7 +44,7 @@ type Pack struct {
 	Size int64
 }
 
-// A FilesTaken says what became of states that were to be taken in.
+// A FilesTaken says what became of states that were to be received.
 type FilesTaken struct {
 	States []string // ids of those that are new
 	Left   []Left

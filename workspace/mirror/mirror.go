@@ -64,7 +64,7 @@ type Facts struct {
 	Projects     string          // differs if the user named other folders
 
 	// Since are the operations of users after Known.Since, in order, as far as the log has them.
-	// Operations that took in changes are not among them, and neither are undos of these.
+	// Operations that received changes are not among them, and neither are undos of these.
 	Since []Operation
 	Last  events.Seq // the last operation
 }
@@ -138,7 +138,7 @@ type Ref struct {
 	Message string `json:"message_id"`
 }
 
-// Changes are what a workspace takes in. What it has already is left as it is.
+// Changes are what a workspace receives. What it has already is left as it is.
 type Changes struct {
 	Remote string // the name of the remote, for the log
 
@@ -205,7 +205,7 @@ type Applied struct {
 	Left      []Left
 }
 
-// Left is something that was not taken in.
+// Left is something that was not received.
 type Left struct {
 	What string `json:"what"` // an id, a label, or SESSION@MESSAGE
 	Why  string `json:"why"`

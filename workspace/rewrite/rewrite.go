@@ -96,7 +96,7 @@ type Answer struct {
 // PruneContextOptions are the choices for leaving messages out of a path. Exactly one of Drop
 // and Squash is set.
 type PruneContextOptions struct {
-	// Drop are the messages to leave out: messages of the path, or ranges as in [PickOptions],
+	// Drop are the messages to omit: messages of the path, or ranges as in [PickOptions],
 	// of which one without B ends with the path.
 	Drop []string
 	// Squash is a range of messages in whose place a summary is put.
@@ -119,15 +119,15 @@ type Pruned struct {
 	Title   string     `json:"title"`
 	// Last is the last message of the shorter path, null if it is new in a dry run.
 	Last     session.ID `json:"message_id"`
-	Shared   int        `json:"shared"`   // messages before the first that is left out, which the branch has as they are
+	Shared   int        `json:"shared"`   // messages before the first that is omitted, which the branch has as they are
 	Messages []Copy     `json:"messages"` // the copies of those after it
-	Dropped  []Copy     `json:"dropped"`  // the messages that are left out; the Message of each is null
+	Dropped  []Copy     `json:"dropped"`  // the messages that are omitted; the Message of each is null
 	Summary  *Summary   `json:"summary"`  // null without a squash
 	Tokens   Tokens     `json:"tokens"`   // estimates, of the messages
 	DryRun   bool       `json:"dry_run,omitempty"`
 }
 
-// A Summary stands for messages that were left out.
+// A Summary stands for messages that were omitted.
 type Summary struct {
 	Message session.ID `json:"message_id"` // null in a dry run
 	Text    string     `json:"text"`       // "" in a dry run without a given summary

@@ -12,7 +12,7 @@ func (m *Material) Prompt() string {
 	var b strings.Builder
 	b.WriteString("A conversation was branched to find something out. Write what the branch came to, for those who continue the " +
 		"conversation without it: what was decided and why, the answers, what changed, and what is still open. Be brief and " +
-		"concrete; leave out how it was found. " + cited.Rule + " Answer with the text alone.\n")
+		"concrete; omit how it was found. " + cited.Rule + " Answer with the text alone.\n")
 	if m.Base != nil {
 		b.WriteString("\nThe message at which the branch begins:\n" + cited.Quote(cited.Transcript([]cited.Message{*m.Base})))
 	}

@@ -29,7 +29,7 @@ type inclusion struct {
 }
 
 // included returns the paths of a folder that the file includeName names, of those that are
-// left out or that no state holds now. The file is at the top of the repository, else in the
+// omitted or that no state holds now. The file is at the top of the repository, else in the
 // folder.
 func included(ctx context.Context, folder string, left []files.Left) ([]string, error) {
 	cover := coverage.Look(folder, coverage.Options{Env: os.Getenv})

@@ -194,7 +194,7 @@ func Needs(ctx context.Context, w *store.Store, ids []string) ([]mirror.Object, 
 // maxPath is the maximum length of the path of a folder of another machine.
 const maxPath = 4096
 
-// Receive takes in states of other machines. supply returns a pack that has an object; the error is
+// Receive receives states of other machines. supply returns a pack that has an object; the error is
 // code NotFound of package fault if there is none.
 func Receive(ctx context.Context, w *store.Store, c mirror.Files, supply func(mirror.Object) (*mirror.Pack, error)) (*mirror.FilesTaken, error) {
 	done := &mirror.FilesTaken{}
@@ -249,7 +249,7 @@ func Receive(ctx context.Context, w *store.Store, c mirror.Files, supply func(mi
 	}
 }
 
-// incoming decodes what other machines sent. What is malformed is left out.
+// incoming decodes what other machines sent. What is malformed is omitted.
 func incoming(c mirror.Files, done *mirror.FilesTaken) (in states.Consignment) {
 	valid := map[string]bool{}
 	for _, f := range c.Folders {

@@ -13,7 +13,7 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// Apply takes in changes.
+// Apply applies changes.
 func Apply(ctx context.Context, w *store.Store, c mirror.Changes) (*mirror.Applied, error) {
 	a := &applying{changes: c, done: &mirror.Applied{}}
 	if err := a.commit(ctx, w, a.steps()); err != nil {
@@ -36,7 +36,7 @@ func Apply(ctx context.Context, w *store.Store, c mirror.Changes) (*mirror.Appli
 	return a.done, nil
 }
 
-// An applying takes in changes.
+// An applying applies changes.
 type applying struct {
 	changes mirror.Changes
 	done    *mirror.Applied

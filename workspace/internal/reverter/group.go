@@ -150,7 +150,7 @@ func (t *takingBack) prepare(tx *store.Tx) (list []*operation.Operation, err err
 	return list, nil
 }
 
-// pulledInto reports whether o took in changes of other workspaces, or reverted that, and returns
+// pulledInto reports whether o received changes of other workspaces, or reverted that, and returns
 // the only line that it changed, "" if it changed something else too.
 func pulledInto(o *operation.Operation) (line string, ok bool) {
 	verb, _ := o.Args["verb"].(string)

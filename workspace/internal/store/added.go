@@ -19,7 +19,7 @@ const (
 	argQueue    = "queue"    // a list of [queueChange]
 )
 
-// ArgLine is an argument of an operation that took in changes of one line only, links to it
+// ArgLine is an argument of an operation that received changes of one line only, links to it
 // included: the id of its first file.
 const ArgLine = "line"
 

@@ -16,7 +16,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 const checks = [];
 const check = (name, run) => checks.push({ name, run });
 
-// What the SDK's types leave out.
+// What the SDK's types omit.
 const store = (session, text, more = {}) =>
   client.request('POST', `/session/${session}/messages`, {
     jsonData: { blob: { role: 'user', content: text }, ...more },

@@ -288,7 +288,8 @@ type replayTurn struct {
 // showReplay shows how far the replay is that makes a session.
 func showReplay(c *request) (view, error) {
 	ctx, name := c.r.Context(), c.r.PathValue("session")
-	r, err := c.workspace.ResumeReplay(ctx, name, rewrite.ReplayOptions{DryRun: true})
+	dry := rewrite.ReplayOptions{DryRun: true}
+	r, err := c.workspace.ResumeReplay(ctx, name, dry)
 	if err != nil {
 		return view{}, err
 	}
@@ -305,13 +306,19 @@ func showReplay(c *request) (view, error) {
 	}
 	p := &replayPage{
 		Session: made, Title: place.link.Title, Href: place.link.Href, Of: origin.link, Agent: r.Agent, Chat: agentAddress(r.Agent),
-		Asked: r.Asked, Total: len(r.Turns), Here: replayAddress(made),
+		Here: replayAddress(made),
 	}
 	run := c.replays.of(made)
 	p.Stops = run.end != nil
 	if p.Running, err = c.isReplaying(r.Agent, made, p.Stops); err != nil {
 		return view{}, err
 	}
+	if !p.Running { // it may have ended after r was read
+		if r, err = c.workspace.ResumeReplay(ctx, made, dry); err != nil {
+			return view{}, err
+		}
+	}
+	p.Asked, p.Total = r.Asked, len(r.Turns)
 	if err := p.list(c, r); err != nil {
 		return view{}, err
 	}

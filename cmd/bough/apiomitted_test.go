@@ -16,6 +16,7 @@ func omittedVerbs() map[string]string {
 		"files":      "it takes a path of the machine; files/ls, files/diff and files/show take those of states",
 		"help":       terminal,
 		"inspect":    opens,
+		"man":        terminal,
 		"remote":     credits,
 		"resume":     "it writes into the folder of another program",
 		"watch":      "HTTP has /v1/events, and MCP has subscriptions",
@@ -25,6 +26,7 @@ func omittedVerbs() map[string]string {
 		"daemon":     setUp,
 		"hook":       setUp,
 		"setup":      setUp,
+		"version":    "it is about the program, not about a workspace",
 	}
 }
 

@@ -69,9 +69,9 @@ It detects:
 func problemKinds() string {
 	var lines []string
 	for _, a := range doctor.Kinds {
-		lines = append(lines, fmt.Sprintf("  %-20s%s", a.Kind, a.About))
+		lines = append(lines, fmt.Sprintf("  %-21s%s", a.Kind, a.About))
 		if a.Repair != "" {
-			lines = append(lines, fmt.Sprintf("  %-20s--fix: %s", "", a.Repair))
+			lines = append(lines, fmt.Sprintf("  %-21s--fix: %s", "", a.Repair))
 		}
 	}
 	return strings.Join(lines, "\n")

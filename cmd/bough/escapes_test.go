@@ -226,7 +226,9 @@ var notHostile = map[string]string{
 
 	"open": "it starts a server, and prints addresses",
 
-	"demo": "all of its text is its own",
+	"demo":    "all of its text is its own",
+	"man":     "all of its text is its own",
+	"version": "all of its text is its own",
 }
 
 func (s *escapeStory) conversations() {

@@ -27,17 +27,25 @@ func (p *program) help(words ...string) error {
 		p.helpBough(&text)
 		return p.printText("help", narrowed(text.String(), p.paint.width))
 	}
-	var v verb
+	v, err := p.findVerb(words)
+	if err != nil {
+		return err
+	}
+	v.help(&text, p.paint.width)
+	return p.printText("help", text.String())
+}
+
+// findVerb returns the verb that words name. For no words it returns one without a name.
+func (p *program) findVerb(words []string) (v verb, err error) {
 	verbs := p.verbs()
 	for i, word := range words {
 		var ok bool
 		if v, ok = find(verbs, word); !ok {
-			return unknownCommand(strings.Join(words[:i], " "), word, verbs)
+			return verb{}, unknownCommand(strings.Join(words[:i], " "), word, verbs)
 		}
 		verbs = v.subs
 	}
-	v.help(&text, p.paint.width)
-	return p.printText("help", text.String())
+	return v, nil
 }
 
 // helpWords returns the words of a command line that name the verb to print the help of.
@@ -68,16 +76,26 @@ func helpVerbs(text *strings.Builder, verbs []verb) {
 	}
 }
 
+const helpUsage = "[-w WORKSPACE] [--json] VERB [ARGUMENTS]"
+
 const helpBegin = `bough checkpoints, branches and restores AI conversations kept as plain JSON files.
 
-Usage: bough [-w WORKSPACE] [--json] VERB [ARGUMENTS]
+Usage: bough ` + helpUsage + `
 
 Verbs:
 `
 
 const helpEnd = `
 Flags, anywhere on the line:
-  -w FOLDER                 the workspace; by default $BOUGH_WORKSPACE, else the
+` + helpFlags + `
+` + helpNames + `
+Getting started:
+` + helpFirst + `
+Exit codes: ` + helpExit
+
+// The parts of the help, which are sections of the man page.
+const (
+	helpFlags = `  -w FOLDER                 the workspace; by default $BOUGH_WORKSPACE, else the
                             nearest workspace at or above the current folder,
                             if it belongs to you, else your data folder
   --json                    print one JSON document, including errors
@@ -85,21 +103,24 @@ Flags, anywhere on the line:
   --wait TIME               how long to wait for another process that writes (30s)
   --help                    show the help of bough or of the verb
   --version                 print the version
+`
 
-A SESSION is an id, a title, or at least 4 characters from the beginning of an id or of
+	helpNames = `A SESSION is an id, a title, or at least 4 characters from the beginning of an id or of
 its printed short form. A REF is a SESSION, SESSION@MESSAGE (also @first, @last) for the
 path to that message, the id of a message, or the label of a bookmark. HEAD or @ is the
 head, the message to which 'bough append' adds the next one; - is the previous head. REF~3
 is three messages before REF, REF^ one. MACHINE/HEAD is the head of another machine of a
 remote. '-' instead of a text or a file means standard input.
+`
 
-Getting started:
-  bough demo                show the main verbs on a built-in conversation
+	helpFirst = `  bough demo                show the main verbs on a built-in conversation
   bough help VERB           show the help of a verb, with an example
+`
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 damaged, 6 locked or
+	helpExit = `0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 damaged, 6 locked or
 busy: another program is writing.
 `
+)
 
 // help writes the help of the verb for a terminal with so many columns, 0 for no terminal.
 func (v verb) help(text *strings.Builder, columns int) {

@@ -22,9 +22,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// version is what bough --version prints.
-const version = "0.1.0"
-
 // A program is one run of bough, with its streams and flags.
 type program struct {
 	stdin  io.Reader
@@ -213,14 +210,6 @@ func (p *program) note(s string) {
 // printJSON prints one document on one line, which is safe to print on a terminal.
 func (p *program) printJSON(v any) error {
 	_, err := p.stdout.Write(append(rawjson.Escaped(rawjson.Answer(v)), '\n'))
-	return err
-}
-
-func (p *program) printVersion() error {
-	if p.json {
-		return p.printJSON(map[string]string{"version": version})
-	}
-	_, err := fmt.Fprintf(p.stdout, "bough version %s\n", version)
 	return err
 }
 

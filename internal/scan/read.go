@@ -310,8 +310,10 @@ func (s *storing) putFrom(id pack.ID, size int64, in io.Reader) (pack.ID, int64,
 	case err != nil:
 		return id, size, from.err
 	}
-	s.seen[id] = true
-	s.added++
+	if !s.seen[id] { // a file that changes meanwhile may become what another one is
+		s.seen[id] = true
+		s.added++
+	}
 	return id, size, nil
 }
 

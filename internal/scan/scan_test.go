@@ -554,6 +554,39 @@ func TestMovingFiles(t *testing.T) {
 	running.Wait()
 }
 
+// TestBecomesAnother: a large file that becomes the same as another one while it is added counts
+// once.
+func TestBecomesAnother(t *testing.T) {
+	f := newFolder(t)
+	names := map[pack.ID]string{}
+	for _, name := range []string{"a", "b"} {
+		content := strings.Repeat(name, 1<<20)
+		f.write(name, content)
+		names[pack.IDOf([]byte(content))] = name
+	}
+	s, err := scan.Look(t.Context(), f.dir, nil, f.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := pack.NewObjectWriter(&out, 0, 0, true)
+	var read []string
+	r, err := s.Store(t.Context(), w, func(id pack.ID) bool { // called after the file was opened to be added
+		if name := names[id]; name != "" && !slices.Contains(read, name) {
+			if read = append(read, name); len(read) == 2 {
+				f.write(name, strings.Repeat(read[0], 1<<20))
+			}
+		}
+		return false
+	})
+	if err := errors.Join(err, w.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if len(read) != 2 || r.Added != 2 || r.Files != 2 { // a content and a tree
+		t.Errorf("of the files %q, %d objects were added for %d files", read, r.Added, r.Files)
+	}
+}
+
 // TestUnsettled: a file that changes during each attempt to read it is named.
 func TestUnsettled(t *testing.T) {
 	f := newFolder(t)

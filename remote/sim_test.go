@@ -396,16 +396,16 @@ func runs(short, plain, full int) uint64 { return uint64(testsize.Of(short, plai
 // TestSimulation: computers that work at the same time, over a network with faults, with processes
 // that crash and disks that are copied, have the same in the end, and nothing that a user did is lost.
 func TestSimulation(t *testing.T) {
-	for seed := range runs(1, 1, 30) {
+	for seed := range runs(1, 1, 12) {
 		t.Run(fmt.Sprint("3/", seed), func(t *testing.T) {
 			t.Parallel()
-			newWorld(t, seed, 3, faults.Some).run(testsize.Of(30, 60, 60), true)
+			newWorld(t, seed, 3, faults.Some).run(testsize.Of(30, 40, 60), true)
 		})
 	}
-	for seed := range runs(1, 1, 10) {
+	for seed := range runs(1, 1, 4) {
 		t.Run(fmt.Sprint("6/", seed), func(t *testing.T) {
 			t.Parallel()
-			newWorld(t, seed, 6, faults.Some).run(testsize.Of(40, 70, 100), true)
+			newWorld(t, seed, 6, faults.Some).run(testsize.Of(40, 50, 100), true)
 		})
 	}
 }
@@ -423,7 +423,7 @@ func (w *world) snap(c *computer, s mirror.Session) {
 
 // TestFilesSimulation: the same with states of files, of which none is lost or comes in parts.
 func TestFilesSimulation(t *testing.T) {
-	for seed := range runs(1, 2, 20) {
+	for seed := range runs(1, 2, 8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, seed, 3, faults.Some)
@@ -431,7 +431,7 @@ func TestFilesSimulation(t *testing.T) {
 			if seed%2 == 1 {
 				w.baseEvery = 2
 			}
-			w.run(60, true)
+			w.run(testsize.Of(40, 40, 60), true)
 			for _, c := range w.list {
 				w.judgeStates(c)
 			}
@@ -459,12 +459,12 @@ func (w *world) judgeStates(c *computer) {
 
 // TestGarbage: the same while garbage is collected, and computers join later. Disks are not copied.
 func TestGarbage(t *testing.T) {
-	for seed := range runs(1, 1, 20) {
+	for seed := range runs(1, 1, 8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, seed, 3, faults.Some)
 			w.baseEvery = 2
-			w.run(testsize.Of(40, 60, 80), true)
+			w.run(testsize.Of(40, 50, 80), true)
 		})
 	}
 }
@@ -472,12 +472,12 @@ func TestGarbage(t *testing.T) {
 // TestOverwrite: a store that ignores that objects are to be created does no harm, as long as no disk
 // is copied.
 func TestOverwrite(t *testing.T) {
-	for seed := range runs(1, 1, 20) {
+	for seed := range runs(1, 1, 8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			rates := faults.Some
 			rates.Overwrite = true
-			newWorld(t, seed, 3, rates).run(50, false)
+			newWorld(t, seed, 3, rates).run(testsize.Of(30, 40, 50), false)
 		})
 	}
 }

@@ -37,7 +37,7 @@ func textsIn(t testing.TB, dir string) map[string]string {
 // hand, with the good and bad messages of each step, it is the same turn in as many steps.
 func TestBisect(t *testing.T) {
 	t.Parallel()
-	turns := testsize.Of(20, 60, 200)
+	turns := testsize.Of(20, 30, 200)
 	r := newRepository(1, false)
 	r.sessions = []string{"trip"}
 	r.run(turns)

@@ -298,7 +298,7 @@ var blameSeeds = flag.Uint64("blames", 1, "how many repositories TestBlame makes
 // right for 95 % of all lines, and for all that the arguments of a tool have.
 func TestBlame(t *testing.T) {
 	t.Parallel()
-	turns := testsize.Of(20, 60, 200)
+	turns := testsize.Of(20, 30, 200)
 	for _, c := range []struct {
 		name   string
 		states bool

@@ -27,7 +27,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 )
 
-var states = flag.Int("states", 0, "how many folders per step TestCrash tries, and every error at each step, in a full run; 0 for what the size of the tests says")
+var states = flag.Int("states", 0, "how many folders per step TestCrash tries, and every error at each step, in a full run, and TestFilesCrash at most 12; 0 for what the size of the tests says")
 
 // TestCrash: no acknowledged write is ever lost. Each verb is stopped after each of its
 // file operations, on a disk that keeps everything and on one that loses unsynced data; and
@@ -35,8 +35,8 @@ var states = flag.Int("states", 0, "how many folders per step TestCrash tries, a
 // acknowledged writes are present, the verb has happened completely or not
 // at all, the next writer removes its remains, and doctor finds nothing. The race detector
 // runs without the scenarios of large indexes and the negative controls. A full run tries
-// every step, with all that a single change may lose, and a fixed number of combinations;
-// any other run tries a sample of the steps and states of every fifth verb, with the
+// every step, with all that a single change may lose, and a fixed number of combinations, with
+// -states more of them, and any other run tries a sample of the steps and states of every eighth verb, with the
 // negative controls of half of those.
 func TestCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -49,7 +49,7 @@ func TestCrash(t *testing.T) {
 	scenarios := slices.Concat(scenarios, packScenarios, packRecoveries())
 	t.Run("verbs", func(t *testing.T) {
 		n, large := 0, 0
-		for _, sc := range testsize.Sample(t, "verbs", scenarios, testsize.Of(2, len(scenarios)/5, len(scenarios))) {
+		for _, sc := range testsize.Sample(t, "verbs", scenarios, testsize.Of(2, len(scenarios)/8, len(scenarios))) {
 			if sc.most > 0 { // it has a large index
 				if large++; underRace || large%testsize.Of(1, 2, 1) != 0 {
 					continue
@@ -74,7 +74,7 @@ func TestCrash(t *testing.T) {
 		}
 	})
 	for _, row := range slices.Concat(unfinished, needless) {
-		if !testsize.Full() || underRace || sum.verbs.Load() < int64(len(scenarios)) {
+		if *states == 0 || !testsize.Full() || underRace || sum.verbs.Load() < int64(len(scenarios)) {
 			break // not everything was tried
 		}
 		if name := row.verb + ": " + row.what; !needed.rows[name] {
@@ -186,10 +186,10 @@ func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 		c.most = min(c.most, testsize.Of(1, 1, c.most))
 		c.rare = c.most
 	} else {
-		c.most = testsize.Of(2, 2, 20)
+		c.most = testsize.Of(2, 2, 8)
 		c.rare = 64
 		if testsize.Full() && c.packs { // there are five times as many steps, and more checks of each folder
-			c.most, c.rare = 12, 20
+			c.most, c.rare = 6, 20
 		}
 		if *states > 0 {
 			c.most, c.rare = *states, *states

@@ -232,7 +232,7 @@ func TestFilesCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows cannot sync a folder")
 	}
-	for _, sc := range testsize.Sample(t, "scenarios", fileScenarios, testsize.Of(2, (len(fileScenarios)+1)/2, len(fileScenarios))) {
+	for _, sc := range testsize.Sample(t, "scenarios", fileScenarios, testsize.Of(2, 3, len(fileScenarios))) {
 		t.Run(sc.name, func(t *testing.T) {
 			s := shelfWithStates(t)
 			sc.setup(s)
@@ -242,7 +242,7 @@ func TestFilesCrash(t *testing.T) {
 			}
 			c := &filesCrash{T: t, op: sc.op, rolls: sc.rolls, before: before, old: outcome{s.has(), s.head(), s.newest()}}
 			c.record(sc.verb)
-			n, most := testsize.Of(1, 2, len(c.trace.Steps)+1), testsize.Of(1, 1, 12)
+			n, most := testsize.Of(1, 2, len(c.trace.Steps)+1), testsize.Of(1, 1, max(4, min(12, *states)))
 			var all []int
 			for k := len(c.trace.Steps); k >= 0; k -= max(sc.part, 1) {
 				all = append(all, k)

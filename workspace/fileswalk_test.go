@@ -22,7 +22,10 @@ import (
 	"github.com/bough-dev/bough/workspace/history"
 )
 
-var walkSeed = flag.Uint64("walk", 5, "the first seed of TestFilesWalk")
+var (
+	walkSeed  = flag.Uint64("walk", 5, "the first seed of TestFilesWalk")
+	moreWalks = flag.Int("walks", 2, "how many walks TestFilesWalk has in a full run")
+)
 
 // A fileWalk drives bough, git and an editor over one folder. Only what bough does is checked:
 // what git deletes is deleted.
@@ -338,7 +341,7 @@ func TestFilesWalk(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is needed")
 	}
-	walks, steps := testsize.Of(1, 1, 4), testsize.Of(25, 80, 2500)
+	walks, steps := testsize.Of(1, 1, *moreWalks), testsize.Of(25, 80, 1500)
 	for i := range walks {
 		t.Run(fmt.Sprint(*walkSeed+uint64(i)), func(t *testing.T) {
 			t.Parallel()

@@ -181,10 +181,10 @@ func (s *escapeStory) write(path string, data []byte) {
 
 // TestEscapes: whatever text files contain, no verb prints a control sequence, on a
 // terminal or with --json. Each verb is run; a full run replaces each string of a file by
-// an attack. With -short, the verbs run for a terminal, those that read with --json, too.
+// an attack, and runs each verb with --json, too; other runs do that with those that read.
 func TestEscapes(t *testing.T) {
 	sets := [][]string{nil, {"--json"}}
-	for _, flags := range testsize.Of(sets[:1], sets, sets) {
+	for _, flags := range testsize.Of(sets[:1], sets[:1], sets) {
 		t.Run(fmt.Sprint(flags), func(t *testing.T) {
 			home := t.TempDir()
 			for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"} {
@@ -306,7 +306,7 @@ func (s *escapeStory) conversations() {
 	s.do("help", "import")
 }
 
-// reads runs the verbs that read a conversation. With -short, four conversations share
+// reads runs the verbs that read a conversation. If the run is not full, four conversations share
 // them, and each verb is run with --json, too.
 func (s *escapeStory) reads(ref string) {
 	commands := [][]string{
@@ -325,7 +325,7 @@ func (s *escapeStory) reads(ref string) {
 	for _, args := range share(commands, s.read) {
 		s.run(0, args...)
 	}
-	if testsize.Of(true, false, false) {
+	if !testsize.Full() {
 		with := *s
 		with.flags = []string{"--json"}
 		for _, args := range share(commands, s.read+1) {

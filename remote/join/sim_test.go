@@ -135,12 +135,12 @@ func TestSimulation(t *testing.T) {
 		setting
 		plain, full int
 	}{
-		{"three", setting{machines: 3, steps: 120, copies: true}, 10, 200},
-		{"six", setting{machines: 6, steps: 240, copies: true}, 1, 40},
-		{"garbage", setting{machines: 3, steps: 200, garbage: true, retire: true}, 4, 40},
-		{"garbage and copies", setting{machines: 3, steps: 200, garbage: true, copies: true}, 4, 40},
-		{"garbage that others have not seen", setting{machines: 3, steps: 200, garbage: true, broken: broken{collectUnseen: true}}, 2, 40},
-		{"create-only is ignored", setting{machines: 3, steps: 120, garbage: true, broken: broken{overwrite: true}}, 2, 60},
+		{"three", setting{machines: 3, steps: 120, copies: true}, 10, 80},
+		{"six", setting{machines: 6, steps: 240, copies: true}, 1, 16},
+		{"garbage", setting{machines: 3, steps: 200, garbage: true, retire: true}, 4, 16},
+		{"garbage and copies", setting{machines: 3, steps: 200, garbage: true, copies: true}, 4, 16},
+		{"garbage that others have not seen", setting{machines: 3, steps: 200, garbage: true, broken: broken{collectUnseen: true}}, 2, 16},
+		{"create-only is ignored", setting{machines: 3, steps: 120, garbage: true, broken: broken{overwrite: true}}, 2, 24},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range uint64(testsize.Of(1, c.plain, c.full**more)) {

@@ -23,11 +23,22 @@ const baseEvery = 256
 // largeBase is from how many bytes on a base may be more than others read.
 const largeBase = 32 << 20
 
-// tidy stores the own stream again if it is gone, and collects garbage. If that fails, a later sync does it.
-func (j *job) tidy() {
-	if err := errors.Join(j.restore(), j.collect()); err != nil && j.ctx.Err() == nil {
+// tidy stores the own stream again if it is gone, and collects garbage. If that fails, a later sync does it. The
+// error is that of a forked stream.
+func (j *job) tidy() error {
+	if !j.dry && j.writer.Unconfirmed() >= baseEvery {
+		if err := j.confirm(); err != nil {
+			return err
+		}
+	}
+	err := errors.Join(j.restore(), j.collect())
+	switch {
+	case isForked(err):
+		return err
+	case err != nil && j.ctx.Err() == nil:
 		j.opts.note("garbage of the remote was not deleted: " + err.Error())
 	}
+	return nil
 }
 
 // collect stores a base of the own records and deletes garbage: once in a while, and more often while a purge waits.
@@ -51,6 +62,9 @@ func (j *job) collect() error {
 		return nil // there are records of the own stream that were not read yet
 	}
 	if at > j.Based {
+		if err := j.writer.Confirm(j.ctx); err != nil {
+			return err
+		}
 		if err := j.putBase(own); err != nil {
 			return err
 		}

@@ -25,5 +25,8 @@ func (r *Remote) Forget(ctx context.Context, id string, pending bool) error {
 	return j.save()
 }
 
+// SetQuotaLess sets by how many bytes the quota of a session is smaller.
+func (r *Remote) SetQuotaLess(n int) { r.quotaLess = n }
+
 // SetFetchBytes sets how many bytes of records a fetch reads at once.
 func (r *Remote) SetFetchBytes(n int64) { r.fetchBytes = n }

@@ -36,6 +36,9 @@ func (w *world) settle() {
 				}
 				w.fail("%v", err)
 			}
+			if w.after != nil {
+				w.after(c)
+			}
 			if result.Got.Records+result.Sent.Records > 0 || len(result.Sessions) > 0 {
 				quiet = false
 			}

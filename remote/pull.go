@@ -23,6 +23,14 @@ func (r *Remote) Sync(ctx context.Context, o PullOptions) (*Result, error) {
 }
 
 func (r *Remote) pull(ctx context.Context, verb string, o PullOptions, push bool) (*Result, error) {
+	result, err := r.pullOnce(ctx, verb, o, push)
+	if isForked(err) {
+		return r.pullOnce(ctx, verb, o, push)
+	}
+	return result, err
+}
+
+func (r *Remote) pullOnce(ctx context.Context, verb string, o PullOptions, push bool) (*Result, error) {
 	scope, err := scopeOf(o)
 	if err != nil {
 		return nil, err
@@ -41,12 +49,15 @@ func (r *Remote) pull(ctx context.Context, verb string, o PullOptions, push bool
 		}
 		j.files = true
 	}
+	if err := j.confirm(); err != nil {
+		return nil, err
+	}
 	err = j.pull(scope, o)
 	if push {
 		err = errors.Join(err, j.upload())
 	}
 	if push && err == nil {
-		j.tidy()
+		err = j.tidy()
 	}
 	if err := errors.Join(err, j.save(), j.erase()); err != nil {
 		return nil, err
@@ -67,6 +78,18 @@ func scopeOf(o PullOptions) (plan.Scope, error) {
 		scope.Kinds[kind] = true
 	}
 	return scope, nil
+}
+
+// confirm returns an error if the stream of this machine is forked. Another problem is that of the store, which the
+// exchange meets too.
+func (j *job) confirm() error {
+	if j.dry {
+		return nil
+	}
+	if err := j.writer.Confirm(j.ctx); isForked(err) {
+		return err
+	}
+	return nil
 }
 
 // pull reads, then records the changes here, and then joins and applies what was read: so the time

@@ -125,6 +125,14 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 			messages = j.alone(s.ID, messages, f)
 		}
 		t := j.Here.Tell(f, s, messages, j.view().Session(s.ID), j.own(), notes)
+		if err := j.checkQuota(s.ID, messages, t.Notes); err != nil {
+			if j.ctx.Err() != nil {
+				return nil, nil, nil, err
+			}
+			j.opts.note(s.ID + " is not sent, because other machines would not apply it: " + err.Error())
+			compared[s.ID] = plan.Session{Version: s.Version} // until it changes
+			continue
+		}
 		for _, op := range t.Ops {
 			op, large := fits(op)
 			for _, l := range large {
@@ -147,6 +155,31 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 		}
 	}
 	return compared, told, unread, nil
+}
+
+// checkQuota returns an error if a machine that reads a session with messages takes more than it may: for those, and for
+// the messages of the sessions of which it repeats some. Notes are those that a record would get.
+func (j *job) checkQuota(id string, messages []mirror.Message, notes []plan.Note) error {
+	published, quota := j.notes.of(id), plan.NewQuota(j.quotaLess)
+	if err := quota.Take(slices.Collect(maps.Values(plan.ByID(messages)))...); err != nil {
+		return err
+	}
+	repeated := map[string]bool{}
+	for _, m := range messages {
+		repeated[published[m.ID].In] = true
+	}
+	for _, n := range notes {
+		repeated[n.In] = true
+	}
+	for _, source := range slices.Sorted(maps.Keys(repeated)) {
+		if source == "" {
+			continue
+		}
+		if _, err := j.local(source, quota); err != nil && !errors.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return nil
 }
 
 // publishOpen notes in the workspace which incomplete messages others will have.
@@ -303,6 +336,14 @@ func (j *job) becomeAnother() error {
 // Push sends what this workspace has and the remote does not. If there is nothing, it makes no
 // request.
 func (r *Remote) Push(ctx context.Context, o PushOptions) (*Result, error) {
+	result, err := r.pushOnce(ctx, o)
+	if isForked(err) {
+		return r.pushOnce(ctx, o)
+	}
+	return result, err
+}
+
+func (r *Remote) pushOnce(ctx context.Context, o PushOptions) (*Result, error) {
 	j, err := r.begin(ctx, "push", o.DryRun)
 	if err != nil {
 		return nil, err
@@ -335,7 +376,7 @@ func (r *Remote) Push(ctx context.Context, o PushOptions) (*Result, error) {
 	}
 	err = j.upload()
 	if err == nil {
-		j.tidy()
+		err = j.tidy()
 	}
 	if err := errors.Join(err, j.save(), j.erase()); err != nil {
 		return nil, err

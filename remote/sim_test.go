@@ -29,6 +29,7 @@ import (
 type world struct {
 	t      testing.TB
 	random *rand.Rand
+	store  *bucket.Memory
 	net    *faults.Network
 	key    string
 	dir    string // of the folders of projects
@@ -36,6 +37,10 @@ type world struct {
 	seeds  byte
 
 	baseEvery uint64 // records
+	copies    bool   // disks are copied while garbage is collected
+
+	wrap  func(*computer, bucket.Store) bucket.Store // the store of a computer that breaks a rule, nil for none
+	after func(*computer)                            // called after an exchange without an error, nil for none
 
 	texts  map[string]string // of messages that users added, their sessions
 	gone   map[string]bool   // texts that users undid, or removed with their session
@@ -51,8 +56,9 @@ type world struct {
 }
 
 func newWorld(t testing.TB, seed uint64, n int, rates faults.Rates) *world {
+	store := &bucket.Memory{}
 	w := &world{
-		t: t, random: rand.New(rand.NewPCG(seed, 7)), net: faults.NewNetwork(&bucket.Memory{}, seed, rates), key: filepath.Join(t.TempDir(), "key"), dir: t.TempDir(),
+		t: t, random: rand.New(rand.NewPCG(seed, 7)), store: store, net: faults.NewNetwork(store, seed, rates), key: filepath.Join(t.TempDir(), "key"), dir: t.TempDir(),
 		texts: map[string]string{}, gone: map[string]bool{}, titles: map[string][]string{}, labels: map[string]string{},
 		owners: map[string]string{}, kin: map[string]string{}, places: map[string]string{},
 		baseEvery: 1 << 30,
@@ -89,7 +95,11 @@ func (w *world) join(name, dir string) *computer {
 // restart gives a computer a new connection.
 func (w *world) restart(c *computer) *faults.Client {
 	client := w.net.Client()
-	c.opts.OpenStore = func(context.Context, string) (bucket.Store, error) { return client, nil }
+	var store bucket.Store = client
+	if w.wrap != nil {
+		store = w.wrap(c, client)
+	}
+	c.opts.OpenStore = func(context.Context, string) (bucket.Store, error) { return store, nil }
 	return client
 }
 
@@ -131,6 +141,9 @@ func (w *world) exchange(c *computer, crash bool) {
 	w.note(c, "exchange %d: %s", verb, said(result, err))
 	if err != nil && !errors.Is(err, faults.ErrLost) && !errors.Is(err, faults.ErrCrashed) && !errors.Is(err, fault.Failed) && !strings.Contains(err.Error(), "does not return it") { // a stale answer
 		w.fail("it fails with %v", err)
+	}
+	if err == nil && w.after != nil {
+		w.after(c)
 	}
 }
 
@@ -377,7 +390,7 @@ func (w *world) run(steps int, copies bool) {
 			w.act(c)
 		case n < 19 || !copies:
 			w.exchange(c, w.random.IntN(5) == 0)
-		case len(w.list) < 8 && w.baseEvery > 100:
+		case len(w.list) < 8 && (w.baseEvery > 100 || w.copies && w.random.IntN(2) == 0):
 			w.copyOf(c)
 		case len(w.list) < 8:
 			w.log = append(w.log, fmt.Sprintf("m%d joins", len(w.list)))
@@ -457,13 +470,14 @@ func (w *world) judgeStates(c *computer) {
 	}
 }
 
-// TestGarbage: the same while garbage is collected, and computers join later. Disks are not copied.
+// TestGarbage: the same while garbage is collected, and computers join later. In every second run, disks
+// are copied too.
 func TestGarbage(t *testing.T) {
-	for seed := range runs(1, 1, 8) {
+	for seed := range runs(1, 2, 8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, seed, 3, faults.Some)
-			w.baseEvery = 2
+			w.baseEvery, w.copies = 2, seed%2 == 1
 			w.run(testsize.Of(40, 50, 80), true)
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ type Remote struct {
 	store      bucket.Store // nil until it is opened
 	baseEvery  uint64       // records
 	fetchBytes int64        // see stream.Request.MaxBytes
+	quotaLess  int          // bytes, see plan.NewQuota
 }
 
 // Open opens a remote of a workspace. It makes no request.
@@ -140,6 +142,12 @@ func (r *Remote) begin(ctx context.Context, verb string, dry bool) (_ *job, err 
 	if j.writer, err = j.stream.OpenWriter(r.root); err != nil {
 		return nil, err
 	}
+	renewed := j.writer.Forked() && !dry
+	if renewed {
+		if err := j.startAnew(); err != nil {
+			return nil, err
+		}
+	}
 	cache, err := openCache(r.root)
 	if err != nil {
 		return nil, err
@@ -151,7 +159,7 @@ func (r *Remote) begin(ctx context.Context, verb string, dry bool) (_ *job, err 
 		return nil, err
 	}
 	j.notes = newNotes(r.root)
-	j.result = &Result{Remote: r.name, Conflicts: []plan.Conflict{}, Machines: []Machine{}, Sessions: []string{}, DryRun: dry}
+	j.result = &Result{Remote: r.name, Conflicts: []plan.Conflict{}, Machines: []Machine{}, Sessions: []string{}, DryRun: dry, Renewed: renewed}
 	if err := j.load(); err != nil {
 		return nil, err
 	}
@@ -183,11 +191,33 @@ func (j *job) renew() error {
 	if j.dry {
 		return nil
 	}
+	if err := j.writer.Confirm(j.ctx); err != nil {
+		return err
+	}
 	if _, err := j.writer.Renew(); err != nil {
 		return err
 	}
 	j.Machine, j.Based, j.Collected, j.changed = j.writer.Machine(), 0, 0, true
 	return j.rebuild()
+}
+
+// startAnew makes this workspace another machine, as if the remote were new to it: no other machine has read
+// all that it took for published.
+func (j *job) startAnew() error {
+	if err := resetStored(j.root); err != nil {
+		return err
+	}
+	if err := durable.RemoveAll(j.root, notesDir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return j.writer.Restart(j.ctx)
+}
+
+// isForked reports whether the stream of this machine turned out to be that of another copy of the workspace: the
+// next job starts anew.
+func isForked(err error) bool {
+	forked := new(stream.ForkedError)
+	return errors.As(err, &forked)
 }
 
 // done returns the result.

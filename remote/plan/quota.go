@@ -17,6 +17,9 @@ const (
 	maxItems = 2_000_000
 )
 
+// NewQuota returns a quota that is smaller by some bytes.
+func NewQuota(less int) *Quota { return &Quota{bytes: less} }
+
 // Take takes items from the quota. The error has the code [fault.Damaged] if there are more.
 func (q *Quota) Take(items ...record.Item) error {
 	q.items += len(items)

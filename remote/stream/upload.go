@@ -73,6 +73,7 @@ func (w *Writer) UploadPacks(ctx context.Context) error {
 func (w *Writer) uploaded(v *verified) error {
 	state := w.state
 	state.Published = v.after
+	state.Sent = append(slices.Clone(state.Sent), sent{v.Seq, v.after.Last})
 	if err := w.save(state); err != nil {
 		return err
 	}

@@ -40,8 +40,10 @@ type machineState struct {
 	Remote string `json:"remote"`
 	Secret []byte `json:"secret"`
 
-	Published Cursor  `json:"published"` // the end of the stream in the store
-	Former    Cursors `json:"former"`    // ends of the streams of the machines that this one was
+	Published Cursor  `json:"published"`        // the end of the stream in the store
+	Former    Cursors `json:"former"`           // ends of the streams of the machines that this one was
+	Sent      []sent  `json:"sent,omitempty"`   // since the last Confirm
+	Forked    bool    `json:"forked,omitempty"` // see Forked
 	Parts     []part  `json:"parts,omitempty"`
 }
 

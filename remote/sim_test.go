@@ -139,7 +139,10 @@ func (w *world) exchange(c *computer, crash bool) {
 		result, err = r.Sync(w.t.Context(), remote.PullOptions{Files: w.files})
 	}
 	w.note(c, "exchange %d: %s", verb, said(result, err))
-	if err != nil && !errors.Is(err, faults.ErrLost) && !errors.Is(err, faults.ErrCrashed) && !errors.Is(err, fault.Failed) && !strings.Contains(err.Error(), "does not return it") { // a stale answer
+	stale := func(err error) bool { // an answer that does not have what was just created
+		return strings.Contains(err.Error(), "does not return it") || strings.Contains(err.Error(), "no longer at memory:")
+	}
+	if err != nil && !errors.Is(err, faults.ErrLost) && !errors.Is(err, faults.ErrCrashed) && !errors.Is(err, fault.Failed) && !stale(err) {
 		w.fail("it fails with %v", err)
 	}
 	if err == nil && w.after != nil {

@@ -51,6 +51,7 @@ func actions() map[string]action {
 		"merge":               {to: toMerged},
 		"edit":                {to: toEdited, ops: []string{"append", "agent branch"}},
 		"prune-context":       {to: toPruned},
+		"compare":             {to: toCompared, unlogged: true},
 		"replay":              {unlogged: true},
 		"replay/cancel":       {unlogged: true},
 		"rewind/files":        {to: toRestored, ops: []string{"restore files"}},

@@ -53,6 +53,47 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
+// TestBisection: of each step the page asks whether its files are good, until one step is left, and
+// nothing changes; a step that cannot be tested leaves several.
+func TestBisection(t *testing.T) {
+	p := newProject(t)
+	for i, text := range []string{"rye\n", "wheat\n", "spelt\n", "oats\n", "corn\n"} {
+		p.write("flour", text)
+		if i%2 == 0 {
+			p.say("Flour " + text)
+		} else {
+			p.sayAs("assistant", "Flour "+text)
+		}
+	}
+	d := draw(t, p.w, "/files/bisect?ref=Bread")
+	press := func(act string) *drawn {
+		t.Helper()
+		links := d.with("data-act", act)
+		if len(links) != 1 {
+			t.Fatalf("%d links %s: %s", len(links), act, d.text)
+		}
+		return draw(t, p.w, attr(links[0], "href"))
+	}
+	d.contains("5 steps on a path of 5 messages, about 2 tests left", "Are these files good?", "Flour spelt", "changed by:")
+	begin := d
+	d = press("bad")
+	d.contains("3 steps on a path of 3 messages, about 1 test left", "Begin again")
+	d = press("good")
+	d.contains("This made it go wrong", "up to", "What changed")
+	if len(d.with("data-act", "good")) != 0 {
+		t.Error("at the end it asks for another step")
+	}
+	d = begin
+	d = press("skip")
+	d = press("good")
+	d = press("bad")
+	d.contains("One of these made it go wrong", "skipped")
+	answer(t, p.w, "/files/bisect?ref=nothing", 404, nil)
+	answer(t, p.w, "/files/bisect?ref=Bread@first", 409, nil)
+	answer(t, p.w, "/files/bisect?ref=Bread&good=nothing", 404, nil)
+	answer(t, p.w, "/files/bisect?ref=Bread&dir="+url.QueryEscape(t.TempDir()), 409, nil)
+}
+
 // TestMergeFiles: the plan of a merge with files shows what changes in the folder; conflicts need a
 // choice.
 func TestMergeFiles(t *testing.T) {

@@ -74,7 +74,7 @@ func (c *chromium) axe(t *testing.T) {
 		"/agents", "/agents/ada", "/explore", "/explore/" + exploration, "/search?q=Lisbon", "/log", "/trash", "/logout", "/nothing",
 		"/explore?ref=" + session + "@" + m[3],
 		"/compare?a=" + session + "@" + m[3] + "&b=" + checkpoint + "&c=" + session, "/merge?branch=" + session + "@" + m[3] + "&into=" + checkpoint, "/merge?branch=" + session + "&into=Cheaper&by=summary&files=true",
-		"/remotes", "/replay?ref=" + session + "&from=" + m[0] + "&edit=" + m[0], "/suggest", "/files/blame?path=src/plan.go&at=" + second, "/files/log?path=notes.txt",
+		"/remotes", "/replay?ref=" + session + "&from=" + m[0] + "&edit=" + m[0], "/suggest", "/files/blame?path=src/plan.go&at=" + second, "/files/log?path=notes.txt", "/files/bisect?ref=" + session,
 		"/files", "/files?session=" + session, "/files/" + first, "/files/" + second + "/src/plan.go", "/files/diff?from=" + first + "&to=" + second, "/files/restore?ref=" + m[0], "/files/restore?ref=" + m[0] + "&way=take&what=both",
 	}
 	screens := []screen{{"light", 1280}, {"dark", 360}, {"light", 360}, {"dark", 1280}}

@@ -165,6 +165,28 @@ func (c *chromium) files(t *testing.T) {
 	b.click(`#status button`)
 	b.said("Undid")
 	f.has("long.txt", strings.Repeat("a line\n", 400))
+
+	t.Log("the turn that made it go wrong, by hand")
+	for i, text := range []string{"by train\n", "by car\n", "by car, slowly\n"} {
+		f.write("notes.txt", text)
+		f.snap(m[i+1])
+	}
+	b.visit("/c/" + session)
+	b.eval(`document.querySelector('.menu a[data-act="bisect"]').closest("details").open = true`)
+	b.click(`.menu a[data-act="bisect"]`)
+	b.at("/files/bisect")
+	b.on(screen{"dark", 320})
+	if wide := b.eval(`document.documentElement.scrollWidth - innerWidth`).Int(); wide > 0 {
+		t.Errorf("the bisection is %d pixels too wide", wide)
+	}
+	b.on(screen{"light", 1280})
+	b.wait(`document.querySelector("#main .facts").innerText.includes("4 steps on a path of 4 messages, about 2 tests left")`)
+	b.click(`#main [data-act="good"]`)
+	b.wait(`location.search.includes("good=") && ` + live)
+	b.click(`#main [data-act="bad"]`)
+	b.wait(`document.querySelector("#found")?.innerText === "This made it go wrong" && ` + live)
+	b.click(`#main .outcome a[href^="/files/diff"]`)
+	b.wait(`document.querySelector("pre.diff")?.innerText.includes("by car")`)
 	b.clean()
 	if title := b.eval("document.title").Str; title == "owned" {
 		t.Error("a script of a file ran")

@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/internal/testmodel"
@@ -16,6 +17,11 @@ func (c *chromium) merge(t *testing.T) {
 	may := make(chan struct{}) // the second message is answered
 	model.Answer = func(r *testmodel.Request) testmodel.Reply {
 		last := gjson.GetBytes(r.Body, "messages.@reverse.0.content").String()
+		if _, common, ok := strings.Cut(last, "The last message that all have:\n"); ok {
+			_, ref, _ := strings.Cut(common, "[")
+			ref, _, _ = strings.Cut(ref, "]")
+			return testmodel.Reply{Text: []string{"Take the **train**, as before [", ref, "]."}}
+		}
 		return testmodel.Reply{Text: []string{"Again: ", last, "."}, Before: func(piece int) {
 			if piece != 1 || last != "What does it cost?" {
 				return
@@ -69,6 +75,12 @@ func (c *chromium) merge(t *testing.T) {
 		t.Errorf("the comparison is %d pixels too wide", wide)
 	}
 	b.on(screen{"light", 1280})
+
+	t.Log("ask a model which one to continue")
+	b.eval(`document.querySelector('form[data-act="compare-model"] input[name="model"]').value = "openai:m"`)
+	b.click(`form[data-act="compare-model"] button`)
+	b.wait(`document.querySelector("#summary")?.innerText === "What openai:m says" && ` + live)
+	b.wait(`document.querySelector(".cites")?.innerText.includes("To Lisbon.") && document.querySelector(".cites a").pathname.startsWith("/c/")`)
 
 	t.Log("merge after the preview")
 	messages := func() int64 { return s.bough("show", session).Get("messages.#").Int() }

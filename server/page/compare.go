@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"html/template"
 	"math"
 	"slices"
 	"strings"
@@ -31,6 +32,45 @@ type comparison struct {
 	Shared int              // how many messages they have in common
 	Files  string           // the address of how the files of two sides differ, "" if one has no state
 	More   string           // the address that offers another side, "" if there are enough
+
+	Refs    []string // that a model is asked about, nil if it is not offered
+	Models  bool     // the server has models
+	Summary *comparedSummary
+	Here    string
+
+	data *compare.Comparison
+}
+
+// A comparedSummary is what a model says about a comparison.
+type comparedSummary struct {
+	Model string
+	Body  template.HTML
+	Cites []citedMessage
+}
+
+// A citedMessage is a message that a model cites.
+type citedMessage struct {
+	Ref, Words, Href string
+}
+
+// summaryOf returns what a model said about a comparison, with the messages that it cites.
+func summaryOf(s *compare.Summary, d *compare.Comparison, now time.Time) *comparedSummary {
+	out := &comparedSummary{Model: s.Model, Body: newRenderer(d.Sides[0].Session, now).markdown(s.Text)}
+	for _, ref := range s.Cites {
+		one := citedMessage{Ref: ref}
+		for _, side := range d.Sides {
+			for _, m := range side.Messages {
+				if m.Ref == ref {
+					one.Words, one.Href = m.Text, messageAddress(side.Session, m.ID)
+				}
+			}
+			if ref == d.CommonRef && d.CommonMessage != nil {
+				one.Words, one.Href = spoken.Words(*d.CommonMessage), messageAddress(side.Session, d.CommonMessage.ID)
+			}
+		}
+		out.Cites = append(out.Cites, one)
+	}
+	return out
 }
 
 // SharedText is how many messages the paths have in common.
@@ -70,7 +110,7 @@ func comparisonOf(ctx context.Context, w *workspace.Workspace, refs []string, no
 	if err != nil {
 		return nil, err
 	}
-	c := &comparison{Shared: d.Shared}
+	c := &comparison{Shared: d.Shared, data: d}
 	if d.CommonMessage != nil {
 		c.Common = newRenderer(d.Sides[0].Session, now).compared(*d.CommonMessage)
 	}
@@ -247,6 +287,10 @@ func showComparison(c *request) (view, error) {
 	}
 	if len(refs) == 2 && c.hasFiles(refs[0]) && c.hasFiles(refs[1]) {
 		shown.Files = differenceAddress(refs[0], refs[1])
+	}
+	shown.Refs, shown.Models, shown.Here = refs, c.opts.Models != nil, c.r.URL.RequestURI()
+	if s := c.summaries.of(shown.data); s != nil {
+		shown.Summary = summaryOf(s, shown.data, c.opts.Now())
 	}
 	return view{Template: "compare", Title: "Compare " + shown.Sides[0].Title, Data: shown}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/origin"
 )
 
 // A conversation is a path of a conversation as the page shows it.
@@ -36,6 +37,7 @@ type conversation struct {
 	Merge    string
 	Again    string // the address of the form that says the messages of the user again, "" for none
 	Files    string // the address of the states of files, "" if the path has none
+	Bisect   string // the address that finds the turn that made something go wrong, "" with fewer than two states
 	Restore  string // of a checkpoint that has states, the address of the plan to restore it with its files
 	Delete   deletion
 	Composer composer
@@ -127,6 +129,9 @@ func (f *found) conversation(q pathQuery, related relations) *conversation {
 	c.Here = location{Checkpoint: c.ReadOnly, Session: f.session, Leaf: f.leaf}.String()
 	if len(f.files) > 0 {
 		c.Files = statesAddress(f.session, f.leaf)
+		if len(f.files) > 1 {
+			c.Bisect = bisectAddress(refOf(f.session, f.leaf), "", origin.BisectOptions{})
+		}
 		if c.ReadOnly {
 			c.Restore = restoreAddress(f.session) + "&what=both"
 		}

@@ -172,6 +172,7 @@ func (p *Page) act(ctx context.Context, name string, a action, fields url.Values
 	result, continues, err := p.call(ctx, v, a.wait, in)
 	if err == nil {
 		p.kept.add(restoredBy(result))
+		p.summaries.add(result)
 	}
 	if err != nil || a.to == nil {
 		return "", continues, err

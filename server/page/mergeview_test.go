@@ -104,6 +104,48 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestCompareByModel: a model is asked about a comparison on request only, what it says is shown
+// with the messages that it cites until a path is longer, and an answer that cites nothing is
+// refused.
+func TestCompareByModel(t *testing.T) {
+	asked, answer := 0, ""
+	v := arrive(t, func(context.Context, string) (model.Model, error) {
+		return answering(func() string { asked++; return answer }), nil
+	})
+	v.login()
+	v.branched()
+	v.act("append", "content", "And a *ship*?")
+	v.says("/compare?a=Train&b=Trip", 200, `action="/do/compare"`, `name="refs" value="Train"`, `name="refs" value="Trip"`)
+	ask := func(want int) (to string) {
+		t.Helper()
+		status, d := v.act("compare", "refs", "Train", "refs", "Trip", "model", "m")
+		if status != want {
+			t.Fatalf("status %d, %+v, want %d", status, d, want)
+		}
+		return d.To
+	}
+	ask(409)
+	shown, err := v.w.Show(t.Context(), "Train", readOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer = "Go **by train**: it is booked [" + shown.Refs[3] + "], after [" + shown.Refs[1] + "]."
+	if to := ask(200); to != "/compare?a=Train&b=Trip" {
+		t.Errorf("it leads to %q", to)
+	}
+	v.says("/compare?a=Train&b=Trip", 200, "What <bdi>m</bdi> says", "<strong>by train</strong>", `">`+shown.Refs[3]+`</a> <span dir="auto">We will book the berths`, `">`+shown.Refs[1]+`</a> <span dir="auto">To Lisbon.`)
+	if text := v.says("/compare?a=Trip&b=Train", 200); strings.Contains(text, "says</h2>") {
+		t.Error("another comparison has the summary")
+	}
+	if v.says("/compare?a=Train&b=Trip", 200); asked != 2 {
+		t.Errorf("the model was asked %d times", asked)
+	}
+	v.act("append", "session_id", "Train", "content", "More?")
+	if text := v.says("/compare?a=Train&b=Trip", 200); strings.Contains(text, "says</h2>") {
+		t.Error("the summary of a shorter path is shown")
+	}
+}
+
 // TestCompareThree: three paths are compared, and a third one is offered.
 func TestCompareThree(t *testing.T) {
 	v := visit(t)

@@ -86,6 +86,7 @@ type Page struct {
 	kept      keptPaths
 	exchanges exchanges
 	replays   replays
+	summaries summaries
 }
 
 // New returns a page of w.

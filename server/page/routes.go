@@ -42,6 +42,7 @@ func views() []route {
 		{"/files/diff", showDifference},
 		{"/files/blame", showBlame},
 		{"/files/log", showHistory},
+		{"/files/bisect", showBisection},
 		{"/files/restore", showRestore},
 		{"/files/turn", showTurn},
 		{"/suggest", showSuggestions},

@@ -9,7 +9,7 @@ import { say, sayNext, undoable } from './status.js';
 /** @typedef {import('./status.js').Said} Said */
 
 /** Verbs whose result takes the place of what is shown. */
-const leads = ['branch', 'pick', 'edit', 'merge', 'replay', 'replay/cancel', 'prune-context', 'restore', 'rewind', 'rewind/files', 'rewind/both', 'files/turn/undo', 'new', 'import', 'agent/create', 'agent/branch', 'explore',
+const leads = ['branch', 'compare', 'pick', 'edit', 'merge', 'replay', 'replay/cancel', 'prune-context', 'restore', 'rewind', 'rewind/files', 'rewind/both', 'files/turn/undo', 'new', 'import', 'agent/create', 'agent/branch', 'explore',
   'explore/adopt/files', 'sync', 'sync/cancel', 'pull', 'push', 'ls/remote'];
 
 const draftPrefix = 'bough.draft:';

@@ -54,7 +54,8 @@ func userMessage(v *store.View, ref string) (*store.Place, session.Message, erro
 // With o.Answer, an agent answers the new message as [Agent.Chat] does, and the head moves to the
 // answer. Agents answer in their own trees: if the conversation is no tree of the agent, the new
 // message begins one, with a copy of what is before it. If the turn fails, the message stays, and
-// [Agent.Retry] asks again.
+// [Agent.Retry] asks again. Message, answer and what belongs to them are one group in the log: undo
+// takes them back at once.
 func (w *Workspace) EditMessage(ctx context.Context, ref string, o rewrite.EditOptions) (*rewrite.Edited, error) {
 	if strings.TrimSpace(o.Text) == "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: "the text is empty; nothing was changed"}
@@ -117,6 +118,7 @@ func (w *Workspace) editAnswered(ctx context.Context, ref string, o rewrite.Edit
 	if e.out.Unchanged {
 		return e.out, nil
 	}
+	w = &Workspace{w.store.Together("edit")}
 	if err := w.needAgent(ctx, e.agent, o.Answer.Turn.Model); err != nil {
 		return nil, err
 	}

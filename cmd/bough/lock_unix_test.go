@@ -27,6 +27,7 @@ type stop struct {
 	dir    string
 	id     string // a session
 	holder *exec.Cmd
+	ended  chan error // of holder
 	word   writelock.Holder
 }
 
@@ -53,19 +54,19 @@ func newStop(t *testing.T) *stop {
 		if err := s.holder.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); {
-			if s.wordIsOf(s.holder.Process.Pid) {
-				break
-			}
+		s.ended = make(chan error, 1)
+		go func() { s.ended <- s.holder.Wait() }()
+		for len(s.ended) == 0 && !s.wordIsOf(s.holder.Process.Pid) {
+			time.Sleep(100 * time.Microsecond)
 		}
 		s.signal(syscall.SIGSTOP)
 		time.Sleep(10 * time.Millisecond) // until it has stopped
 		if s.wordIsOf(s.holder.Process.Pid) && writelock.Held(root, ".bough") {
-			t.Cleanup(func() { s.holder.Process.Kill(); s.holder.Wait() })
+			t.Cleanup(func() { s.holder.Process.Kill() })
 			return s
 		}
 		s.signal(syscall.SIGCONT)
-		s.holder.Wait()
+		<-s.ended
 	}
 	t.Fatal("no process was stopped while it had the lock")
 	return nil
@@ -158,7 +159,7 @@ func TestStoppedHolder(t *testing.T) {
 	}
 	done := s.waits("after all that")
 	s.signal(syscall.SIGCONT)
-	if err := s.holder.Wait(); err != nil {
+	if err := <-s.ended; err != nil {
 		t.Errorf("the stopped process ends with %v", err)
 	}
 	done()
@@ -174,7 +175,7 @@ func TestDeadHolder(t *testing.T) {
 	s := newStop(t)
 	done := s.waits("after its death")
 	s.signal(syscall.SIGKILL)
-	s.holder.Wait()
+	<-s.ended
 	done()
 	if out, err := s.command("--wait", "0s", "append", s.id, "at once").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -150,10 +150,10 @@ func undid(list []history.Operation, titles map[string]string) string {
 	if len(of) == 1 {
 		return strings.TrimSpace(fmt.Sprintf("%s operation %d: %s %s", did, of[0].Seq, of[0].Verb, about(of[0], titles)))
 	}
-	verb, first, last := of[0].Verb, of[0].Seq, of[0].Seq
+	verb, first, last := madeBy(of[0]), of[0].Seq, of[0].Seq
 	for _, o := range of {
 		first, last = min(first, o.Seq), max(last, o.Seq)
-		if o.Verb != verb {
+		if madeBy(o) != verb {
 			verb = ""
 		}
 	}
@@ -161,6 +161,14 @@ func undid(list []history.Operation, titles map[string]string) string {
 		return fmt.Sprintf("%s operations %d..%d: %s", did, first, last, count(len(of), "operation"))
 	}
 	return fmt.Sprintf("%s operations %d..%d: %s, %s", did, first, last, verb, count(len(of), thing(verb)))
+}
+
+// madeBy returns the verb that made an operation: of one of a group, that of the group.
+func madeBy(o history.Operation) string {
+	if verb, ok := o.Args["for"].(string); ok && o.Group != 0 {
+		return verb
+	}
+	return o.Verb
 }
 
 // titles returns the titles of the sessions by id, nil if they cannot be read.
@@ -208,6 +216,9 @@ func (r logRow) about(titles map[string]string) string {
 		return about(newest, titles)
 	}
 	text := count(len(r), thing(newest.Verb))
+	if madeBy(newest) != newest.Verb {
+		text = strings.TrimSpace(about(oldest, titles) + " and " + count(len(r)-1, "more operation"))
+	}
 	if newest.Verb == operation.Pull {
 		text = from(newest, text)
 	}
@@ -252,10 +263,10 @@ func (p *program) operations(rows []logRow, titles map[string]string) {
 	}
 	digits, verb := len(fmt.Sprint(rows[0][0].Seq)), 0
 	for _, r := range rows {
-		verb = min(max(verb, width(clean(r[0].Verb))), len("doctor --merge-copies"))
+		verb = min(max(verb, width(clean(madeBy(r[0])))), len("doctor --merge-copies"))
 	}
 	for _, r := range rows {
-		text := fmt.Sprintf("%*d  %-14s  %s  ", digits, r[0].Seq, age(r[0].Time), pad(clean(r[0].Verb), verb))
+		text := fmt.Sprintf("%*d  %-14s  %s  ", digits, r[0].Seq, age(r[0].Time), pad(clean(madeBy(r[0])), verb))
 		undone := r.undone()
 		text += p.paint.fit(line(r.about(titles)), p.paint.width-len(text)) + undone
 		if undone == allUndone {

@@ -159,6 +159,9 @@ func sentence(op history.Operation, titles map[string]string, size int) string {
 		}
 		return in
 	}
+	if op.Args["for"] == "edit" && op.Group != 0 {
+		return "Added a message in other words to " + in + ", with its answer"
+	}
 	agent := named("agent")
 	switch op.Verb {
 	case "new":

@@ -59,6 +59,21 @@ func CreateGroup[T any](ctx context.Context, w *Store, verb string, group operat
 	})
 }
 
+// A group is a group of operations that is being made.
+type group struct {
+	seq  operation.Seq // 0 before the first operation
+	verb string
+}
+
+// Together returns w whose operations by [Update] all belong to one group, so that undo reverts
+// them at once; their argument "for" is verb, which made them. Other operations may come between
+// them. It must not be used by several goroutines at the same time.
+func (w *Store) Together(verb string) *Store {
+	t := *w
+	t.together = &group{verb: verb}
+	return &t
+}
+
 // IsPartial reports whether err is from a commit that completed some
 // operations.
 func IsPartial(err error) bool {

@@ -148,8 +148,18 @@ func lockedIn[T any](ctx context.Context, w *Store, root *os.Root, op operation.
 		tx.View.noteTrouble()
 		tx.Op = newOperation(op)
 		before := tx.Seq
+		if w.together != nil {
+			tx.Grouped, tx.Group = true, w.together.seq
+			if tx.Op.Args == nil {
+				tx.Op.Args = Args{}
+			}
+			tx.Op.Args["for"] = w.together.verb
+		}
 		if result, err = f(tx); err != nil {
 			return result, err
+		}
+		if w.together != nil {
+			w.together.seq = tx.Group
 		}
 		tx.View.Warn("the log of operations is not compacted", tx.compactLog(before))
 		return result, nil

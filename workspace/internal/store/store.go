@@ -51,6 +51,8 @@ type Store struct {
 	// Confined lets only the registered folders of the machine be used.
 	Confined bool
 
+	together *group // of the operations of Update, nil for none
+
 	completeForget   func(*Tx) error // executes the plan of an interrupted forget
 	completeRestores func(ctx context.Context, w *Store, verb string) error
 }

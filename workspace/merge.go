@@ -187,7 +187,7 @@ func stepsOf(v *store.View, l *store.Line, nodes []int, from int) ([]merge.Step,
 		own := gjson.GetBytes(m.Raw, "metadata.bough")
 		s := &list[from+i]
 		s.Merged = own.Get(merge.Own + ".message_id").Str
-		s.Copied = cmp.Or(own.Get(store.OwnPicked+".message_id").Str, own.Get(ownSummary+".last").Str)
+		s.Copied = own.Get(store.OwnPicked + ".message_id").Str
 		s.First, s.Last = own.Get(ownSummary+".first").Str, own.Get(ownSummary+".last").Str
 		switch {
 		case s.Merged != "":

@@ -89,11 +89,12 @@ type Result struct {
 type Step struct {
 	ID     string
 	Merged string // the last message that it merged, "" if it is no merge
-	Copied string // the message that it is a copy of, or the last one that it summarizes; "" for none
-	First  string // the first message that it summarizes, "" if it is no summary
-	// Session has the messages that it merged or summarizes, "" if it did neither, Base is the
-	// message before the first merged one, and Last the last one that it summarizes. Make uses none.
-	Session, Base, Last string
+	Copied string // the message that it is a copy of, "" for none
+	// First and Last are the first and the last message that it summarizes, "" if it is no summary.
+	First, Last string
+	// Session has the messages that it merged or summarizes, "" if it did neither, and Base is the
+	// message before the first merged one. Make uses neither.
+	Session, Base string
 }
 
 // A Plan is what a merge brings.
@@ -118,8 +119,10 @@ func (c *content) add(s Step) {
 		return
 	}
 	c.added[s.ID], c.has[s.ID] = true, true
-	if s.Copied != "" {
-		c.has[s.Copied] = true
+	for _, id := range []string{s.Copied, s.Last} {
+		if id != "" {
+			c.has[id] = true
+		}
 	}
 	if s.Merged != "" {
 		c.merged[s.Merged] = true
@@ -138,10 +141,10 @@ func (c *content) knows(s Step) bool {
 		return known
 	case c.has[s.ID] || c.merged[s.Merged]:
 		return true
-	case s.First == "" && c.has[s.Copied]:
+	case c.has[s.Copied]:
 		return true
 	case len(inner) == 0:
-		return c.has[s.Copied] || c.has[s.Merged]
+		return c.has[s.Last] || c.has[s.Merged]
 	}
 	c.answered[s.ID] = false // a message that claims to stand for itself adds nothing
 	known := !slices.ContainsFunc(inner, func(s Step) bool { return !c.knows(s) })
@@ -152,7 +155,7 @@ func (c *content) knows(s Step) bool {
 // summarized adds the messages of a path that a summary stands for.
 func (c *content) summarized(path []Step, summary Step) {
 	first := slices.IndexFunc(path, func(s Step) bool { return s.ID == summary.First })
-	last := slices.IndexFunc(path, func(s Step) bool { return s.ID == summary.Copied })
+	last := slices.IndexFunc(path, func(s Step) bool { return s.ID == summary.Last })
 	if first < 0 || last < first {
 		return
 	}

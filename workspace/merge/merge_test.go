@@ -9,16 +9,17 @@ import (
 )
 
 // path returns the messages that a text names: a word is an id, with ">x" a merge of what ends
-// with x, with "=x" a copy of x, and with "=x..y" a summary of x to y.
+// with x, with "=x" a copy of x, with "=x..y" a summary of x to y, and with "=s,x..y" a copy of such a summary s.
 func path(text string) (list []merge.Step) {
 	for _, word := range strings.Fields(text) {
 		id, merged, _ := strings.Cut(word, ">")
 		id, copied, _ := strings.Cut(id, "=")
-		first, last, summarizes := strings.Cut(copied, "..")
-		if !summarizes {
-			first, last = "", copied
+		copied, summary, _ := strings.Cut(copied, ",")
+		if strings.Contains(copied, "..") {
+			copied, summary = "", copied
 		}
-		list = append(list, merge.Step{ID: id, Merged: merged, Copied: last, First: first})
+		first, last, _ := strings.Cut(summary, "..")
+		list = append(list, merge.Step{ID: id, Merged: merged, Copied: copied, First: first, Last: last})
 	}
 	return list
 }
@@ -54,6 +55,9 @@ func TestMake(t *testing.T) {
 		{"copied to the target", "a d=c", "a b c e", "b e", "a", "", ""},
 		{"a summary of the target's", "a b c d", "a e=b..c d2=d", "", "d2", merge.Already, ""},
 		{"a summary in the target", "a e=b..c d2=d", "a b c d f", "f", "d", "", ""},
+		{"a copy of a summary in the target, whose session is gone", "a f=e,b..c", "a b c d", "d", "c", "", ""},
+		{"a copy of a summary in the branch, whose session is gone", "a b c", "a f=e,b..c d", "d", "f", "", ""},
+		{"a copy of a summary that the target has", "a e=b..c", "a f=e,b..c d", "d", "f", "", ""},
 		{"both copied a third", "a d=x", "a c=x e", "e", "c", "", ""},
 		{"through a third", "t m>n", "t b c d e", "", "e", merge.Already, "m: b c n>e; n: d e"},
 		{"through a third, and more", "t m>n", "t b c d e f", "f", "e", "", "m: b c n>e; n: d e"},

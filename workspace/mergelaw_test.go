@@ -94,6 +94,10 @@ func (w *mergeWalk) merge(branch, into string) {
 		if r.Nothing == "" || r.Message != "" {
 			w.t.Errorf("%s: there is nothing to merge, and the result is %+v", what, r)
 		}
+		isAncestor := len(from) <= len(to) && from[len(from)-1].ID == to[len(from)-1].ID
+		if want := map[bool]string{true: merge.Ancestor, false: merge.Already}[isAncestor]; r.Nothing != want {
+			w.t.Errorf("%s: nothing is merged because of %q, want %q", what, r.Nothing, want)
+		}
 		sameFiles(w.t, what, before, w.files())
 		return
 	}

@@ -18,7 +18,7 @@ var errPath = errors.New("what it repeats is not in the remote")
 // items returns the items of a session, without paths: of all runs, or of those of which there are no
 // notes. The notes are of these.
 func (j *job) items(id string, runs []join.Element, all bool) (items []record.Item, notes []plan.Note, err error) {
-	known, quota := j.notes.of(id), plan.NewQuota(j.quotaLess)
+	known, quota := j.notes.of(id), &plan.Quota{Bytes: j.quotaLess}
 	local, raw := loadOnce(j.local, quota), loadOnce(j.raw, quota)
 	for _, run := range runs {
 		if !all && isNoted(known, run) {

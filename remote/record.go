@@ -160,7 +160,7 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 // checkQuota returns an error if a machine that reads a session with messages takes more than it may: for those, and for
 // the messages of the sessions of which it repeats some. Notes are those that a record would get.
 func (j *job) checkQuota(id string, messages []mirror.Message, notes []plan.Note) error {
-	published, quota := j.notes.of(id), plan.NewQuota(j.quotaLess)
+	published, quota := j.notes.of(id), &plan.Quota{Bytes: j.quotaLess}
 	if err := quota.Take(slices.Collect(maps.Values(plan.ByID(messages)))...); err != nil {
 		return err
 	}

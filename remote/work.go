@@ -32,7 +32,7 @@ type Remote struct {
 	store      bucket.Store // nil until it is opened
 	baseEvery  uint64       // records
 	fetchBytes int64        // see stream.Request.MaxBytes
-	quotaLess  int          // bytes, see plan.NewQuota
+	quotaLess  int          // bytes that a quota has less, in tests
 }
 
 // Open opens a remote of a workspace. It makes no request.

@@ -652,7 +652,6 @@ func (s *jsonStory) workspace() {
 	s.do("man", "--dir", filepath.Join(s.t.TempDir(), "man1"))
 	s.do("help")
 	s.do("version")
-	s.do("--version")
 	s.stream("bough watch", 30, "watch", "--from", "0")
 	s.rareEvents()
 	s.stream("bough serve", 1, "serve", "--addr", "127.0.0.1:0")

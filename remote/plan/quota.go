@@ -10,23 +10,23 @@ import (
 // A Quota limits how many items of a session, and of those whose messages it repeats, are in memory. What
 // machines send has no such limit: a path of a few bytes can repeat a long conversation any number of times.
 // The zero Quota is that of a session of which nothing was read.
-type Quota struct{ bytes, items int }
+type Quota struct {
+	Bytes int // of what was taken
+	items int
+}
 
 const (
 	maxBytes = 1 << 30
 	maxItems = 2_000_000
 )
 
-// NewQuota returns a quota that is smaller by some bytes.
-func NewQuota(less int) *Quota { return &Quota{bytes: less} }
-
 // Take takes items from the quota. The error has the code [fault.Damaged] if there are more.
 func (q *Quota) Take(items ...record.Item) error {
 	q.items += len(items)
 	for i := range items {
-		q.bytes += len(items[i].Raw) + len(items[i].Content)
+		q.Bytes += len(items[i].Raw) + len(items[i].Content)
 	}
-	if q.items > maxItems || q.bytes > maxBytes {
+	if q.items > maxItems || q.Bytes > maxBytes {
 		return &fault.Error{Code: fault.Damaged, Message: fmt.Sprintf("it has more than %d messages or %d bytes, with those that it repeats", maxItems, maxBytes)}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 // TestCatalog: a new machine gets the catalog of many sessions with at most 20 requests, and one of them
 // with at most 3 more; from records, and from a base, whose bodies are in packs.
 func TestCatalog(t *testing.T) {
-	n := testsize.Of(30, 60, *sessions)
+	n := testsize.Of(60, 120, *sessions)
 	store := &bucket.Memory{}
 	a := computers(t, store, "laptop")[0]
 	ctx := t.Context()

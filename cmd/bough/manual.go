@@ -1,7 +1,10 @@
 package main
 
 import (
+	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bough-dev/bough/cmd/bough/internal/manual"
 	"github.com/urfave/cli/v2"
@@ -87,11 +90,14 @@ func flagRows(flags []cli.Flag) (rows []manual.Row) {
 	return rows
 }
 
-// stamp returns what man pages say about this program.
+// stamp returns what man pages say about this program. Its date is that of $SOURCE_DATE_EPOCH, as
+// for all programs whose output is part of a build, else that of the commit.
 func stamp() manual.Stamp {
 	b := thisBuild()
 	s := manual.Stamp{Version: b.Version}
-	if b.Time != nil {
+	if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		s.Date = time.Unix(seconds, 0)
+	} else if b.Time != nil {
 		s.Date = *b.Time
 	}
 	return s

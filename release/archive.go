@@ -31,7 +31,7 @@ func (b *build) archive(t target) string { return "bough_" + b.version + "_" + t
 // tarred returns a compressed tar archive of files below a folder.
 func tarred(dir string, files []file, when time.Time) ([]byte, error) {
 	var b bytes.Buffer
-	zw, err := gzip.NewWriterLevel(&b, gzip.BestCompression) // its header has no name and no time
+	zw, err := gzip.NewWriterLevel(&b, gzip.DefaultCompression) // its header has no name and no time
 	if err != nil {
 		return nil, err
 	}

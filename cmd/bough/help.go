@@ -11,12 +11,29 @@ import (
 
 func (p *program) helpVerb() verb {
 	return verb{
-		name:       "help",
-		args:       "[VERB [VERB]]",
-		short:      "show the help of bough or of a verb",
-		example:    `bough help branch`,
-		max:        2,
-		standalone: func(c *cli.Context) error { return p.help(c.Args().Slice()...) },
+		name:  "help",
+		args:  "[VERB [VERB]] [--web [--print]]",
+		short: "show the help of bough or of a verb",
+		long: `With --web, the manual is opened in a browser: the help of all verbs and all documents, with a search.
+They are part of bough, which serves them on this machine until it is interrupted. The address is
+printed too; $BROWSER names another browser.`,
+		example: `bough help branch
+bough help --web
+bough help agent chat --web`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "web", DisableDefaultText: true, Usage: "open the manual in a browser"},
+			&cli.BoolFlag{Name: "print", DisableDefaultText: true, Usage: "with --web, print the address and open no browser"},
+		},
+		max: 2,
+		standalone: func(c *cli.Context) error {
+			switch {
+			case c.Bool("web"):
+				return p.helpWeb(c)
+			case c.Bool("print"):
+				return usageError("--print goes with --web")
+			}
+			return p.help(c.Args().Slice()...)
+		},
 	}
 }
 
@@ -115,6 +132,7 @@ remote. '-' instead of a text or a file means standard input.
 
 	helpFirst = `  bough demo                show the main verbs on a built-in conversation
   bough help VERB           show the help of a verb, with an example
+  bough help --web          open the manual in a browser
 `
 
 	helpExit = `0 done, 1 failed, 2 usage, 3 not found, 4 refused, 5 damaged, 6 locked or

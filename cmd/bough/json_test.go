@@ -652,9 +652,11 @@ func (s *jsonStory) workspace() {
 	s.do("man", "--dir", filepath.Join(s.t.TempDir(), "man1"))
 	s.do("help")
 	s.do("version")
+	s.do("version", "|", "--version")
 	s.stream("bough watch", 30, "watch", "--from", "0")
 	s.rareEvents()
 	s.stream("bough serve", 1, "serve", "--addr", "127.0.0.1:0")
+	s.stream("bough help --web", 1, "help", "--web", "--print")
 	s.write("conversations/torn.json", `{"messages": [`)
 	s.write("conversations/joined.json", `{"created_at":"2026-01-01T00:00:00+00:00","metadata":{},"messages":[{"id":"m1","role":"user","content":"one"},`+
 		`{"id":"m2","role":"assistant","content":"two","metadata":{"parent_id":"gone","bough":{"joined":"m1"}}}]}`)

@@ -44,7 +44,7 @@ func TestBrowser(t *testing.T) {
 		{"access", (*chromium).access}, {"live", (*chromium).live}, {"tabs", (*chromium).tabs}, {"forks", (*chromium).forks},
 		{"reset", (*chromium).reset}, {"background", (*chromium).background}, {"more keys", (*chromium).moreKeys},
 		{"story", (*chromium).story}, {"modules", (*chromium).modules}, {"tree", (*chromium).tree}, {"axe", (*chromium).axe},
-		{"hostile", (*chromium).hostile}, {"restart", (*chromium).restart}, {"files", (*chromium).files}, {"merge", (*chromium).merge},
+		{"hostile", (*chromium).hostile}, {"restart", (*chromium).restart}, {"files", (*chromium).files}, {"merge", (*chromium).merge}, {"manual", (*chromium).manual},
 	}
 	for _, test := range testsize.Sample(t, "tests in the browser", all, testsize.Of(1, 1, len(all))) {
 		t.Run(test.name, func(t *testing.T) {

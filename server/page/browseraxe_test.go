@@ -28,8 +28,9 @@ func (b *tab) on(s screen) {
 	b.run(chromedp.EmulateViewport(s.width, 800))
 }
 
-// axe: axe-core finds nothing on any view, light and dark, wide and narrow.
-func (c *chromium) axe(t *testing.T) {
+// readAxe returns the script axe.min.js. It skips the test if there is none.
+func readAxe(t *testing.T) string {
+	t.Helper()
 	file := os.Getenv(axeVariable)
 	if file == "" {
 		t.Skip(axeVariable + " does not name axe.min.js: npm install axe-core")
@@ -38,6 +39,16 @@ func (c *chromium) axe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(axe)
+}
+
+// runAxe is an expression for what axe-core finds.
+const runAxe = `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.nodes
+	.map((n) => v.id + ": " + n.target + " " + n.failureSummary).join("\n")).join("\n"))`
+
+// axe: axe-core finds nothing on any view, light and dark, wide and narrow.
+func (c *chromium) axe(t *testing.T) {
+	axe := readAxe(t)
 	s := c.newSite(t)
 	session, m := trip(s)
 	s.say("assistant", "To **Oslo**.\n\n```go\nfunc main() { return 1 } // a comment\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted", workspace.Append{Session: session, Parent: m[0]})
@@ -57,15 +68,13 @@ func (c *chromium) axe(t *testing.T) {
 	empty.serve()
 	b := c.tab(t)
 	b.enter(s)
-	const run = `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.nodes
-		.map((n) => v.id + ": " + n.target + " " + n.failureSummary).join("\n")).join("\n"))`
 	load := func() {
 		t.Helper()
-		b.run(chromedp.Evaluate[chromedp.Void](string(axe)))
+		b.run(chromedp.Evaluate[chromedp.Void](axe))
 	}
 	check := func(what string) {
 		t.Helper()
-		if found := b.eval(run).Str; found != "" {
+		if found := b.eval(runAxe).Str; found != "" {
 			t.Errorf("%s: %s", what, found)
 		}
 	}

@@ -104,6 +104,15 @@ func missing(*request) (view, error) {
 //go:embed static
 var staticFiles embed.FS
 
+// Style returns the style sheet of the page, for pages elsewhere that look like it.
+func Style() []byte {
+	data, err := fs.ReadFile(staticFiles, "static/style.css")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return data
+}
+
 // static sends a file of the page. It is the same for everyone, so it needs no cookie.
 func static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")

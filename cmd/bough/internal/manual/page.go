@@ -38,9 +38,9 @@ func dashed(name string) string { return strings.ReplaceAll(name, " ", "-") }
 
 // A block is a part of a text: a paragraph, rows, or lines to print as they are.
 type block struct {
-	text string
-	rows []Row
-	code string
+	Text string
+	Rows []Row
+	Code string
 }
 
 // blocks parses the plain text of a help. Lines that begin with a space are rows if each has a
@@ -65,7 +65,7 @@ func blocks(text string) (list []block) {
 
 func blockOf(lines []string, indented bool) block {
 	if !indented {
-		return block{text: strings.Join(lines, " ")}
+		return block{Text: strings.Join(lines, " ")}
 	}
 	indent := len(lines[0]) - len(strings.TrimLeft(lines[0], " "))
 	var rows []Row
@@ -78,10 +78,10 @@ func blockOf(lines []string, indented bool) block {
 		case ok:
 			rows = append(rows, Row{Term: term, Text: strings.TrimSpace(text)})
 		default:
-			return block{code: outdented(lines, indent)}
+			return block{Code: outdented(lines, indent)}
 		}
 	}
-	return block{rows: rows}
+	return block{Rows: rows}
 }
 
 // outdented returns lines without the spaces at their beginning, at most indent of each.

@@ -69,18 +69,18 @@ func (w *roff) section(s *Section) {
 func (w *roff) blocks(list []block) {
 	for i, b := range list {
 		switch {
-		case b.rows != nil:
-			w.rows(b.rows)
-		case b.code != "":
+		case b.Rows != nil:
+			w.rows(b.Rows)
+		case b.Code != "":
 			if i > 0 {
 				w.line(".PP")
 			}
-			w.code(b.code)
+			w.code(b.Code)
 		default:
 			if i > 0 {
 				w.line(".PP")
 			}
-			w.text(b.text)
+			w.text(b.Text)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestKills(t *testing.T) {
 		t.Skip("Windows has no SIGKILL")
 	}
 	each := testsize.Of(4, 6, 50) // kills in one workspace, of which there are three kinds
-	goal, seed := cmp.Or(*kills, testsize.Of(4, 12, 300)), *killSeed
+	goal, seed := cmp.Or(*kills, testsize.Of(4, 8, 300)), *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}

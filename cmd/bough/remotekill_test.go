@@ -33,7 +33,7 @@ func TestRemoteKills(t *testing.T) {
 		t.Skip("Windows has no SIGKILL")
 	}
 	t.Parallel()
-	goal, seed := cmp.Or(*remoteKills, testsize.Of(4, 6, 200)), *killSeed
+	goal, seed := cmp.Or(*remoteKills, testsize.Of(4, 4, 200)), *killSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}

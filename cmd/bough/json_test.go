@@ -651,7 +651,6 @@ func (s *jsonStory) workspace() {
 	s.do("man")
 	s.do("man", "--dir", filepath.Join(s.t.TempDir(), "man1"))
 	s.do("help")
-	s.do("version")
 	s.do("version", "|", "--version")
 	s.stream("bough watch", 30, "watch", "--from", "0")
 	s.rareEvents()

@@ -135,13 +135,21 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 			s.notFound(w)
 			return
 		}
-		w.Header().Set("Content-Type", cmp.Or(mediaTypes[path.Ext(name)], "text/plain; charset=utf-8"))
+		w.Header().Set("Content-Type", mediaType(path.Ext(name)))
 		w.Write(data)
 	}
 }
 
-// mediaTypes are those of files that are not text.
-var mediaTypes = map[string]string{".png": "image/png", ".gif": "image/gif"}
+// mediaType returns the media type of a file with an extension.
+func mediaType(ext string) string {
+	switch ext {
+	case ".png":
+		return "image/png"
+	case ".gif":
+		return "image/gif"
+	}
+	return "text/plain; charset=utf-8"
+}
 
 // folder shows the files in a folder.
 func (s *Site) folder(w http.ResponseWriter, name string) {

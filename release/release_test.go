@@ -186,14 +186,18 @@ func (b *builder) deb(t *testing.T) {
 		t.Helper()
 		return command(t, "dpkg", append([]string{"--root=" + root, "--log=/dev/null", "--force-not-root", "--force-bad-path"}, args...)...)
 	}
-	if native := strings.TrimSpace(command(t, "dpkg", "--print-architecture")); native != b.target.arch {
-		dpkg("--add-architecture", b.target.arch)
+	arch := b.target.arch
+	if arch == "386" {
+		arch = "i386" // for Debian
+	}
+	if native := strings.TrimSpace(command(t, "dpkg", "--print-architecture")); native != arch {
+		dpkg("--add-architecture", arch)
 	}
 	dpkg("--install", b.only(t, ".deb"))
-	if found := dpkg("--verify", "bough:"+b.target.arch); found != "" {
+	if found := dpkg("--verify", "bough:"+arch); found != "" {
 		t.Errorf("dpkg --verify: %s", found)
 	}
-	files := dpkg("--listfiles", "bough:"+b.target.arch)
+	files := dpkg("--listfiles", "bough:"+arch)
 	for _, name := range []string{"/usr/bin/bough", "/usr/share/man/man1/bough.1.gz", "/usr/share/bash-completion/completions/bough", "/usr/share/zsh/vendor-completions/_bough", "/usr/share/doc/bough/copyright"} {
 		if !strings.Contains(files, name+"\n") {
 			t.Errorf("the package lacks %s", name)
@@ -202,7 +206,7 @@ func (b *builder) deb(t *testing.T) {
 	if b.target.system == runtime.GOOS && b.target.arch == runtime.GOARCH {
 		tryInRoot(t, root)
 	}
-	dpkg("--remove", "bough:"+b.target.arch)
+	dpkg("--remove", "bough:"+arch)
 	if _, err := os.Lstat(filepath.Join(root, "usr/bin/bough")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the program is still there after it was removed: %v", err)
 	}

@@ -9,11 +9,11 @@
 //
 // The reader and writer of a format are a package of its own below internal, which
 // only the table calls: anthropic, chatgpt, claude, claudeai, codex, gemini, markdown,
-// oasst, openai, opencode, penguin, pi. None imports another. The packages that they
+// oasst, openai, opencode, openwebui, penguin, pi. None imports another. The packages that they
 // share, each for one subject, are below internal as well:
 //
 //	jsonl, jsondoc, member, times   files and records of JSON
-//	export, thread, tree            trees of messages, as different files store them
+//	export, nodes, thread, tree     trees of messages, as different files store them
 //	calls, parts, compaction        the content of messages
 //	request, provider               providers of models
 //	sink, report                    what readers and writers are run with

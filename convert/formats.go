@@ -17,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/oasst"
 	"github.com/bough-dev/bough/convert/internal/openai"
 	"github.com/bough-dev/bough/convert/internal/opencode"
+	"github.com/bough-dev/bough/convert/internal/openwebui"
 	"github.com/bough-dev/bough/convert/internal/penguin"
 	"github.com/bough-dev/bough/convert/internal/pi"
 	"github.com/bough-dev/bough/convert/internal/report"
@@ -152,6 +153,16 @@ var Formats = []*Format{
 		Ext:      ".md",
 		Branches: true,
 		write:    markdown.Write,
+	},
+	{
+		Name:     "open-webui",
+		Aliases:  []string{"openwebui"},
+		About:    "chats that Open WebUI exported",
+		Ext:      ".json",
+		Branches: true,
+		detect:   openwebui.Detect,
+		read:     openwebui.Read,
+		write:    openwebui.Write,
 	},
 }
 

@@ -32,6 +32,7 @@ var growers = []grower{
 	{openAssistantFormat, nil},
 	{anthropicAPIFormat, testtranscript.Anthropic},
 	{openAIFormat, nil},
+	{openWebUIFormat, nil},
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of

@@ -245,3 +245,60 @@ func rawRequests(data []byte) *rawCount {
 	}
 	return c
 }
+
+// rawOpenWebUI: a message is a member of chat.history.messages with a role. It becomes one
+// message for each change of the speaker: an item of output that is a result is the user's,
+// the others are the model's. Without output, a call with a result among the elements
+// details makes three of one. Its parent is parentId. Texts are those of the items, else
+// the content without elements.
+func rawOpenWebUI(data []byte) *rawCount {
+	c := newRawCount()
+	list, ok := rawConversations(data)
+	if c.torn = !ok; c.torn {
+		return c
+	}
+	for _, raw := range list {
+		var chat map[string]any
+		_ = json.Unmarshal(raw, &chat)
+		all, _ := rawGet(chat, "chat", "history", "messages").(map[string]any)
+		var nodes []rawNode
+		for key, v := range all {
+			n := rawNode{id: key, parent: rawString(v, "parentId")}
+			role, text := rawString(v, "role"), rawString(v, "content")
+			var turns []string
+			for _, item := range rawList(v, "output") {
+				switch rawString(item, "type") {
+				case "message":
+					c.says(rawTexts(rawGet(item, "content"))...)
+					turns = append(turns, "assistant")
+				case "function_call_output":
+					turns = append(turns, "user")
+				default:
+					turns = append(turns, "assistant")
+				}
+			}
+			if len(turns) == 0 && role != "" {
+				for role == "assistant" && strings.Contains(text, "<details type=") {
+					before, rest, _ := strings.Cut(text, "<details type=")
+					element, after, _ := strings.Cut(rest, "</details>")
+					c.says(strings.Trim(before, "\n"))
+					turns = append(turns, "assistant")
+					if strings.Contains(element, " result=") {
+						turns = append(turns, "user")
+					}
+					text = strings.Trim(after, "\n")
+				}
+				if text == "" {
+					text = rawString(v, "error", "content")
+				}
+				if c.says(text); text != "" || len(rawList(v, "files")) > 0 {
+					turns = append(turns, role)
+				}
+			}
+			n.messages = len(slices.Compact(turns))
+			nodes = append(nodes, n)
+		}
+		c.tree(nodes)
+	}
+	return c
+}

@@ -12,4 +12,14 @@ var (
 	anthropicAPIFormat  = Formats[9]
 	openAIFormat        = Formats[10]
 	markdownFormat      = Formats[11]
+	openWebUIFormat     = named("open-webui")
 )
+
+// named returns a format of the table, whose place may change.
+func named(name string) *Format {
+	f, err := Named(name)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}

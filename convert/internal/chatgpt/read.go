@@ -48,7 +48,7 @@ type node struct {
 }
 
 func Read(in io.Reader, to transcript.Sink) error {
-	return export.Read(in, "mapping", "{}", to, func(e *export.Conversation) error {
+	return export.Read(in, []string{"mapping"}, "{}", to, func(e *export.Conversation) error {
 		raw := e.Around.Record()
 		c := transcript.Conversation{Records: []json.RawMessage{raw}}
 		if c.ID = member.Text(raw, "conversation_id"); c.ID == "" {

@@ -43,7 +43,7 @@ func Detect(head []byte) (is bool) {
 }
 
 func Read(in io.Reader, to transcript.Sink) error {
-	return export.Read(in, "chat_messages", "[]", to, func(e *export.Conversation) error {
+	return export.Read(in, []string{"chat_messages"}, "[]", to, func(e *export.Conversation) error {
 		raw := e.Around.Record()
 		c := transcript.Conversation{Records: []json.RawMessage{raw}, ID: member.Text(raw, "uuid"), Title: member.Text(raw, "name"), Model: member.Text(raw, "model")}
 		c.Created = times.Of(gjson.GetBytes(raw, "created_at"))

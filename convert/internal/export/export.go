@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
 	"github.com/bough-dev/bough/convert/internal/member"
@@ -26,9 +27,9 @@ type Item struct {
 	Raw json.RawMessage
 }
 
-// Read reads a conversation, or an array of them, whose messages are in the member
-// inside. One is in memory at a time.
-func Read(in io.Reader, inside, empty string, to transcript.Sink, f func(*Conversation) error) error {
+// Read reads a conversation, or an array of them, whose messages are in the member that
+// the path inside leads to. One is in memory at a time.
+func Read(in io.Reader, inside []string, empty string, to transcript.Sink, f func(*Conversation) error) error {
 	r := bufio.NewReader(jsondoc.SkipBOM(in))
 	depth := 0
 	for {
@@ -47,40 +48,59 @@ func Read(in io.Reader, inside, empty string, to transcript.Sink, f func(*Conver
 		return err
 	}
 	var e Conversation
+	within := make([]jsondoc.Hull, len(inside)) // the hulls on the path, that of the conversation first
+	closeHull := func(n int) {
+		value := []byte(empty)
+		if n < len(inside) {
+			if value = within[n].Record(); value == nil {
+				value = []byte("{}")
+			}
+			within[n] = jsondoc.Hull{}
+		}
+		within[n-1].Add(inside[n-1], value)
+	}
 	end := func() error {
 		done := e
-		e = Conversation{}
+		done.Around = within[0]
+		e, within[0] = Conversation{}, jsondoc.Hull{}
 		if len(done.Items) == 0 {
-			if done.Around.Record() != nil {
-				to.Problem(transcript.Problem{What: "a conversation has no messages: " + member.Text(done.Around.Record(), "title") + member.Text(done.Around.Record(), "name")})
+			if raw := done.Around.Record(); raw != nil {
+				to.Problem(transcript.Problem{What: "a conversation has no messages: " + member.Text(raw, "title") + member.Text(raw, "name")})
 			}
 			return nil
 		}
 		return f(&done)
 	}
+	onWay := func(path []string) bool {
+		return len(path) <= len(inside) && slices.Equal(path, inside[:len(path)])
+	}
 	into := func(path []string) bool {
-		return len(path) <= depth || len(path) == depth+1 && path[depth] == inside
+		return len(path) <= depth || onWay(path[depth:])
 	}
 	err := jsondoc.Walk(r, into, func(v jsondoc.Visit) error {
-		switch n := len(v.Path) - depth; {
+		n := len(v.Path) - depth
+		switch {
+		case n < 0:
 		case n == 0 && v.Raw == nil:
 			return end()
 		case n == 0:
 			to.Problem(transcript.Problem{Offset: v.Offset, What: "not a conversation"})
-		case n == 1 && v.Raw == nil:
-			e.Around.Add(inside, []byte(empty))
-		case n == 1 && v.Path[depth] == inside: // it is empty
-		case n == 1:
-			e.Around.Add(v.Path[depth], v.Raw)
-		case n == 2 && v.Raw != nil:
-			e.Items = append(e.Items, Item{v.Path[depth+1], v.Raw})
+		case v.Raw == nil:
+			closeHull(n)
+		case n == len(inside)+1:
+			e.Items = append(e.Items, Item{v.Path[len(v.Path)-1], v.Raw})
+		case n == len(inside) && onWay(v.Path[depth:]): // it is empty
+		default:
+			within[n-1].Add(v.Path[len(v.Path)-1], v.Raw)
 		}
 		return nil
 	})
 	if what := jsondoc.Damage(err); what != "" && (len(e.Items) > 0 || depth == 1) {
 		to.Problem(transcript.Problem{What: what})
 		if e.Items != nil {
-			e.Around.Add(inside, []byte(empty))
+			for n := len(inside); n > 0; n-- {
+				closeHull(n)
+			}
 		}
 		e.Torn = true
 		err = end()

@@ -9,7 +9,6 @@
 package claudeai
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -20,9 +19,9 @@ import (
 	"github.com/bough-dev/bough/convert/internal/export"
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
 	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/nodes"
 	"github.com/bough-dev/bough/convert/internal/parts"
 	"github.com/bough-dev/bough/convert/internal/times"
-	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
@@ -48,117 +47,51 @@ func Read(in io.Reader, to transcript.Sink) error {
 		c := transcript.Conversation{Records: []json.RawMessage{raw}, ID: member.Text(raw, "uuid"), Title: member.Text(raw, "name"), Model: member.Text(raw, "model")}
 		c.Created = times.Of(gjson.GetBytes(raw, "created_at"))
 
-		places := map[string]int{}
-		parents, names := make([]int, len(e.Items)), make([]string, len(e.Items))
-		ids := make([]string, len(e.Items))
-		for i, item := range e.Items {
-			ids[i] = member.Text(item.Raw, "uuid")
-			if ids[i] == "" { // the same in a tree and in a line
-				raw := item.Raw
-				for _, name := range []string{"parent_message_uuid", "index"} {
-					if gjson.GetBytes(raw, name).Exists() {
-						raw = member.Drop(raw, name)
-					}
-				}
-				ids[i] = transcript.ChainID("", raw)
-			}
-			if first, ok := places[ids[i]]; !ok {
-				places[ids[i]] = i
-			} else if !bytes.Equal(item.Raw, e.Items[first].Raw) {
-				to.Problem(transcript.Problem{What: "duplicate message id; the second message gets a new one: " + ids[i]})
-				ids[i] = transcript.ChainID(ids[i], item.Raw)
-			}
-		}
-		for i, item := range e.Items {
-			parents[i] = -1
-			if gjson.GetBytes(item.Raw, "parent_message_uuid").Exists() {
-				if names[i] = member.Text(item.Raw, "parent_message_uuid"); names[i] == noParent {
-					names[i] = ""
-				}
-				if p, ok := places[names[i]]; ok && p != i {
-					parents[i] = p
-				}
-			} else if i > 0 {
-				parents[i], names[i] = i-1, ids[i-1]
-			}
-		}
-
-		whole := func(int) bool { return true }
-		if e.Torn {
-			list := export.Rooted(parents, names)
-			whole = func(i int) bool { return list[i] }
-		}
-
 		if n := versionsInLine(e.Items); n > 0 {
 			to.Problem(transcript.Problem{Note: true, What: fmt.Sprintf("it does not say which messages are versions of one: %d of %q follow one of the same speaker", n, cmp.Or(c.Title, c.ID))})
 		}
-
-		last := make([]string, len(e.Items)) // the last message of each item
-		first := map[*transcript.Message]int{}
-		calls := map[string]*openCalls{}
-		var pending []json.RawMessage
-		var list []*transcript.Message
-		for _, i := range tree.ParentsFirst(parents, nil) {
-			if !whole(i) {
-				continue
-			}
+		c.Leaf = member.Text(raw, "current_leaf_message_uuid")
+		calls := map[string]*openCalls{} // by nodes
+		t := nodes.Tree{Conversation: c, Torn: e.Torn, Open: streams}
+		t.Messages = func(n nodes.Node) []*transcript.Message {
 			open := &openCalls{}
-			if above := calls[names[i]]; above != nil {
+			if above := calls[n.Parent]; above != nil {
 				open = above.clone()
 			}
-			said := messagesOf(e.Items[i].Raw, ids[i], open)
-			calls[ids[i]] = open
-			if len(said) == 0 {
-				pending = append(pending, e.Items[i].Raw)
-				if member.Text(e.Items[i].Raw, "text") != "" || len(gjson.GetBytes(e.Items[i].Raw, "content").Array()) > 0 {
-					to.Problem(transcript.Problem{What: "a message says nothing that can be read: " + ids[i]})
-				}
-				continue
+			said := messagesOf(n.Record, n.ID, open)
+			calls[n.ID] = open
+			if len(said) == 0 && (member.Text(n.Record, "text") != "" || len(gjson.GetBytes(n.Record, "content").Array()) > 0) {
+				to.Problem(transcript.Problem{What: "a message says nothing that can be read: " + n.ID})
 			}
-			said[0].Records = append(pending, e.Items[i].Raw)
-			said[0].Guessed = names[i] != "" && !gjson.GetBytes(e.Items[i].Raw, "parent_message_uuid").Exists()
-			pending = nil
-			last[i], first[said[0]] = said[len(said)-1].ID, i
-			list = append(list, said...)
+			return said
 		}
-		// Nodes without content are skipped.
-		tip := func(i int) string {
-			for range parents {
-				if last[i] != "" || parents[i] < 0 {
-					return cmp.Or(last[i], names[i])
-				}
-				i = parents[i]
-			}
-			return ""
-		}
-		for m, i := range first {
-			if m.Parent = names[i]; parents[i] >= 0 {
-				m.Parent = tip(parents[i])
+		for i, item := range e.Items {
+			t.Nodes = append(t.Nodes, nodeOf(item.Raw))
+			if n := &t.Nodes[i]; i > 0 && !gjson.GetBytes(item.Raw, "parent_message_uuid").Exists() {
+				n.Parent, n.Guessed = t.Nodes[i-1].ID, true
 			}
 		}
-		if len(list) == 0 {
-			to.Problem(transcript.Problem{What: "a conversation has no messages: " + c.Title})
-			return nil
-		}
-		if n := len(list); len(pending) > 0 {
-			for n--; n > 0 && len(list[n].Records) == 0; n-- {
-			}
-			list[n].Records = append(list[n].Records, pending...)
-		}
-		if leaf, ok := places[member.Text(raw, "current_leaf_message_uuid")]; ok {
-			c.Leaf = tip(leaf)
-		}
-		export.MarkOpen(list, func(m *transcript.Message) bool {
-			i, ok := first[m]
-			return ok && streams(e.Items[i].Raw)
-		})
-		for _, m := range list {
-			if err := to.Message(m); err != nil {
-				return err
-			}
-		}
-		return to.End(&c)
+		return t.Read(to)
 	})
+}
+
+// nodeOf returns the node of a message of the service. Without a uuid, its id is the same
+// in a tree and in a line.
+func nodeOf(raw json.RawMessage) nodes.Node {
+	n := nodes.Node{ID: member.Text(raw, "uuid"), Parent: member.Text(raw, "parent_message_uuid"), Record: raw}
+	if n.Parent == noParent {
+		n.Parent = ""
+	}
+	if n.ID == "" {
+		bare := raw
+		for _, name := range []string{"parent_message_uuid", "index"} {
+			if gjson.GetBytes(bare, name).Exists() {
+				bare = member.Drop(bare, name)
+			}
+		}
+		n.ID = transcript.ChainID("", bare)
+	}
+	return n
 }
 
 // versionsInLine returns how many messages name no parent and follow one of the
@@ -175,7 +108,7 @@ func versionsInLine(items []export.Item) (n int) {
 
 // streams reports whether an answer was exported while it was written: its last
 // block has begun and not ended.
-func streams(raw []byte) bool {
+func streams(raw json.RawMessage) bool {
 	blocks := gjson.GetBytes(raw, "content").Array()
 	if len(blocks) == 0 || member.Text(raw, "sender") != "assistant" {
 		return false

@@ -34,8 +34,9 @@ type Tree struct {
 	Nodes        []Node
 	Torn         bool // the file ends before the conversation does
 
-	// Messages returns the messages of a record, with [Add]; nil if it has none.
-	Messages func(id string, record json.RawMessage) []*transcript.Message
+	// Messages returns the messages of a node, nil if it has none. Read calls it for
+	// parents before their children.
+	Messages func(n Node) []*transcript.Message
 	// Open reports whether the record of a message is an incomplete answer.
 	Open func(record json.RawMessage) bool
 }
@@ -95,7 +96,7 @@ func (t *Tree) Read(to transcript.Sink) error {
 		if !whole(i) {
 			continue
 		}
-		said := t.Messages(n.ID, n.Record)
+		said := t.Messages(*n)
 		if len(said) == 0 {
 			pending = append(pending, n.Record)
 			continue
@@ -172,7 +173,7 @@ type Row struct {
 // A Writer makes the nodes of a transcript.
 type Writer struct {
 	Format   string
-	Messages func(id string, record json.RawMessage) []*transcript.Message
+	Messages func(n Node) []*transcript.Message
 	ID       func(record json.RawMessage) string
 	// Convert returns the record of a message of another format, nil if nothing of it
 	// can be written.
@@ -226,14 +227,14 @@ func (w Writer) own(m *transcript.Message, o tree.Outline) (at int, all []*trans
 		return at, nil
 	}
 	for i, r := range m.Records {
-		if id := w.ID(r); id == m.ID || at < 0 && w.Messages(m.ID, r) != nil {
+		if id := w.ID(r); id == m.ID || at < 0 && w.Messages(Node{ID: m.ID, Record: r}) != nil {
 			at = i
 		}
 	}
 	if at < 0 {
 		return at, nil
 	}
-	all = w.Messages(m.ID, m.Records[at])
+	all = w.Messages(Node{ID: m.ID, Record: m.Records[at]})
 	for i, part := range all {
 		if !o.Has(part.ID) || i < len(all)-1 && len(o.Children[part.ID]) != 1 {
 			return -1, nil

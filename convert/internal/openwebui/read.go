@@ -19,6 +19,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/export"
@@ -85,10 +86,10 @@ func isOpen(record json.RawMessage) bool {
 	return member.Text(raw, "role") == "assistant" && gjson.GetBytes(raw, "done").Type == gjson.False
 }
 
-func messagesOf(id string, record json.RawMessage) (list []*transcript.Message) {
-	_, raw := member.Only(record)
+func messagesOf(n nodes.Node) (list []*transcript.Message) {
+	_, raw := member.Only(n.Record)
 	v := gjson.ParseBytes(raw)
-	first := &transcript.Message{ID: id, Time: times.Of(v.Get("timestamp")), Format: format}
+	first := &transcript.Message{ID: n.ID, Time: times.Of(v.Get("timestamp")), Format: format}
 	speaker := v.Get("role").Str
 	add := func(role string, p content.Part) { list = nodes.Add(list, first, role, p) }
 	switch speaker {
@@ -218,9 +219,11 @@ func argumentsOf(v gjson.Result) string {
 }
 
 var (
-	details   = regexp.MustCompile(`(?s)<details type="(reasoning|tool_calls)"([^>]*)>(.*?)</details>\n?`)
-	attribute = regexp.MustCompile(`(\w+)="([^"]*)"`)
-	summary   = regexp.MustCompile(`(?s)<summary>.*?</summary>`)
+	details = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)<details type="(reasoning|tool_calls)"([^>]*)>(.*?)</details>\n?`)
+	})
+	attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w+)="([^"]*)"`) })
+	summary   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<summary>.*?</summary>`) })
 )
 
 // shown passes the parts of a text for the user, in which thinking and calls are elements.
@@ -231,14 +234,14 @@ func shown(text string, add func(role string, p content.Part)) {
 		}
 	}
 	at := 0
-	for _, m := range details.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range details().FindAllStringSubmatchIndex(text, -1) {
 		say(text[at:m[0]])
 		at = m[1]
 		kind, attributes, body := text[m[2]:m[3]], map[string]string{}, text[m[6]:m[7]]
-		for _, a := range attribute.FindAllStringSubmatch(text[m[4]:m[5]], -1) {
+		for _, a := range attribute().FindAllStringSubmatch(text[m[4]:m[5]], -1) {
 			attributes[a[1]] = html.UnescapeString(a[2])
 		}
-		body = strings.TrimSpace(html.UnescapeString(summary.ReplaceAllString(body, "")))
+		body = strings.TrimSpace(html.UnescapeString(summary().ReplaceAllString(body, "")))
 		if kind == "reasoning" {
 			lines := strings.Split(body, "\n")
 			for i, line := range lines {

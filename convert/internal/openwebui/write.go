@@ -217,7 +217,7 @@ func (s *writer) convert(m *transcript.Message) []byte {
 		}
 		texts = append(texts, said)
 		output = append(output, step{Type: "message", ID: "msg_" + m.ID, Role: "assistant", Content: []text{{"output_text", said}}, Status: "completed"})
-		plain = plain && !details.MatchString(said) && strings.Trim(said, "\n") == said
+		plain = plain && !details().MatchString(said) && strings.Trim(said, "\n") == said
 	}
 	for i := range m.Parts {
 		p := &m.Parts[i]

@@ -35,8 +35,6 @@ import (
 
 const format = "open-webui"
 
-var inside = []string{"chat", "history", "messages"}
-
 func Detect(head []byte) (is bool) {
 	jsondoc.Scan(head, func(path []string, _ json.Token) bool {
 		if len(path) > 0 && path[0] == "" {
@@ -51,7 +49,7 @@ func Detect(head []byte) (is bool) {
 }
 
 func Read(in io.Reader, to transcript.Sink) error {
-	return export.Read(in, inside, "{}", to, func(e *export.Conversation) error {
+	return export.Read(in, []string{"chat", "history", "messages"}, "{}", to, func(e *export.Conversation) error {
 		raw := e.Around.Record()
 		t := nodes.Tree{Torn: e.Torn, Messages: messagesOf, Open: isOpen}
 		c := &t.Conversation
@@ -218,30 +216,37 @@ func argumentsOf(v gjson.Result) string {
 	return "{}"
 }
 
-var (
-	details = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)<details type="(reasoning|tool_calls)"([^>]*)>(.*?)</details>\n?`)
+// elements are the patterns of elements in a text, compiled when the first is read.
+var elements struct {
+	once                        sync.Once
+	details, attribute, summary *regexp.Regexp
+}
+
+func compile() {
+	elements.once.Do(func() {
+		elements.details = regexp.MustCompile(`(?s)<details type="(reasoning|tool_calls)"([^>]*)>(.*?)</details>\n?`)
+		elements.attribute = regexp.MustCompile(`(\w+)="([^"]*)"`)
+		elements.summary = regexp.MustCompile(`(?s)<summary>.*?</summary>`)
 	})
-	attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w+)="([^"]*)"`) })
-	summary   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<summary>.*?</summary>`) })
-)
+}
 
 // shown passes the parts of a text for the user, in which thinking and calls are elements.
 func shown(text string, add func(role string, p content.Part)) {
+	compile()
 	say := func(s string) {
 		if strings.TrimSpace(s) != "" {
 			add("assistant", content.Text(strings.Trim(s, "\n")))
 		}
 	}
 	at := 0
-	for _, m := range details().FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range elements.details.FindAllStringSubmatchIndex(text, -1) {
 		say(text[at:m[0]])
 		at = m[1]
 		kind, attributes, body := text[m[2]:m[3]], map[string]string{}, text[m[6]:m[7]]
-		for _, a := range attribute().FindAllStringSubmatch(text[m[4]:m[5]], -1) {
+		for _, a := range elements.attribute.FindAllStringSubmatch(text[m[4]:m[5]], -1) {
 			attributes[a[1]] = html.UnescapeString(a[2])
 		}
-		body = strings.TrimSpace(html.UnescapeString(summary().ReplaceAllString(body, "")))
+		body = strings.TrimSpace(html.UnescapeString(elements.summary.ReplaceAllString(body, "")))
 		if kind == "reasoning" {
 			lines := strings.Split(body, "\n")
 			for i, line := range lines {

@@ -205,6 +205,7 @@ type text struct {
 
 func (s *writer) convert(m *transcript.Message) []byte {
 	s.lost.Message(m, report.LostTimes, report.LostModels, report.LostSystem)
+	compile()
 	answer := m.Role == "assistant" || m.HasPart(content.TypeToolResult)
 	s.lost.Count(report.LostModels, m.Model != "" && !answer)
 	var texts []string
@@ -217,7 +218,7 @@ func (s *writer) convert(m *transcript.Message) []byte {
 		}
 		texts = append(texts, said)
 		output = append(output, step{Type: "message", ID: "msg_" + m.ID, Role: "assistant", Content: []text{{"output_text", said}}, Status: "completed"})
-		plain = plain && !details().MatchString(said) && strings.Trim(said, "\n") == said
+		plain = plain && !elements.details.MatchString(said) && strings.Trim(said, "\n") == said
 	}
 	for i := range m.Parts {
 		p := &m.Parts[i]

@@ -8,9 +8,9 @@
 // versions have only the text for the user, with thinking and calls in elements details. An
 // answer is read as several messages, one for each change of the speaker.
 //
-// The form is that of backend/open_webui/models/chats.py (ChatModel, ChatImportForm) and
-// src/lib/components/chat/Chat.svelte in the repository open-webui/open-webui, and of the
-// export with reasoning and tools in the tests of danny-avila/LibreChat.
+// The form is that of backend/open_webui/models/chats.py (ChatModel, ChatImportForm) in the
+// repository open-webui/open-webui, and of the export with reasoning and tools in the tests
+// of danny-avila/LibreChat.
 package openwebui
 
 import (

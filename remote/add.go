@@ -34,6 +34,9 @@ func Add(ctx context.Context, w *workspace.Workspace, name string, a AddOptions,
 	if isBelow(a.Key, w.Dir()) {
 		return nil, &fault.Error{Code: fault.Refused, Message: "the key of a remote must not be in the workspace", Hint: "who gets a copy of the workspace would have it"}
 	}
+	if _, err := linesOf(ctx, w, a.Refs); err != nil {
+		return nil, err
+	}
 	store := a.Store
 	if store == nil {
 		if store, err = openStore(ctx, a.URL, o); err != nil {
@@ -159,9 +162,13 @@ func newConfig(w *workspace.Workspace, a AddOptions, r *stream.Remote, o Options
 		c.Label = hostLabel()
 	}
 	if a.Synced {
-		c.Bound, err = bindingOf(w.Dir(), o)
+		bound, err := bindingsOf(w.Dir(), o)
+		if err != nil {
+			return c, err
+		}
+		c.Bound = bound[0]
 	}
-	return c, err
+	return c, nil
 }
 
 // hostLabel returns the name of the computer, without its domain.

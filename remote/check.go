@@ -143,6 +143,9 @@ func (j *job) machineNamed(name string) (record.Machine, error) {
 		}
 		return m.ID, nil
 	}
+	if m := record.Machine(name); slices.Contains(j.Newer, m) { // nothing of it can be read
+		return m, nil
+	}
 	var names []string
 	for _, m := range j.view().Machines {
 		names = append(names, m.Name)

@@ -42,7 +42,8 @@ func (j *job) tidy() error {
 }
 
 // collect stores a base of the own records and deletes garbage: once in a while, and more often while a purge waits.
-// Records of a newer version of bough may need what this version takes for garbage, so then it does nothing.
+// Records of a newer version of bough may need what this version takes for garbage, so then it does nothing until
+// the machines that wrote them are retired.
 func (j *job) collect() error {
 	own := j.writer.Machine()
 	at := j.writer.Published()[own].Seq
@@ -55,7 +56,7 @@ func (j *job) collect() error {
 	default:
 		every = 1
 	}
-	if j.dry || len(j.writer.Unsent()) > 0 || at < j.Based+every || j.Unknown || len(j.state.Newer()) > 0 || len(j.state.Missing()) > 0 {
+	if j.dry || len(j.writer.Unsent()) > 0 || at < j.Based+every || len(j.newer()) > 0 || len(j.state.Missing()) > 0 {
 		return nil
 	}
 	if j.state.Vector()[own] != at {

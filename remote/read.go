@@ -96,25 +96,24 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 // noteNewer notes machines that wrote what this version does not know.
 func (j *job) noteNewer(machines []record.Machine) {
 	for _, m := range machines {
-		j.Unknown = true
 		if !slices.Contains(j.Newer, m) {
 			j.Newer = append(j.Newer, m)
 		}
 	}
 }
 
-// newer returns the names of the machines that wrote what this version does not know: a newer one has to collect
-// garbage.
+// newer returns the names of the machines that wrote what this version does not know and are not retired: a newer
+// version has to collect garbage. A machine of which nothing can be read has its id for a name.
 func (j *job) newer() []string {
 	names := []string{}
 	wrote := append(j.state.Newer(), j.Newer...)
 	for _, m := range j.view().Machines {
-		if slices.Contains(wrote, m.ID) {
+		if slices.Contains(wrote, m.ID) && !m.Retired {
 			names = append(names, m.Name)
 		}
 	}
 	for _, m := range wrote {
-		if !slices.ContainsFunc(j.view().Machines, func(o join.Machine) bool { return o.ID == m }) {
+		if !slices.ContainsFunc(j.view().Machines, func(o join.Machine) bool { return o.ID == m }) && !j.state.Retired(m) {
 			names = append(names, string(m))
 		}
 	}

@@ -44,8 +44,9 @@ type Options struct {
 	Person string
 
 	// System returns what identifies the machine on which the program runs, for remotes with
-	// Synced. If nil, the identifier of the operating system is used.
-	System func() (string, error)
+	// Synced, and after it what earlier versions took for that. If nil, these are the identifier of the
+	// operating system and the host name.
+	System func() ([]string, error)
 }
 
 // A Progress says how far long work is.
@@ -66,6 +67,9 @@ type AddOptions struct {
 	// be such a one. The key of a new share is made: its file must not exist. That of an existing one must
 	// open no other remote of the workspace. Whether an existing remote is a share is in the remote.
 	Share bool
+
+	// Refs are what is to be shared next with Remote.Share: nothing is made if one of them cannot be.
+	Refs []string
 
 	Files     bool // states of files are exchanged too, unless an exchange says otherwise
 	OneWriter bool // only this machine writes, so the store need not create objects only once
@@ -192,5 +196,5 @@ type Purge struct {
 	Session string   `json:"session_id"`
 	Holders []string `json:"holders"` // names of machines whose objects still have messages of it
 	Waiting []string `json:"waiting"` // names of machines that have not seen the purge yet, and delay it
-	Newer   []string `json:"newer"`   // names of machines with a newer version of bough; only that version can delete their objects
+	Newer   []string `json:"newer"`   // names of machines that wrote what this version of bough does not know; nothing is deleted until it is updated, or they are retired
 }

@@ -1,25 +1,66 @@
 package remote
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/title"
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/seal"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/bough-dev/bough/workspace/mirror"
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 )
 
-// Share adds conversations to those that a share has: each line, with its continuations and branches in
-// place, by the id of its first session. The next Push sends them. The remote must be a share, see
-// [AddOptions].
-func (r *Remote) Share(ctx context.Context, lines []string) error {
+// Share adds to what a share has: for the reference of a session its line, with its continuations and
+// branches in place; for that of a message the path to it, which becomes a branch, a session of its own,
+// unless the share has the path. It returns the first sessions of the lines; the next Push sends them. The
+// remote must be a share, see [AddOptions].
+func (r *Remote) Share(ctx context.Context, refs []string) ([]string, error) {
+	lines, err := linesOf(ctx, r.w, refs)
+	if err != nil {
+		return nil, err
+	}
+	have, err := r.Lines()
+	if err != nil {
+		return nil, err
+	}
+	all, added := make([]string, len(lines)), []string{}
+	for i, line := range lines {
+		if all[i] = line.id; line.path != nil {
+			if all[i], err = lineWith(ctx, r.w, have, line.path); err != nil {
+				return nil, err
+			}
+			if all[i] != "" {
+				continue // to name a path does not name all of the line that has it
+			}
+			// The title of a branch would be that of the conversation, which is not shared.
+			snap, err := r.w.Branch(ctx, refs[i], workspace.SnapshotOptions{KeepHead: true, Name: line.title})
+			if err != nil {
+				return nil, err
+			}
+			all[i] = snap.ID
+			have = append(have, snap.ID)
+		}
+		added = append(added, all[i])
+	}
+	return all, r.addLines(ctx, added)
+}
+
+// addLines adds lines to those that a share has.
+func (r *Remote) addLines(ctx context.Context, lines []string) error {
 	unlock, err := lock(ctx, r.root, "remote share")
 	if err != nil {
 		return err
@@ -37,6 +78,81 @@ func (r *Remote) Share(ctx context.Context, lines []string) error {
 		return err == nil && slices.Contains(lines, line)
 	}
 	return writeParts(r, &c, union(c.Lines, lines...), slices.DeleteFunc(slices.Clone(c.Taken), named))
+}
+
+// A shareable is what a reference shares: a line, or a path to a message without the rest of its
+// conversation.
+type shareable struct {
+	id    string   // the first session of the line; "" for a path
+	path  []string // the ids of its messages, from the root
+	title string   // of a path: the first words of its user
+}
+
+// linesOf returns what references share.
+func linesOf(ctx context.Context, w *workspace.Workspace, refs []string) ([]shareable, error) {
+	list := make([]shareable, len(refs))
+	for i, ref := range refs {
+		id, err := w.Mirror().Line(ctx, ref)
+		if list[i].id = id; errors.Is(err, fault.NotFound) {
+			list[i], err = pathTo(ctx, w, ref)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func pathTo(ctx context.Context, w *workspace.Workspace, ref string) (to shareable, err error) {
+	shown, err := w.Show(ctx, ref, session.ReadOptions{})
+	if err != nil {
+		return to, err
+	}
+	if len(shown.Messages) == 0 {
+		return to, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%q has no messages", ref)}
+	}
+	for i := range shown.Messages {
+		to.path = append(to.path, shown.Messages[i].ID)
+		if name, ok := title.Of(transcript.FromSession(shown.Messages[i], "")); ok && to.title == "" {
+			to.title = name
+		}
+	}
+	to.title = cmp.Or(to.title, "Shared")
+	return to, nil
+}
+
+// lineWith returns that of the lines whose first session has a path of messages, such as the branch that
+// was made when the path was shared before; "" if there is none.
+func lineWith(ctx context.Context, w *workspace.Workspace, lines, path []string) (string, error) {
+	for _, id := range lines {
+		messages, err := w.Mirror().Messages(ctx, id)
+		if errors.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if hasPath(messages, path) {
+			return id, nil
+		}
+	}
+	return "", nil
+}
+
+// hasPath reports whether messages have a path from the root.
+func hasPath(messages []mirror.Message, path []string) bool {
+	parents := map[string]session.ID{}
+	for _, m := range messages {
+		parents[m.ID] = m.Parent
+	}
+	var before session.ID
+	for _, id := range path {
+		if parent, ok := parents[id]; !ok || parent != before {
+			return false
+		}
+		before = session.ID(id)
+	}
+	return true
 }
 
 // Lines returns the first sessions of the lines that this workspace sends to a share: those that were
@@ -148,13 +264,45 @@ func (j *job) alone(id string, messages []mirror.Message, f *mirror.Facts) []mir
 		if known.Has(m.ID) {
 			continue
 		}
-		raw, dropped := j.Here.AloneMessage(f, m.Raw)
+		raw, dropped := aloneMessage(f, m.Raw)
 		list[i].Raw = raw
 		if slices.Contains(dropped, merge.Own) {
 			j.opts.note(fmt.Sprintf("the message %s@%s is of a merge: its text may name the merged conversation, which is not shared", id, m.ID))
 		}
 	}
 	return list
+}
+
+// aloneMessage returns the stored form of a message without the members of metadata.bough that name a
+// session which is not among those of the facts, and the names of these members.
+func aloneMessage(f *mirror.Facts, raw json.RawMessage) (alone json.RawMessage, dropped []string) {
+	in := func(id string) bool {
+		return slices.ContainsFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == id })
+	}
+	gjson.GetBytes(raw, "metadata.bough").ForEach(func(key, value gjson.Result) bool {
+		if namesOther(value, in) {
+			dropped = append(dropped, key.Str)
+		}
+		return true
+	})
+	for _, key := range dropped {
+		if without, err := sjson.DeleteBytes(slices.Clone(raw), "metadata.bough."+gjson.Escape(key)); err == nil {
+			raw = without
+		}
+	}
+	return raw, dropped
+}
+
+// namesOther reports whether a value has a member session_id, at any depth, of a session that is not shared.
+func namesOther(value gjson.Result, shared func(session string) bool) (found bool) {
+	if !value.IsObject() && !value.IsArray() {
+		return false
+	}
+	value.ForEach(func(key, v gjson.Result) bool {
+		found = key.Str == "session_id" && !shared(v.Str) || namesOther(v, shared)
+		return !found
+	})
+	return found
 }
 
 // linesFacts returns the facts of the lines of a share, without those that [job.unshare] omits.

@@ -39,7 +39,7 @@ func (c *computer) share(store bucket.Store, key string, lines ...string) {
 	}
 	r := c.team()
 	defer r.Close()
-	if err := r.Share(c.t.Context(), lines); err != nil {
+	if _, err := r.Share(c.t.Context(), lines); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -203,7 +203,7 @@ func TestShare(t *testing.T) {
 	shell := fmt.Appendf(nil, `{"id":%q,"created_at":"2026-05-25T15:32:00.000000+00:00","metadata":{"continued_from":[]},"messages":[]}`, other)
 	must(b.w.Mirror().Apply(ctx, mirror.Changes{New: []mirror.NewSession{{Session: mirror.Session{ID: other, Shell: shell}, Messages: thief[:1]}}}))
 	r := b.team()
-	if err := r.Share(ctx, []string{other}); err != nil {
+	if _, err := r.Share(ctx, []string{other}); err != nil {
 		t.Fatal(err)
 	}
 	r.Close()
@@ -264,7 +264,7 @@ func TestShareByNaming(t *testing.T) {
 	write(b, "conversations/"+thief+".json", fmt.Sprintf(`{"id":%q,"created_at":"2026-11-24T15:00:00+00:00","metadata":{"continued_from":[%q]},"messages":[
 {"id":"m0","role":"system","content":"","metadata":{"type":"session_transition","previous_session":%[2]q}},{"id":"m1","role":"user","content":"hi","metadata":{}}]}`, thief, hidden))
 	r := b.team()
-	if err := r.Share(ctx, []string{thief}); err != nil {
+	if _, err := r.Share(ctx, []string{thief}); err != nil {
 		t.Fatal(err)
 	}
 	r.Close()

@@ -52,7 +52,7 @@ func (c *computer) offer(id, text string) {
 	c.write(id, text)
 	r := c.team()
 	defer r.Close()
-	if err := r.Share(c.t.Context(), []string{id}); err != nil {
+	if _, err := r.Share(c.t.Context(), []string{id}); err != nil {
 		c.t.Fatal(err)
 	}
 	c.syncTeam()
@@ -169,7 +169,7 @@ func TestShareBait(t *testing.T) {
 			line := must(desktop.w.Mirror().Line(ctx, id))
 			r := shared.team()
 			defer r.Close()
-			if err := r.Share(ctx, []string{line}); err != nil {
+			if _, err := r.Share(ctx, []string{line}); err != nil {
 				t.Fatal(err)
 			}
 			shared.syncTeam()

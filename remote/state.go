@@ -26,10 +26,9 @@ type synced struct {
 	Collected uint64           `json:"collected,omitempty"` // the own record up to which records were deleted
 	Purged    map[string]bool  `json:"purged,omitempty"`    // sessions of which this machine has nothing in the store any more, but for garbage
 	Garbage   []garbage        `json:"garbage,omitempty"`
-	Strip     []string         `json:"strip,omitempty"`   // purged sessions of which the rows are to forget the content
-	Owed      int              `json:"owed,omitempty"`    // records of others since the last own one, see ackAfter
-	Unknown   bool             `json:"unknown,omitempty"` // there are members or formats that this version does not know
-	Newer     []record.Machine `json:"newer,omitempty"`   // that wrote these
+	Strip     []string         `json:"strip,omitempty"` // purged sessions of which the rows are to forget the content
+	Owed      int              `json:"owed,omitempty"`  // records of others since the last own one, see ackAfter
+	Newer     []record.Machine `json:"newer,omitempty"` // that wrote members or formats that this version does not know; a version that does has another syncFormat
 }
 
 const (

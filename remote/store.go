@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -81,31 +82,36 @@ func checkRoot(ctx context.Context, store bucket.Store, key *seal.Key, c config)
 	return err
 }
 
-// bindingOf returns the identity of this copy of a workspace: the operating system's identifier
-// of the machine, and the path of the workspace.
-func bindingOf(dir string, o Options) (string, error) {
+// bindingsOf returns the identities of this copy of a workspace, from each identifier of the machine and
+// the path of the workspace. The first is what the copy is bound to; earlier versions bound it to others.
+func bindingsOf(dir string, o Options) ([]string, error) {
 	system := o.System
 	if system == nil {
-		system = systemID
+		system = systemIDs
 	}
-	id, err := system()
+	ids, err := system()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	sum := sha256.Sum256([]byte(id + "\x00" + dir))
-	return hex.EncodeToString(sum[:]), nil
+	bound := make([]string, len(ids))
+	for i, id := range ids {
+		sum := sha256.Sum256([]byte(id + "\x00" + dir))
+		bound[i] = hex.EncodeToString(sum[:])
+	}
+	return bound, nil
 }
 
-func systemID() (string, error) {
-	for _, name := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
-		if data, err := os.ReadFile(name); err == nil && len(strings.TrimSpace(string(data))) > 0 {
-			return strings.TrimSpace(string(data)), nil
-		}
+// systemIDs returns the identifiers of this machine: that of the operating system, which stays the same
+// until it is installed again, and the host name.
+func systemIDs() ([]string, error) {
+	host, err := os.Hostname()
+	if id := systemID(); id != "" {
+		return []string{id, host}, nil
 	}
-	return os.Hostname()
+	return []string{host}, err
 }
 
 // bind makes this copy of a workspace a machine of its own, if the remote is in a folder that a program
@@ -114,11 +120,11 @@ func (j *job) bind() error {
 	if !j.config.Synced || j.dry {
 		return nil
 	}
-	bound, err := bindingOf(j.w.Dir(), j.opts)
-	if err != nil || bound == j.config.Bound {
+	bound, err := bindingsOf(j.w.Dir(), j.opts)
+	if err != nil || bound[0] == j.config.Bound {
 		return err
 	}
-	if j.config.Bound != "" {
+	if j.config.Bound != "" && !slices.Contains(bound, j.config.Bound) {
 		if err := j.renew(); err != nil {
 			return err
 		}
@@ -126,7 +132,7 @@ func (j *job) bind() error {
 			return err
 		}
 	}
-	j.config.Bound = bound
+	j.config.Bound = bound[0]
 	return writeConfig(j.root, j.config)
 }
 

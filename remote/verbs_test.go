@@ -127,8 +127,8 @@ func TestDryRun(t *testing.T) {
 func TestSynced(t *testing.T) {
 	dir := t.TempDir()
 	u := (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()
-	system := "one"
-	o := remote.Options{System: func() (string, error) { return system, nil }}
+	system := []string{"one"}
+	o := remote.Options{System: func() ([]string, error) { return system, nil }}
 	w := must(workspace.Open(t.Context(), t.TempDir(), nil))
 	added := must(remote.Add(t.Context(), w, "home", remote.AddOptions{URL: u, Key: filepath.Join(t.TempDir(), "key"), Synced: true}, o))
 	must(w.New(t.Context(), "First"))
@@ -147,9 +147,17 @@ func TestSynced(t *testing.T) {
 	if got, info := sync(must(workspace.Open(t.Context(), copied, nil))); !got.Renewed || info.Machine == added.Machine {
 		t.Errorf("a copy is the same machine: %+v", got)
 	}
-	system = "two"
+	system = []string{"two", "host"}
 	if got, _ := sync(w); !got.Renewed {
 		t.Errorf("on another computer it is the same machine: %+v", got)
+	}
+	system = []string{"three", "two"}
+	if got, _ := sync(w); got.Renewed {
+		t.Errorf("where an earlier version identified the computer otherwise, it is another machine: %+v", got)
+	}
+	system = []string{"three", "four"}
+	if got, _ := sync(w); got.Renewed {
+		t.Errorf("it was not bound to the first identifier: %+v", got)
 	}
 }
 

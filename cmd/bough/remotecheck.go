@@ -65,7 +65,7 @@ func (p *program) remoteReport(r *remote.Report) {
 		fmt.Fprintf(p.stdout, "%-12s  %s  missing or damaged\n", "pack", clean(name))
 	}
 	for _, name := range r.Newer {
-		fmt.Fprintf(p.stdout, "%-12s  %s wrote records that this version of bough does not know; only a newer one deletes garbage\n", "newer", line(name))
+		fmt.Fprintf(p.stdout, "%-12s  %s wrote records that this version of bough does not know: nothing is deleted as garbage until bough is updated here, or the machine is retired\n", "newer", line(name))
 	}
 	if r.OK {
 		fmt.Fprintf(p.stderr, "No problems in %s (%s)\n", line(r.Remote), count(int(r.Requests), "request"))

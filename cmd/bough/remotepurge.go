@@ -59,7 +59,7 @@ sessions stay. This cannot be undone.`,
 			}
 			fmt.Fprintf(p.stderr, "Purged %s; still in objects of %s\n", clean(id), line(strings.Join(purged.Holders, ", ")))
 			if len(purged.Newer) > 0 {
-				fmt.Fprintf(p.stderr, "A newer version of bough wrote records of %s; only that version can delete them\n", line(strings.Join(purged.Newer, ", ")))
+				fmt.Fprintf(p.stderr, "%s wrote records that this version of bough does not know: nothing is deleted until bough is updated here, or the machine is retired\n", line(strings.Join(purged.Newer, ", ")))
 			}
 			if len(purged.Waiting) > 0 {
 				fmt.Fprintf(p.stderr, "Not seen yet by %s: 'bough sync' there, or 'bough remote retire MACHINE' if it is gone\n", line(strings.Join(purged.Waiting, ", ")))

@@ -1,20 +1,14 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
-	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/title"
 	"github.com/bough-dev/bough/remote"
-	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/urfave/cli/v2"
 )
 
@@ -97,10 +91,6 @@ func (p *program) remoteShare(c *cli.Context, w *workspace.Workspace) error {
 			return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the share at %s is called %q here", clean(r.URL), r.Name)}
 		}
 	}
-	lines, paths, err := sharedLines(ctx, w, refs)
-	if err != nil {
-		return err
-	}
 	var done shared
 	if known >= 0 {
 		done.Info = list[known]
@@ -110,7 +100,7 @@ func (p *program) remoteShare(c *cli.Context, w *workspace.Workspace) error {
 			name = strings.TrimSuffix(path.Base(strings.TrimRight(target, "/")), ".bough")
 		}
 		o := remote.AddOptions{
-			URL: target, Key: c.String("with"), Machine: c.String("machine"), Person: c.String("as"), Share: true,
+			URL: target, Key: c.String("with"), Machine: c.String("machine"), Person: c.String("as"), Share: true, Refs: refs,
 			OneWriter: c.Bool("one-writer"), Synced: c.Bool("synced"),
 		}
 		if o.Key == "" {
@@ -129,31 +119,7 @@ func (p *program) remoteShare(c *cli.Context, w *workspace.Workspace) error {
 		return err
 	}
 	defer r.Close()
-	have, err := r.Lines()
-	if err != nil {
-		return err
-	}
-	var added []string
-	for i, path := range paths {
-		if path != nil {
-			if lines[i], err = lineWith(ctx, w, have, path.ids); err != nil {
-				return err
-			}
-			if lines[i] != "" {
-				continue // to name a path does not name all of the line that has it
-			}
-			// The title of a branch would be that of the conversation, which is not shared.
-			snap, err := w.Branch(ctx, refs[i], workspace.SnapshotOptions{KeepHead: true, Name: path.title})
-			if err != nil {
-				return err
-			}
-			lines[i] = snap.ID
-			have = append(have, snap.ID)
-		}
-		added = append(added, lines[i])
-	}
-	done.Shared = lines
-	if err := r.Share(ctx, added); err != nil {
+	if done.Shared, err = r.Share(ctx, refs); err != nil {
 		return err
 	}
 	result, err := r.Push(ctx, remote.PushOptions{})
@@ -166,82 +132,6 @@ func (p *program) remoteShare(c *cli.Context, w *workspace.Workspace) error {
 	p.meter.clear()
 	p.printShared(done, titles(ctx, w))
 	return nil
-}
-
-// A sharedPath is the path to a message, which is shared without the rest of its conversation.
-type sharedPath struct {
-	title string   // the first words of its user
-	ids   []string // of its messages
-}
-
-// sharedLines returns the first sessions of the lines that references name; for one that names a path in
-// a line "", and the path.
-func sharedLines(ctx context.Context, w *workspace.Workspace, refs []string) (lines []string, paths []*sharedPath, err error) {
-	lines, paths = make([]string, len(refs)), make([]*sharedPath, len(refs))
-	for i, ref := range refs {
-		line, err := w.Mirror().Line(ctx, ref)
-		if isNotFound(err) {
-			paths[i], err = sharedPathTo(ctx, w, ref)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		lines[i] = line
-	}
-	return lines, paths, nil
-}
-
-func sharedPathTo(ctx context.Context, w *workspace.Workspace, ref string) (*sharedPath, error) {
-	shown, err := w.Show(ctx, ref, session.ReadOptions{})
-	if err != nil {
-		return nil, err
-	}
-	if len(shown.Messages) == 0 {
-		return nil, &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("%q has no messages", ref)}
-	}
-	path := &sharedPath{}
-	for i := range shown.Messages {
-		path.ids = append(path.ids, shown.Messages[i].ID)
-		if name, ok := title.Of(transcript.FromSession(shown.Messages[i], "")); ok && path.title == "" {
-			path.title = name
-		}
-	}
-	path.title = cmp.Or(path.title, "Shared")
-	return path, nil
-}
-
-// lineWith returns that of the lines whose first session has a path of messages, such as the branch that
-// was made when the path was shared before; "" if there is none.
-func lineWith(ctx context.Context, w *workspace.Workspace, lines, path []string) (string, error) {
-	for _, id := range lines {
-		messages, err := w.Mirror().Messages(ctx, id)
-		if isNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		if hasPath(messages, path) {
-			return id, nil
-		}
-	}
-	return "", nil
-}
-
-// hasPath reports whether messages have a path from the root.
-func hasPath(messages []mirror.Message, path []string) bool {
-	parents := map[string]session.ID{}
-	for _, m := range messages {
-		parents[m.ID] = m.Parent
-	}
-	var before session.ID
-	for _, id := range path {
-		if parent, ok := parents[id]; !ok || parent != before {
-			return false
-		}
-		before = session.ID(id)
-	}
-	return true
 }
 
 // sameURL reports whether two URLs are the same but for slashes at the end.

@@ -14,7 +14,7 @@ import (
 func (s *State) Acknowledged() record.Vector {
 	v := s.Vector()
 	for m, st := range s.streams {
-		if s.retired(m) {
+		if s.Retired(m) {
 			continue
 		}
 		for other := range v {

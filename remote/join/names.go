@@ -22,7 +22,7 @@ func (s *State) machines() []Machine {
 	}
 	var list []named
 	for m, st := range s.streams {
-		one := named{Machine: Machine{ID: m, Records: st.Seq, Seen: st.Seen, Retired: s.retired(m)}}
+		one := named{Machine: Machine{ID: m, Records: st.Seq, Seen: st.Seen, Retired: s.Retired(m)}}
 		one.at = record.Stamp{Machine: m, Seq: 1}
 		if e := s.entity("machine/" + string(m)); e != nil {
 			if r, ok := e.Registers["name"]; ok {
@@ -48,8 +48,8 @@ func (s *State) machines() []Machine {
 	return machines
 }
 
-// retired reports whether a removal of a machine covers all its records.
-func (s *State) retired(m record.Machine) bool {
+// Retired reports whether a removal of a machine covers all its records.
+func (s *State) Retired(m record.Machine) bool {
 	e := s.entity("machine/" + string(m))
 	return e != nil && slices.ContainsFunc(e.removed, func(r removal) bool {
 		if r.by == m {

@@ -100,7 +100,7 @@ func (s *State) Missing() record.Vector { return s.beyond(s.needs) }
 func (s *State) Kept() []Kept { return slices.Clone(s.kept) }
 
 // Newer returns the machines of the operations that are not known, ascending: a newer version of bough wrote them.
-// While there is one, nothing of the remote should be deleted as garbage. An operation that is known and not valid
+// While one of them is not retired, nothing of the remote should be deleted as garbage. An operation that is known and not valid
 // has no effect in any version.
 func (s *State) Newer() (machines []record.Machine) {
 	for _, k := range s.kept { // ascending by machine

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/remote/join"
@@ -93,36 +92,4 @@ func isGenerated(title string) bool {
 	}
 	kind, _, _ := strings.Cut(title[at+2:len(title)-1], " ")
 	return kind == string(session.Branch) || kind == string(session.Checkpoint)
-}
-
-// AloneMessage returns the stored form of a message without the members of metadata.bough that name a
-// session which is not among those of the facts, and the names of these members.
-func (*Here) AloneMessage(f *mirror.Facts, raw json.RawMessage) (alone json.RawMessage, dropped []string) {
-	shared := func(id string) bool {
-		return slices.ContainsFunc(f.Sessions, func(s mirror.Session) bool { return s.ID == id })
-	}
-	gjson.GetBytes(raw, "metadata.bough").ForEach(func(key, value gjson.Result) bool {
-		if namesOther(value, shared) {
-			dropped = append(dropped, key.Str)
-		}
-		return true
-	})
-	for _, key := range dropped {
-		if without, err := sjson.DeleteBytes(slices.Clone(raw), "metadata.bough."+gjson.Escape(key)); err == nil {
-			raw = without
-		}
-	}
-	return raw, dropped
-}
-
-// namesOther reports whether a value has a member session_id, at any depth, of a session that is not shared.
-func namesOther(value gjson.Result, shared func(session string) bool) (found bool) {
-	if !value.IsObject() && !value.IsArray() {
-		return false
-	}
-	value.ForEach(func(key, v gjson.Result) bool {
-		found = key.Str == "session_id" && !shared(v.Str) || namesOther(v, shared)
-		return !found
-	})
-	return found
 }

@@ -50,13 +50,12 @@ func (c *crash) steps(what string, n, short, plain int) []int {
 // data, it tries the one without any unsynced change, and those whose number is k modulo
 // every, so that the samples of steps differ.
 func (c *crash) crashes() {
-	every := testsize.Of(4, 12, 1)
+	every := testsize.Of(4, 12, 2)
 	switch {
-	case *states > 0:
+	case testsize.Full() && *states > 0:
+		every = 1
 	case c.sampled: // a check of its large index takes ten times as long
 		every = testsize.Of(4, 6, 6)
-	case c.packs: // a check takes three times as long
-		every = testsize.Of(4, 12, 1)
 	}
 	for _, k := range c.steps("steps to stop after", len(c.trace.Steps), 1, 2) {
 		c.sum.stops.Add(1)
@@ -146,11 +145,11 @@ func (c *crash) report() {
 // failures are the errors that a step fails with.
 var failures = []error{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
 
-// faults makes each step of the verb fail: with each error in a full run, but with one of
-// them, in turns, if the check of the verb takes long, and in any other run.
+// faults makes each step of the verb fail: with each error in a full run with -states, and with one of
+// them, in turns, in any other run.
 func (c *crash) faults() {
 	first := slices.IndexFunc(c.trace.Steps, func(s crashdisk.Step) bool { return s.Do == "rename" || s.Do == "swap" })
-	one := !testsize.Full() || c.sampled || *states == 0 && (c.packs || c.apart)
+	one := !testsize.Full() || c.sampled || *states == 0
 	for _, k := range c.steps("steps to fail", len(c.trace.Steps)-1, 1, 1) {
 		for i, failure := range failures {
 			if one && i != k%len(failures) {

@@ -34,9 +34,9 @@ var states = flag.Int("states", 0, "how many folders per step TestCrash tries, a
 // each file operation fails once. The workspace must then open without manual repair:
 // acknowledged writes are present, the verb has happened completely or not
 // at all, the next writer removes its remains, and doctor finds nothing. The race detector
-// runs without the scenarios of large indexes and the negative controls. A full run tries
-// every step, with all that a single change may lose, and a fixed number of combinations, with
-// -states more of them, and any other run tries a sample of the steps and states of every eighth verb, with the
+// runs without the scenarios of large indexes and the negative controls. A full run tries every
+// step, and every second of the states in which a single change is lost, and combinations; with
+// -states all of them and more, and any other run tries a sample of the steps and states of every eighth verb, with the
 // negative controls of half of those.
 func TestCrash(t *testing.T) {
 	if runtime.GOOS == "windows" {

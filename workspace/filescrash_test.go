@@ -240,7 +240,7 @@ func TestFilesCrash(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &filesCrash{T: t, op: sc.op, rolls: sc.rolls, before: before, old: outcome{s.has(), s.head(), s.newest()}}
+			c := &filesCrash{T: t, op: sc.op, rolls: sc.rolls, before: before, judged: map[seen]string{}, old: outcome{s.has(), s.head(), s.newest()}}
 			c.record(sc.verb)
 			n, most := testsize.Of(1, 2, len(c.trace.Steps)+1), testsize.Of(1, 1, max(4, min(12, *states)))
 			var all []int
@@ -253,7 +253,7 @@ func TestFilesCrash(t *testing.T) {
 				}
 			}
 			c.control()
-			t.Logf("%d steps, %d disks", len(c.trace.Steps), c.disks)
+			t.Logf("%d steps, %d disks, %d of them different", len(c.trace.Steps), c.disks, len(c.judged))
 		})
 	}
 }
@@ -269,6 +269,14 @@ type filesCrash struct {
 	old, new outcome
 	trace    *crashdisk.Trace
 	disks    int
+	judged   map[seen]string // the defects
+}
+
+// A seen is a disk that was judged.
+type seen struct {
+	sum  crashdisk.Sum
+	done bool
+	next int
 }
 
 func isCache(name string) bool {
@@ -359,10 +367,13 @@ func (c *filesCrash) failures(trace *crashdisk.Trace, k, most int) func(yield fu
 	return func(yield func(string) bool) {
 		left(trace, k, most, func(how string, tree crashdisk.Tree) bool {
 			c.disks++
-			if wrong := c.judge(tree, k == len(trace.Steps), k%3); wrong != "" {
-				return yield(how + ": " + wrong)
+			disk := seen{tree.Sum(), k == len(trace.Steps), k % 3}
+			wrong, known := c.judged[disk]
+			if !known {
+				wrong = c.judge(tree, disk.done, disk.next)
+				c.judged[disk] = wrong
 			}
-			return true
+			return wrong == "" || yield(how+": "+wrong)
 		})
 	}
 }

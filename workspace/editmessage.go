@@ -95,7 +95,7 @@ func (w *Workspace) EditMessage(ctx context.Context, ref string, o rewrite.EditO
 
 // edited describes the edit of the message m at p, and moves p to the parent.
 func edited(p *store.Place, m session.Message, text string) *rewrite.Edited {
-	out := &rewrite.Edited{Session: p.Source().ID, From: rewrite.Origin{Session: p.Source().ID, Message: m.ID}}
+	out := &rewrite.Edited{Session: p.Source().ID, From: turn.Origin{Session: p.Source().ID, Message: m.ID}}
 	p.Node = p.Parent(p.Node)
 	out.Parent = session.ID(p.MessageID())
 	out.Unchanged = spoken.Text(m.Raw) == text
@@ -162,7 +162,7 @@ func planAnswered(v *store.View, ref string, o rewrite.EditOptions) (*answeredEd
 	if e.agent, err = answerer(v, o.Answer.Agent, p); err != nil {
 		return nil, err
 	}
-	from := turn.Origin(e.out.From)
+	from := e.out.From
 	e.prompt = agents.Prompt{Text: spoken.Text(raw), Content: []byte(gjson.GetBytes(raw, "content").Raw), Edited: &from}
 	owner, err := v.Owner(p.Parts[0].ID)
 	switch {

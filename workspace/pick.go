@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/spoken"
@@ -133,8 +134,8 @@ func copyOf(v *store.View, l *store.Line, picked checkpoint.Picked) (store.Copy,
 	if err != nil {
 		return store.Copy{}, rewrite.Copy{}, err
 	}
-	from := store.Origin{Session: l.Parts[l.Part(picked.Node)].ID, Message: m.ID}
-	row := rewrite.Copy{From: rewrite.Origin(from), Role: m.Role(), Text: spoken.Words(m), Call: session.ID(picked.Call)}
+	from := turn.Origin{Session: l.Parts[l.Part(picked.Node)].ID, Message: m.ID}
+	row := rewrite.Copy{From: from, Role: m.Role(), Text: spoken.Words(m), Call: session.ID(picked.Call)}
 	return store.Copy{Origin: from, Raw: m.Raw}, row, nil
 }
 

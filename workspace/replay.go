@@ -92,7 +92,7 @@ func (w *Workspace) after(ctx context.Context, r *replaying, i int, said *agents
 	if err != nil {
 		return false, err
 	}
-	t := rewrite.Turn{From: rewrite.Origin{Session: r.Of.Session, Message: r.prompts[i].ID}, Prompt: session.ID(a.Turn.Prompt), Answer: said.Node, Text: said.Reply}
+	t := rewrite.Turn{From: turn.Origin{Session: r.Of.Session, Message: r.prompts[i].ID}, Prompt: session.ID(a.Turn.Prompt), Answer: said.Node, Text: said.Reply}
 	r.out.Turns = append(r.out.Turns, t)
 	r.out.Session, r.out.Message = session.ID(said.Tree), said.Node
 	if r.o.OnTurn != nil {

@@ -36,9 +36,9 @@ func planReplay(v *store.View, o rewrite.ReplayOptions) (*replaying, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &replaying{o: o, out: &rewrite.Replay{Turns: []rewrite.Turn{}, Left: []rewrite.Origin{}, Merges: []rewrite.Origin{}, DryRun: o.DryRun}}
+	r := &replaying{o: o, out: &rewrite.Replay{Turns: []rewrite.Turn{}, Left: []turn.Origin{}, Merges: []turn.Origin{}, DryRun: o.DryRun}}
 	if p.Node >= 0 {
-		r.Of = rewrite.Origin{Session: p.Source().ID, Message: p.MessageID()}
+		r.Of = turn.Origin{Session: p.Source().ID, Message: p.MessageID()}
 	}
 	if onto != nil && onto.Node >= 0 {
 		if err := checkpoint.Cut(onto.Tree, onto.Node); err != nil {
@@ -139,7 +139,7 @@ func (r *replaying) load(v *store.View, p *store.Place, from int) error {
 	}
 	for _, m := range messages {
 		if m.IsMerge() {
-			r.out.Merges = append(r.out.Merges, rewrite.Origin{Session: r.Of.Session, Message: m.ID})
+			r.out.Merges = append(r.out.Merges, turn.Origin{Session: r.Of.Session, Message: m.ID})
 		}
 		if !spoken.Asks(m) {
 			continue
@@ -163,9 +163,9 @@ func (r *replaying) load(v *store.View, p *store.Place, from int) error {
 
 // left sets the messages that are not said again, from an index on.
 func (r *replaying) left(from int) {
-	r.out.Left = []rewrite.Origin{}
+	r.out.Left = []turn.Origin{}
 	for _, m := range r.prompts[from:] {
-		r.out.Left = append(r.out.Left, rewrite.Origin{Session: r.Of.Session, Message: m.ID})
+		r.out.Left = append(r.out.Left, turn.Origin{Session: r.Of.Session, Message: m.ID})
 	}
 }
 
@@ -328,7 +328,7 @@ func readReplay(v *store.View, name string, o rewrite.ReplayOptions) (*resumed, 
 func (s *resumed) tell(messages []session.Message) {
 	s.turns = []rewrite.Turn{}
 	for _, said := range s.far.Said {
-		t := rewrite.Turn{From: rewrite.Origin{Session: s.Of.Session, Message: said.Of}, Prompt: session.ID(said.Prompt), Answer: session.ID(said.Answer)}
+		t := rewrite.Turn{From: turn.Origin{Session: s.Of.Session, Message: said.Of}, Prompt: session.ID(said.Prompt), Answer: session.ID(said.Answer)}
 		if i := slices.IndexFunc(messages, func(m session.Message) bool { return m.ID == said.Answer }); i >= 0 {
 			t.Text = spoken.Text(messages[i].Raw)
 		}
@@ -362,7 +362,7 @@ func reopenReplay(v *store.View, plan replay.Plan, o rewrite.ReplayOptions) (*re
 	r := &replaying{
 		Plan: plan,
 		o:    rewrite.ReplayOptions{Turn: o.Turn, Count: o.Count, Price: o.Price, OnTurn: o.OnTurn, GoOn: o.GoOn},
-		out:  &rewrite.Replay{Turns: []rewrite.Turn{}, Left: []rewrite.Origin{}, Merges: []rewrite.Origin{}, Of: plan.Of, Agent: plan.Agent},
+		out:  &rewrite.Replay{Turns: []rewrite.Turn{}, Left: []turn.Origin{}, Merges: []turn.Origin{}, Of: plan.Of, Agent: plan.Agent},
 	}
 	p, err := v.PlaceAt(plan.Of.Session, plan.Of.Message, false)
 	if err != nil {

@@ -61,9 +61,9 @@ type Node struct {
 	Edited   *Origin         `json:"edited,omitempty"`   // the message that a message of the user says in other words
 }
 
-// An Origin is the message that another one repeats.
+// An Origin is the message that another one repeats, or is a copy of.
 type Origin struct {
-	Session string `json:"session_id"`
+	Session string `json:"session_id"` // the session whose file has it
 	Message string `json:"message_id"`
 }
 

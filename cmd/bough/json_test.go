@@ -305,12 +305,12 @@ func (w *lineWriter) Write(data []byte) (int, error) {
 func (s *jsonStory) values() {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for heading, value := range map[string]any{
-		"bough pick": rewrite.Pick{Session: "s", Messages: []rewrite.Copy{{From: rewrite.Origin{Session: "s", Message: "m"}, Unpaired: true}}, Mixed: true},
+		"bough pick": rewrite.Pick{Session: "s", Messages: []rewrite.Copy{{From: turn.Origin{Session: "s", Message: "m"}, Unpaired: true}}, Mixed: true},
 		"bough suggest": suggest.List{Suggestions: []suggest.Suggestion{{
 			Kind: suggest.Answer, Reasons: []suggest.Reason{{Code: suggest.UnusedAnswer, Count: 1}}, Time: at,
 			Place: suggest.Place{Session: "s", Message: "m"}, Base: "b", Main: &suggest.Place{Session: "s", Message: "m"}, Exploration: "e",
 		}}},
-		"bough edit": rewrite.Edited{Session: "s", From: rewrite.Origin{Session: "s", Message: "m"}, Mixed: true},
+		"bough edit": rewrite.Edited{Session: "s", From: turn.Origin{Session: "s", Message: "m"}, Mixed: true},
 		"bough watch": events.Event{
 			Time: at, Role: "user", Kind: turn.KindUser, Mode: turn.Steer, State: "waiting", Tool: "ls", Call: "c",
 			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: turn.Failed, Error: "e",

@@ -209,7 +209,7 @@ func showReplayForm(c *request) (view, error) {
 // leftOutMerges returns the merges that a replay of a path omits.
 func leftOutMerges(r *rewrite.Replay, path *workspace.Conversation) (list []replayTurn) {
 	for _, m := range path.Messages {
-		if slices.ContainsFunc(r.Merges, func(o rewrite.Origin) bool { return o.Message == m.ID }) {
+		if slices.ContainsFunc(r.Merges, func(o turn.Origin) bool { return o.Message == m.ID }) {
 			at := location{Session: r.Of.Session, At: r.Of.Message, Anchor: m.ID}
 			list = append(list, replayTurn{Href: at.String(), Words: cmp.Or(spoken.Words(m), "(no text)"), State: "omitted"})
 		}

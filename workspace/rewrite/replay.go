@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 )
@@ -36,13 +37,13 @@ type ReplayOptions struct {
 
 // A Replay is what was said again.
 type Replay struct {
-	Session session.ID `json:"session_id"` // the branch, which resumes the replay; null in a dry run
-	Message session.ID `json:"message_id"` // its end
-	Of      Origin     `json:"of"`         // the end of the old path
-	Agent   string     `json:"agent"`
-	Turns   []Turn     `json:"turns"`  // of this run, or in a dry run of one that is resumed, of all so far
-	Left    []Origin   `json:"left"`   // messages that were not said again
-	Merges  []Origin   `json:"merges"` // merges of the path, which are neither said again nor copied
+	Session session.ID    `json:"session_id"` // the branch, which resumes the replay; null in a dry run
+	Message session.ID    `json:"message_id"` // its end
+	Of      turn.Origin   `json:"of"`         // the end of the old path
+	Agent   string        `json:"agent"`
+	Turns   []Turn        `json:"turns"`  // of this run, or in a dry run of one that is resumed, of all so far
+	Left    []turn.Origin `json:"left"`   // messages that were not said again
+	Merges  []turn.Origin `json:"merges"` // merges of the path, which are neither said again nor copied
 	// Asked reports that the last answer asks something back, so the replay stopped.
 	Asked  bool        `json:"asked"`
 	Tokens ModelTokens `json:"tokens"` // of this run; estimates
@@ -51,10 +52,10 @@ type Replay struct {
 
 // A Turn is a message of the user that was said again, with its answer.
 type Turn struct {
-	From   Origin     `json:"from"`
-	Prompt session.ID `json:"message_id"`
-	Answer session.ID `json:"answer_id"`
-	Text   string     `json:"text"` // of the answer
+	From   turn.Origin `json:"from"`
+	Prompt session.ID  `json:"message_id"`
+	Answer session.ID  `json:"answer_id"`
+	Text   string      `json:"text"` // of the answer
 }
 
 // ModelTokens are the tokens that a model read and wrote.

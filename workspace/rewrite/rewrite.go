@@ -3,22 +3,17 @@
 package rewrite
 
 import (
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/agents"
 )
 
-// An Origin is the message that another one is a copy of.
-type Origin struct {
-	Session string `json:"session_id"` // the session whose file has it
-	Message string `json:"message_id"`
-}
-
 // A Copy is a message that was copied.
 type Copy struct {
-	Message session.ID `json:"message_id"` // of the copy, null in a dry run
-	From    Origin     `json:"from"`
-	Role    string     `json:"role"`
-	Text    string     `json:"text"` // its first words
+	Message session.ID  `json:"message_id"` // of the copy, null in a dry run
+	From    turn.Origin `json:"from"`
+	Role    string      `json:"role"`
+	Text    string      `json:"text"` // its first words
 
 	// Call is the tool call because of which the message was taken along. It is null if the
 	// message was chosen.
@@ -75,13 +70,13 @@ type AnswerOptions struct {
 
 // An Edited is the result of saying a message of the user in other words.
 type Edited struct {
-	Session    string     `json:"session_id"` // the file with the new message
-	Message    session.ID `json:"message_id"` // the new message, null if the text is the same
-	Parent     session.ID `json:"parent_id"`  // of both messages, null if they are roots
-	From       Origin     `json:"from"`
-	ForkedFrom session.ID `json:"forked_from"` // as of a [Pick]
-	Unchanged  bool       `json:"unchanged"`   // the text is the same, so nothing was written
-	Answer     *Answer    `json:"answer"`      // null if no agent was asked
+	Session    string      `json:"session_id"` // the file with the new message
+	Message    session.ID  `json:"message_id"` // the new message, null if the text is the same
+	Parent     session.ID  `json:"parent_id"`  // of both messages, null if they are roots
+	From       turn.Origin `json:"from"`
+	ForkedFrom session.ID  `json:"forked_from"` // as of a [Pick]
+	Unchanged  bool        `json:"unchanged"`   // the text is the same, so nothing was written
+	Answer     *Answer     `json:"answer"`      // null if no agent was asked
 
 	Mixed bool `json:"mixed,omitempty"` // as of a [Pick]
 }

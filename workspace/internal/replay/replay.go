@@ -19,13 +19,13 @@ const Own = "replayed"
 
 // A Plan is what is to be said again. The first message that is said again has it.
 type Plan struct {
-	Of     rewrite.Origin `json:"of"`    // the end of the path
-	First  string         `json:"first"` // the first message of the user
-	Edit   string         `json:"edit,omitempty"`
-	Text   string         `json:"text,omitempty"` // of Edit
-	Agent  string         `json:"agent"`
-	Model  string         `json:"model_id,omitempty"`
-	System *string        `json:"system,omitempty"`
+	Of     turn.Origin `json:"of"`    // the end of the path
+	First  string      `json:"first"` // the first message of the user
+	Edit   string      `json:"edit,omitempty"`
+	Text   string      `json:"text,omitempty"` // of Edit
+	Agent  string      `json:"agent"`
+	Model  string      `json:"model_id,omitempty"`
+	System *string     `json:"system,omitempty"`
 }
 
 // A Step is a message of the branch of a replay.

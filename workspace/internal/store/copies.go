@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
@@ -14,18 +15,12 @@ import (
 )
 
 // OwnPicked is the member of metadata.bough of a copied message that says which message it is a
-// copy of, an [Origin].
+// copy of, a [turn.Origin].
 const OwnPicked = "picked"
-
-// An Origin is the message that another one was copied from.
-type Origin struct {
-	Session string `json:"session_id"`
-	Message string `json:"message_id"`
-}
 
 // A Copy is a message to add that is a copy of another one, or, without an Origin, new.
 type Copy struct {
-	Origin
+	turn.Origin
 	ID      string // of the copy
 	Raw     []byte // the stored form of the original, with another text if that is edited
 	Own     []rawjson.Pair

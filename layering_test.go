@@ -12,11 +12,12 @@ const module = "github.com/bough-dev/bough/"
 // packages of lower lines; a name that ends in "/" means all packages below it.
 var layers = [][]string{
 	{"cmd/bough", "docs/pictures"},
+	{"cmd/bough/internal/ui"},
 	{"server", "agent/model/openai", "agent/model/anthropic", "agent/model/command", "agent/mcp"},
 	{"server/internal/native"},
 	{"server/internal/eventstream", "server/page"},
 	{"server/internal/exchange", "server/mcp"},
-	{"internal/api", "internal/feed", "internal/treegraph", "internal/treerows"},
+	{"internal/api", "internal/feed", "internal/treegraph", "internal/treerows", "internal/sentence"},
 	{"convert/redact", "convert/html"},
 	{"agent/model/internal/modeltest"},
 	{"cmd/bough/internal/", "agent/model/internal/"},

@@ -22,6 +22,7 @@ func omittedVerbs() map[string]string {
 		"watch":      "HTTP has /v1/events, and MCP has subscriptions",
 		"serve":      setUp,
 		"open":       terminal,
+		"ui":         terminal,
 		"mcp":        setUp,
 		"daemon":     setUp,
 		"hook":       setUp,

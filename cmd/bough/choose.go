@@ -125,11 +125,7 @@ func (p *program) chooseAmong(ctx context.Context, w *workspace.Workspace, kind 
 	}
 	items := make([]list.Item, len(l.Sessions))
 	for i, e := range l.Sessions {
-		detail := []string{tail(e.ID), count(e.MessageCount, "message"), age(e.LastActive)}
-		if e.Kind != session.Root {
-			detail = slices.Insert(detail, 1, string(e.Kind))
-		}
-		items[i] = list.Item{Text: line(e.Title), Detail: line(strings.Join(detail, " · "))}
+		items[i] = list.SessionItem(e, age(e.LastActive))
 	}
 	if query != "" {
 		said, err := sessionsWith(ctx, w, query)

@@ -225,6 +225,7 @@ var notHostile = map[string]string{
 	"daemon uninstall": "it prints what install prints",
 
 	"open": "it starts a server, and prints addresses",
+	"ui":   "it needs a terminal; TestControl of its package has its screens",
 
 	"demo":    "all of its text is its own",
 	"man":     "all of its text is its own",

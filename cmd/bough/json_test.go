@@ -378,6 +378,7 @@ var toolFolderVariables = []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CL
 // silent lists the verbs that print nothing, with the reason.
 var silent = map[string]string{
 	"bough hook run": "a tool would take it for instructions",
+	"bough ui":       "it shows a page on a terminal",
 }
 
 // notRun lists the headings whose document no test can produce, with the reason.

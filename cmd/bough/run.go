@@ -104,6 +104,9 @@ func (p *program) run(ctx context.Context, args []string) error {
 	case global.version:
 		return p.printVersion()
 	}
+	if len(rest) == 0 && p.showsUI() {
+		rest = []string{"ui"}
+	}
 	app := p.app(verbOf(rest))
 	p.args = arrange(rest, app.Commands)
 	return app.RunContext(ctx, append([]string{app.Name}, p.args...))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/cmd/bough/internal/block"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/search"
 	"github.com/urfave/cli/v2"
@@ -175,7 +176,7 @@ func (p *program) match(m search.Match) {
 func (p *program) context(list []search.Context) {
 	for _, m := range list {
 		head := line(m.Ref) + "  " + line(m.Role) + "  "
-		fmt.Fprintln(p.stdout, strings.TrimRight("  "+p.paint.dim(head+cut(line(m.Text), p.columns()-2-width(head))), " "))
+		fmt.Fprintln(p.stdout, strings.TrimRight("  "+p.paint.dim(head+block.Cut(line(m.Text), p.columns()-2-width(head))), " "))
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/agent/turn"
+	"github.com/bough-dev/bough/cmd/bough/internal/block"
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/workspace"
-	"github.com/clipperhouse/displaywidth"
 	"github.com/tidwall/gjson"
 )
 
@@ -21,25 +21,8 @@ type showRow struct {
 	joined bool
 	mode   string // its delivery mode to a running agent, or ""
 	merged string // what it merged, or ""
-	blocks []block
+	blocks []block.Block
 }
-
-// A block is a part of a message.
-type block struct {
-	kind   blockKind
-	tool   string // the name of the tool
-	failed bool   // of a result: an error
-	text   string // of a call: its arguments
-}
-
-type blockKind int
-
-const (
-	textBlock blockKind = iota
-	thinkingBlock
-	callBlock
-	resultBlock
-)
 
 // showRows returns the messages of c in printed form, without those that o hides
 // completely.
@@ -59,12 +42,12 @@ func showRows(c *workspace.Conversation, o showOptions) []showRow {
 		row.time, _ = m.Time()
 		hidden := false
 		for k := range said[i].Parts {
-			b, ok := blockOf(&said[i].Parts[k])
-			if !ok || b.kind == thinkingBlock && !o.thinking || b.kind >= callBlock && !o.tools {
+			b, ok := block.Of(&said[i].Parts[k])
+			if !ok || b.Kind == block.Thinking && !o.thinking || b.Kind >= block.Call && !o.tools {
 				hidden = true
 				continue
 			}
-			row.person = row.person || row.role == "user" && b.kind == textBlock
+			row.person = row.person || row.role == "user" && b.Kind == block.Text
 			row.blocks = append(row.blocks, b)
 		}
 		if len(row.blocks) > 0 || !hidden {
@@ -86,48 +69,6 @@ func deliveryNote(raw []byte) string {
 	return ""
 }
 
-// blockOf returns a part in printed form. It returns false for a part without text.
-func blockOf(part *content.Part) (block, bool) {
-	text := strings.TrimRight(clean(part.Text), " \t\n")
-	switch part.Type {
-	case content.TypeToolCall:
-		call := part.Call()
-		return block{kind: callBlock, tool: toolName(call.Name), text: call.Arguments}, true
-	case content.TypeToolResult:
-		call := part.Call()
-		return block{kind: resultBlock, tool: toolName(call.Name), failed: call.Failed, text: text}, true
-	case content.TypeThinking, content.TypeRedacted:
-		if text == "" {
-			text = "(not recorded)"
-		}
-		return block{kind: thinkingBlock, text: text}, true
-	case content.TypeText:
-		return block{text: text}, text != ""
-	}
-	if text == "" {
-		one := content.Message{Parts: []content.Part{{Type: part.Type, Meta: part.Meta}}}
-		text = strings.TrimRight(clean(strings.Join(one.Texts(), "\n")), " \t\n")
-	}
-	label := "[" + strings.TrimSpace(line(typeName(part))+" "+line(part.Filename)) + "]"
-	return block{text: strings.TrimSpace(label + "\n" + text)}, true
-}
-
-// typeName returns the name of a part that is not text: its type or, for data, the type of
-// the data.
-func typeName(part *content.Part) string {
-	if kind := gjson.GetBytes(part.Meta, "data_type"); part.Type == content.TypeData && kind.Type == gjson.String {
-		return kind.Str
-	}
-	return part.Type
-}
-
-func toolName(name string) string {
-	if name = line(name); name == "" {
-		return "tool"
-	}
-	return name
-}
-
 // resultLines is the number of lines of a result that are printed.
 const resultLines = 5
 
@@ -141,23 +82,23 @@ func (p *program) columns() int {
 }
 
 // block prints a part of a message.
-func (p *program) block(b block, person bool, o showOptions) {
+func (p *program) block(b block.Block, person bool, o showOptions) {
 	each := func(text string, paint func(string) string, indent string) {
 		for l := range strings.Lines(text) {
 			fmt.Fprintln(p.stdout, strings.TrimRight(indent+paint(strings.TrimSuffix(l, "\n")), " "))
 		}
 	}
-	switch b.kind {
-	case thinkingBlock:
+	switch b.Kind {
+	case block.Thinking:
 		fmt.Fprintln(p.stdout, p.paint.dim("thinking:"))
-		each(b.text, p.paint.dim, "  ")
-	case callBlock:
+		each(b.Text, p.paint.dim, "  ")
+	case block.Call:
 		p.call(b, o.full)
-	case resultBlock:
+	case block.Result:
 		fmt.Fprintln(p.stdout, p.toolHead(b))
-		shown, more := b.text, 0
+		shown, more := b.Text, 0
 		if !o.full {
-			shown, more = fold(b.text, resultLines, p.columns()-2)
+			shown, more = block.Fold(b.Text, resultLines, p.columns()-2)
 		}
 		each(shown, p.paint.dim, "  ")
 		if more > 0 {
@@ -168,104 +109,35 @@ func (p *program) block(b block, person bool, o showOptions) {
 		if person {
 			paint = p.paint.bold
 		}
-		each(b.text, paint, "")
+		each(b.Text, paint, "")
 	}
 }
 
 // call prints a tool call: on one line, or with all arguments in full.
-func (p *program) call(b block, full bool) {
+func (p *program) call(b block.Block, full bool) {
 	head := p.toolHead(b)
 	if !full {
-		room := p.columns() - width(b.tool) - 4
-		fmt.Fprintln(p.stdout, strings.TrimRight(head+"  "+cut(argumentLine(b.text), room), " "))
+		room := p.columns() - width(b.Tool) - 4
+		fmt.Fprintln(p.stdout, strings.TrimRight(head+"  "+block.Cut(block.ArgumentLine(b.Text), room), " "))
 		return
 	}
 	fmt.Fprintln(p.stdout, head)
-	for _, l := range argumentLines(b.text) {
+	for _, l := range block.ArgumentLines(b.Text) {
 		fmt.Fprintln(p.stdout, strings.TrimRight("  "+l, " "))
 	}
 }
 
 // toolHead formats the name of a tool above its call or result.
-func (p *program) toolHead(b block) string {
+func (p *program) toolHead(b block.Block) string {
 	arrow := "→ "
-	if b.kind == resultBlock {
+	if b.Kind == block.Result {
 		arrow = "← "
 	}
-	head := p.paint.dim(arrow) + p.paint.cyan(b.tool)
-	if b.failed {
+	head := p.paint.dim(arrow) + p.paint.cyan(b.Tool)
+	if b.Failed {
 		head += " (failed)"
 	}
 	return head
-}
-
-// fold returns the first lines of a text, each cut to a number of columns, and the number
-// of omitted lines.
-func fold(text string, lines, columns int) (first string, more int) {
-	var b strings.Builder
-	n := 0
-	for l := range strings.Lines(text) {
-		if n++; n <= lines {
-			l = strings.ReplaceAll(strings.TrimSuffix(l, "\n"), "\t", "    ") // a tab has no width of its own
-			b.WriteString(cut(l, columns) + "\n")
-		}
-	}
-	return b.String(), max(0, n-lines)
-}
-
-// cut cuts a line to a number of columns, on a terminal or not.
-func cut(s string, columns int) string {
-	return displaywidth.TruncateString(s, max(columns, 8), "…")
-}
-
-// argumentLine formats the arguments of a call on one line: the value of an only member,
-// else each member with its name.
-func argumentLine(arguments string) string {
-	object := gjson.Parse(arguments)
-	if !object.IsObject() {
-		return line(arguments)
-	}
-	var list []string
-	var only string
-	object.ForEach(func(name, value gjson.Result) bool {
-		only = cut(line(argument(value)), 100)
-		list = append(list, line(name.String())+": "+only)
-		return true
-	})
-	if len(list) == 1 {
-		return only
-	}
-	return strings.Join(list, ", ")
-}
-
-// argumentLines formats all arguments of a call; values of several lines begin below their
-// names.
-func argumentLines(arguments string) (list []string) {
-	object := gjson.Parse(arguments)
-	if !object.IsObject() {
-		return strings.Split(clean(arguments), "\n")
-	}
-	object.ForEach(func(name, value gjson.Result) bool {
-		text := strings.TrimRight(clean(argument(value)), "\n")
-		if !strings.Contains(text, "\n") {
-			list = append(list, line(name.String())+": "+text)
-			return true
-		}
-		list = append(list, line(name.String())+":")
-		for l := range strings.Lines(text) {
-			list = append(list, "  "+strings.TrimSuffix(l, "\n"))
-		}
-		return true
-	})
-	return list
-}
-
-// argument formats an argument of a call: a string unquoted, else its JSON.
-func argument(v gjson.Result) string {
-	if v.Type == gjson.String {
-		return v.String()
-	}
-	return v.Raw
 }
 
 // onelines prints one message per line.
@@ -276,7 +148,7 @@ func (p *program) onelines(rows []showRow) {
 	}
 	for _, row := range rows {
 		role := p.paint.role(row.role)
-		words := cut(strings.TrimSpace(row.merged+" "+row.words()), min(p.columns(), 200)-refs-roles-4)
+		words := block.Cut(strings.TrimSpace(row.merged+" "+row.words()), min(p.columns(), 200)-refs-roles-4)
 		if row.person {
 			role, words = p.paint.bold(role), p.paint.bold(words)
 		}
@@ -291,15 +163,15 @@ func (row showRow) words() string {
 	var tools []string
 	thought := ""
 	for _, b := range row.blocks {
-		switch b.kind {
-		case textBlock:
-			return line(b.text)
-		case thinkingBlock:
-			thought = "thinking: " + line(b.text)
-		case callBlock:
-			tools = append(tools, "→ "+strings.TrimSpace(b.tool+"  "+argumentLine(b.text)))
-		case resultBlock:
-			tools = append(tools, "← "+strings.TrimSpace(b.tool+"  "+line(b.text)))
+		switch b.Kind {
+		case block.Text:
+			return line(b.Text)
+		case block.Thinking:
+			thought = "thinking: " + line(b.Text)
+		case block.Call:
+			tools = append(tools, "→ "+strings.TrimSpace(b.Tool+"  "+block.ArgumentLine(b.Text)))
+		case block.Result:
+			tools = append(tools, "← "+strings.TrimSpace(b.Tool+"  "+line(b.Text)))
 		}
 	}
 	if len(tools) > 0 {

@@ -32,7 +32,7 @@ func (p *program) verbs() []verb {
 		p.logVerb(), p.undoVerb(), p.redoVerb(),
 		p.importVerb(), p.exportVerb(), p.resumeVerb(), p.inspectVerb(),
 		p.remoteVerb(), p.pushVerb(), p.pullVerb(), p.syncVerb(),
-		p.watchVerb(), p.daemonVerb(), p.duVerb(), p.pruneVerb(), p.packVerb(), p.unpackVerb(), p.trashVerb(), p.configVerb(), p.serveVerb(), p.openPageVerb(), p.mcpVerb(), p.hookVerb(), p.machineSetupVerb(),
+		p.watchVerb(), p.daemonVerb(), p.duVerb(), p.pruneVerb(), p.packVerb(), p.unpackVerb(), p.trashVerb(), p.configVerb(), p.serveVerb(), p.openPageVerb(), p.uiVerb(), p.mcpVerb(), p.hookVerb(), p.machineSetupVerb(),
 		p.doctorVerb(), p.demoVerb(), p.completionVerb(), p.manVerb(), p.versionVerb(), p.helpVerb(),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/internal/sentence"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/history"
@@ -86,7 +87,7 @@ func logRows(log []history.Operation, titles map[string]string, next events.Seq,
 				continue
 			}
 		}
-		row := logRow{Seq: op.Seq, Time: ageOf(op.Time, now), Text: describe(op, log[i:], titles, len(group)), Undone: true}
+		row := logRow{Seq: op.Seq, Time: ageOf(op.Time, now), Text: sentence.Describe(op, log[i:], titles, len(group)), Undone: true}
 		for _, one := range group {
 			row.Undone = row.Undone && one.Undone
 			if one.Seq == next {

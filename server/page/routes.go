@@ -8,6 +8,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/bough-dev/bough/internal/keytable"
 	"github.com/bough-dev/bough/internal/treepicture"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
@@ -117,8 +118,11 @@ func Style() []byte {
 func static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	data, err := fs.ReadFile(staticFiles, path.Join("static", name))
-	if name == "tree.css" {
+	switch name {
+	case "tree.css":
 		data, err = []byte(treepicture.Style), nil
+	case "keys.json":
+		data, err = keytable.JSON(), nil
 	}
 	if err != nil || !fs.ValidPath(name) {
 		http.Error(w, "no such file", http.StatusNotFound)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/internal/sentence"
 	"github.com/bough-dev/bough/workspace/history"
 )
 
@@ -29,23 +30,23 @@ func TestSentences(t *testing.T) {
 				"title": long, "name": long, "label": long, "agent": long, "message": "m",
 			}}
 			for _, titles := range []map[string]string{nil, {"s": long}} {
-				text := sentence(op, titles, 1)
+				text := sentence.Of(op, titles, 1)
 				if strings.HasPrefix(text, "Done") || strings.Contains(text, "\n") || len(text) > 150 {
 					t.Errorf("%s: %q is %q", name, verb, text)
 				}
 			}
 			op.Args = nil
-			if text := sentence(op, nil, 3); strings.Contains(text, "“”") || strings.HasSuffix(text, " ") {
+			if text := sentence.Of(op, nil, 3); strings.Contains(text, "“”") || strings.HasSuffix(text, " ") {
 				t.Errorf("%s: %q without arguments is %q", name, verb, text)
 			}
 		}
 	}
-	if text := sentence(history.Operation{Verb: "import"}, nil, 3); text != "Imported 3 conversations" {
+	if text := sentence.Of(history.Operation{Verb: "import"}, nil, 3); text != "Imported 3 conversations" {
 		t.Errorf("an import is %q", text)
 	}
 	one := history.Operation{Verb: "import", Sessions: []string{"s"}}
 	for want, titles := range map[string]map[string]string{"Imported “Bread”": {"s": "Bread"}, "Imported a conversation": nil} {
-		if text := sentence(one, titles, 1); text != want {
+		if text := sentence.Of(one, titles, 1); text != want {
 			t.Errorf("an import of one conversation is %q, want %q", text, want)
 		}
 	}
@@ -66,7 +67,7 @@ func TestWords(t *testing.T) {
 		"Saved checkpoint “Trip (branch)”":             {Verb: "checkpoint", Sessions: []string{"s"}},
 		"Moved old automatic checkpoints to the trash": {Verb: "prune"},
 	} {
-		if got := sentence(op, map[string]string{"s": "Trip (branch)"}, 1); got != want {
+		if got := sentence.Of(op, map[string]string{"s": "Trip (branch)"}, 1); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}

@@ -1,9 +1,9 @@
 // @ts-check
-// The keys of the page. keys.json is the table of them.
+// The keys of the page. keys.json is the table of them, with those of the page in the terminal.
 
 const off = 'bough.keys'; // in localStorage: "off" if single characters do nothing
 
-/** @typedef {{key: string, act: string, what: string}} Key */
+/** @typedef {{key: string, act: string, what: string, terminal?: boolean}} Key */
 
 /** @type {Key[]} */
 let table = [];
@@ -120,5 +120,7 @@ export async function start() {
   on('help', toggleHelp);
   addButton();
   document.addEventListener('keydown', onKey);
-  table = await (await fetch('/static/keys.json')).json();
+  /** @type {Key[]} */
+  const all = await (await fetch('/static/keys.json')).json();
+  table = all.filter((k) => !k.terminal);
 }

@@ -1,6 +1,7 @@
 // Package list implements a list on a terminal that is filtered while the user
-// types. [List] is the list itself, without a terminal; [Choose] shows one with
-// a preview, and returns the item that the user chose.
+// types. [List] is the list itself, without a terminal; [Picker] shows one with
+// a preview, as a part of a screen, and [Choose] alone, which returns the item
+// that the user chose.
 //
 // Texts are shown unchanged, so they must not contain control characters.
 package list
@@ -10,6 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/lookup"
+	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/internal/printable"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace"
 	"github.com/sahilm/fuzzy"
 )
 
@@ -18,7 +24,22 @@ type Item struct {
 	Text   string // shown and searched
 	Detail string // shown dimmed after Text, and searched
 	Hidden string // searched but not shown
+	Ref    string // what it stands for, for the caller
+	About  string // shown beside it instead of a preview
 }
+
+// SessionItem returns the item of a session that was last active some time ago.
+func SessionItem(e workspace.Entry, ago string) Item {
+	detail := []string{line(lookup.Short(e.ID))}
+	if e.Kind != session.Root {
+		detail = append(detail, string(e.Kind))
+	}
+	detail = append(detail, plural.Of(e.MessageCount, "message"), ago)
+	return Item{Text: line(e.Title), Detail: strings.Join(detail, " · "), Ref: e.ID}
+}
+
+// line returns a text of a file on one line.
+func line(s string) string { return strings.Join(strings.Fields(printable.Clean(s)), " ") }
 
 // A List is a list of items, of which some match a query, with a cursor on one
 // of them.
@@ -99,4 +120,22 @@ func (l *List) Window(height int) (items []int, cursor int) {
 	l.top = max(l.cursor-height+1, min(l.top, l.cursor), 0)
 	end := min(l.top+height, len(l.shown))
 	return l.shown[l.top:end], l.cursor - l.top
+}
+
+// Select moves the cursor to an item, if it matches.
+func (l *List) Select(item int) {
+	if at := slices.Index(l.shown, item); at >= 0 {
+		l.cursor = at
+	}
+}
+
+// Click moves the cursor to a row of the window of this height, from 0, and reports whether
+// there is one.
+func (l *List) Click(row, height int) bool {
+	items, _ := l.Window(height)
+	if row < 0 || row >= len(items) {
+		return false
+	}
+	l.cursor = l.top + row
+	return true
 }

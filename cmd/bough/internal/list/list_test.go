@@ -1,6 +1,8 @@
 package list
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,7 +84,8 @@ func TestWindow(t *testing.T) {
 func TestView(t *testing.T) {
 	items := []Item{{Text: "漢字 title", Detail: "yesterday"}, {Text: strings.Repeat("long ", 60)}, {Text: "short"}}
 	for _, size := range [][2]int{{80, 24}, {200, 50}, {20, 4}, {1, 1}, {70, 3}} {
-		m := &chooser{options: Options{Prompt: "Which?", Items: items, Color: true}, list: New(items), previews: map[int]string{0: "one\ntwo " + strings.Repeat("漢", 300)}, ctx: t.Context(), chosen: -1}
+		m := &chooser{NewPicker(t.Context(), Options{Prompt: "Which?", Items: items, Color: true})}
+		m.previews[0] = "one\ntwo " + strings.Repeat("漢", 300)
 		m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		lines := strings.Split(m.View().Content, "\n")
 		if len(lines) > max(size[1], 3) {
@@ -98,7 +101,7 @@ func TestView(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	items := []Item{{Text: "alpha"}, {Text: "beta"}, {Text: "gamma"}}
-	m := &chooser{options: Options{Items: items}, list: New(items), previews: map[int]string{}, ctx: t.Context(), chosen: -1}
+	m := &chooser{NewPicker(t.Context(), Options{Items: items})}
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	for _, r := range "betax" {
 		m.Update(tea.KeyPressMsg{Text: string(r), Code: r})
@@ -115,5 +118,45 @@ func TestKeys(t *testing.T) {
 	m.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
 	if m.chosen != 1 {
 		t.Error("a key after the end changed the selection")
+	}
+}
+
+// TestFind: the items are those of the newest query, an error is shown, and results of an
+// older query or of another list are ignored.
+func TestFind(t *testing.T) {
+	p := NewPicker(t.Context(), Options{Find: func(_ context.Context, query string) ([]Item, error) {
+		if query == "bad" {
+			return nil, errors.New("malformed")
+		}
+		return []Item{{Text: "first " + query}, {Text: "second " + query}}, nil
+	}})
+	p.Update(tea.WindowSizeMsg{Width: 60, Height: 10})
+	typed := func(text string) tea.Msg { return p.Update(tea.PasteMsg{Content: text})() }
+	screen := func() string { content, _ := p.View(); return content }
+	if !strings.Contains(screen(), "type the words") {
+		t.Errorf("without a query it shows\n%s", screen())
+	}
+	old := typed("ol")
+	newer := typed("d")
+	if !strings.Contains(screen(), "searching") {
+		t.Errorf("while it searches it shows\n%s", screen())
+	}
+	p.Update(newer)
+	p.Update(old)
+	NewPicker(t.Context(), Options{}).Update(newer)
+	if !strings.Contains(screen(), "> first old") {
+		t.Errorf("it shows\n%s", screen())
+	}
+	p.Update(tea.KeyPressMsg{Code: 'u', Mod: tea.ModCtrl})
+	p.Update(typed("bad"))
+	if !strings.Contains(screen(), "malformed") {
+		t.Errorf("after an error it shows\n%s", screen())
+	}
+	p.Update(tea.KeyPressMsg{Code: 'u', Mod: tea.ModCtrl})
+	p.Update(typed("new"))
+	p.Update(tea.MouseClickMsg{X: 3, Y: 2})
+	p.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
+	if item, done := p.Done(); item != 1 || !done {
+		t.Errorf("chose %d, %v", item, done)
 	}
 }

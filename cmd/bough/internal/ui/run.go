@@ -1,0 +1,41 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	agentmodel "github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// Options configure Run.
+type Options struct {
+	// Now returns the current time. If nil, time.Now is used.
+	Now func() time.Time
+	// Models opens the model of an agent, by its id.
+	Models func(ctx context.Context, id string) (agentmodel.Model, error)
+}
+
+// Run shows the page on a terminal until the user leaves it or ctx ends, and restores the
+// screen. It returns when its commands have ended: a change that has begun is completed.
+func Run(ctx context.Context, w *workspace.Workspace, in io.Reader, out io.Writer, o Options) error {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	e := &env{Options: o, ctx: reading}
+	p := tea.NewProgram(newModel(e), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out))
+	e.send = p.Send
+	e.w = w.Observed(func(string, int64, int64) {}, func(note string) { p.Send(noted{note}) })
+	_, err := p.Run()
+	stop()
+	e.end()
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}

@@ -1,0 +1,543 @@
+package ui
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/bough-dev/bough/internal/keytable"
+	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/history"
+	"github.com/charmbracelet/x/ansi"
+)
+
+var update = flag.Bool("update", false, "write the golden screens")
+
+func TestMain(m *testing.M) { os.Exit(testsize.InMemory(testsize.LazyGC(m)).Run()) }
+
+// A desk is a page without a terminal: commands run at once.
+type desk struct {
+	t testing.TB
+	w *workspace.Workspace
+	m *model
+}
+
+// begin is the time at which the tests begin. Each call of the clock is a second later.
+var begin = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+
+func newDesk(t testing.TB, columns, rows int) *desk {
+	now := begin
+	clock := func() time.Time { now = now.Add(time.Second); return now }
+	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "trips"), &workspace.Options{
+		Now: clock, Random: rand.NewChaCha8([32]byte{1}), Settle: -1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return (&desk{w: w}).again(t, columns, rows)
+}
+
+// again returns a page of the same workspace at its beginning.
+func (d *desk) again(t testing.TB, columns, rows int) *desk {
+	d = &desk{t: t, w: d.w}
+	d.m = newModel(&env{Options: Options{Now: func() time.Time { return begin.Add(2 * time.Hour) }}, w: d.w, ctx: t.Context()})
+	d.send(tea.WindowSizeMsg{Width: columns, Height: rows})
+	return d
+}
+
+// start shows what the workspace has.
+func (d *desk) start() {
+	d.m.reading = true
+	d.run(d.m.env.loadTree(nil))
+}
+
+func (d *desk) send(msg tea.Msg) {
+	d.t.Helper()
+	_, cmd := d.m.Update(msg)
+	d.run(cmd)
+}
+
+// run runs a command, and those that follow, except for the blinking of cursors.
+func (d *desk) run(cmd tea.Cmd) {
+	d.t.Helper()
+	if cmd == nil {
+		return
+	}
+	msg := cmd()
+	if v := reflect.ValueOf(msg); v.IsValid() && v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() { // a batch or a sequence
+		for i := range v.Len() {
+			d.run(v.Index(i).Interface().(tea.Cmd))
+		}
+		return
+	}
+	if msg != nil {
+		d.send(msg)
+	}
+}
+
+// keys types keys: names such as "enter" in angle brackets, else characters.
+func (d *desk) keys(text string) {
+	d.t.Helper()
+	named := map[string]tea.KeyPressMsg{
+		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
+		"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "pgdown": {Code: tea.KeyPgDown}, "pgup": {Code: tea.KeyPgUp},
+		"home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl},
+		"ctrl+j": {Code: 'j', Mod: tea.ModCtrl}, "alt+enter": {Code: tea.KeyEnter, Mod: tea.ModAlt}, "space": {Code: tea.KeySpace, Text: " "},
+	}
+	for text != "" {
+		if name, rest, ok := strings.Cut(strings.TrimPrefix(text, "<"), ">"); ok && text[0] == '<' {
+			k, known := named[name]
+			if !known {
+				d.t.Fatalf("no key %q", name)
+			}
+			d.send(k)
+			text = rest
+			continue
+		}
+		r := []rune(text)[0]
+		d.send(tea.KeyPressMsg{Code: r, Text: string(r)})
+		text = text[len(string(r)):]
+	}
+}
+
+// screen returns the screen as plain text, after checking that it fits the terminal.
+func (d *desk) screen() string {
+	d.t.Helper()
+	content := d.m.View().Content
+	lines := strings.Split(content, "\n")
+	if len(lines) > d.m.height {
+		d.t.Errorf("%d lines on a terminal of %d", len(lines), d.m.height)
+	}
+	for i, l := range lines {
+		if w := lipgloss.Width(l); w > d.m.width {
+			d.t.Errorf("line %d is %d columns wide on a terminal of %d: %q", i, w, d.m.width, ansi.Strip(l))
+		}
+		lines[i] = strings.TrimRight(ansi.Strip(l), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// shows checks that the screen has texts.
+func (d *desk) shows(texts ...string) {
+	d.t.Helper()
+	for _, text := range texts {
+		if s := d.screen(); !strings.Contains(s, text) {
+			d.t.Fatalf("no %q on the screen:\n%s", text, s)
+		}
+	}
+}
+
+func (d *desk) must(_ any, err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// conversation begins a conversation.
+func (d *desk) conversation(title string, texts ...string) (session, last string) {
+	d.t.Helper()
+	e, err := d.w.New(d.t.Context(), title)
+	d.must(e, err)
+	for i, text := range texts {
+		role := []string{"user", "assistant"}[i%2]
+		r, err := d.w.Append(d.t.Context(), workspace.Append{Session: e.ID, Role: role, Text: text})
+		d.must(r, err)
+		last = r.Message
+	}
+	return e.ID, last
+}
+
+// story is two conversations, one of them with a fork, a checkpoint, a branch and a bookmark.
+func (d *desk) story() {
+	d.t.Helper()
+	ctx := d.t.Context()
+	d.conversation("Plan the trip", "Where shall we go?", "To Lisbon.\n\n* by train\n* in May", "And where do we sleep?", "Near the river.")
+	bread, _ := d.conversation("面包 and 🍞 bread", "How wet is too wet? 多湿算太湿?", "It depends on the flour. 取决于面粉。", "And with rye?", "Wetter.")
+	path, err := d.w.Show(ctx, bread, partial())
+	d.must(path, err)
+	second := path.Messages[1].ID
+	d.must(d.w.Append(ctx, workspace.Append{Session: bread, Parent: second, Text: "And with spelt?"}))
+	d.must(d.w.Append(ctx, workspace.Append{Session: bread, Role: "assistant", Text: "Dryer."}))
+	d.must(d.w.Checkpoint(ctx, bread+"@"+second, workspace.SnapshotOptions{Name: "Before rye"}))
+	d.must(d.w.Bookmark(ctx, bread+"@"+second, "flour", workspace.BookmarkOptions{}))
+	d.must(d.w.Branch(ctx, bread+"@"+second, workspace.SnapshotOptions{Name: "With oats"}))
+	d.must(d.w.Append(ctx, workspace.Append{Text: "And with oats?"}))
+}
+
+// TestScreens holds the screens of each view, at two sizes.
+func TestScreens(t *testing.T) {
+	all := newDesk(t, 80, 24)
+	all.story()
+	for _, size := range [][2]int{{80, 24}, {200, 50}} {
+		for _, c := range []struct{ name, keys string }{
+			{"begin", ""},
+			{"fork", "<tab><tab>gl"},
+			{"conversation", "<home>j<enter>"},
+			{"help", "?"},
+			{"search", "/rye"},
+			{"go", "<ctrl+k>bread"},
+			{"log", "L"},
+			{"question", "<tab>c"},
+			{"message", "<tab>iFirst<ctrl+j>second 日本"},
+			{"refused", "]"},
+			{"comparison", "/oats<enter>=/spelt<enter>="},
+		} {
+			t.Run(fmt.Sprintf("%s-%dx%d", c.name, size[0], size[1]), func(t *testing.T) {
+				d := all.again(t, size[0], size[1])
+				d.start()
+				d.keys(c.keys)
+				golden(t, fmt.Sprintf("%s-%dx%d.txt", c.name, size[0], size[1]), d.screen()+"\n")
+			})
+		}
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the screen is\n%s\nwant\n%s\n'go test ./cmd/bough/internal/ui -run TestScreens -update' writes it", got, want)
+	}
+}
+
+// TestVerbs: each change is made at the selected message, is reported, and can be undone and
+// redone.
+func TestVerbs(t *testing.T) {
+	d := newDesk(t, 100, 30)
+	bread, last := d.conversation("Bread", "How wet?", "It depends.", "And rye?", "Wetter.")
+	d.start()
+	d.shows("Bread", "Wetter.", "message 4 of 4")
+	d.keys("<tab>kk")
+	d.shows("message 2 of 4")
+	for _, c := range []struct{ keys, says, verb string }{
+		{"cBefore rye<enter>", "Saved checkpoint “Before rye” · u undoes it", "checkpoint"},
+		{"mflour<enter>", "Added bookmark “flour” · u undoes it", "bookmark"},
+		{"r", "Continuing from here in “Bread” · u undoes it", "rewind"},
+		{"R<ctrl+u>Loaf<enter>", "Renamed to “Loaf” · u undoes it", "rename"},
+		{"iAnd spelt?<enter>", "Added a message to “Loaf” · u undoes it", "append"},
+	} {
+		d.keys(c.keys)
+		d.shows(c.says)
+		log, err := d.w.Log(t.Context(), history.LogOptions{Limit: 1})
+		if err != nil || log.Operations[0].Verb != c.verb {
+			t.Fatalf("after %q the log has %+v, %v", c.keys, log, err)
+		}
+		d.keys("u")
+		d.shows("Undid: ")
+		d.keys("U")
+		d.shows("Redid: ")
+	}
+	d.shows("And spelt?")
+	d.keys("bWith oats<enter>")
+	d.shows("Created branch “With oats”", "With oats")
+	d.keys("<esc>")
+	d.shows("message 2 of 2")
+	branch, err := d.w.Show(t.Context(), "With oats", partial())
+	d.must(branch, err)
+	if n := len(branch.Messages); n != 2 {
+		t.Errorf("the branch has %d messages, want 2", n)
+	}
+	d.keys("<tab>D")
+	d.shows("Move “With oats” to the trash?")
+	d.keys("n")
+	d.shows("Nothing was changed")
+	d.keys("Dy")
+	d.shows("Moved “With oats” to the trash")
+	if _, err := d.w.Show(t.Context(), "With oats", partial()); !isGone(err) {
+		t.Errorf("the branch is not in the trash: %v", err)
+	}
+	whole, err := d.w.Show(t.Context(), bread+"@"+last, partial())
+	d.must(whole, err)
+	if len(whole.Messages) != 4 {
+		t.Errorf("the conversation has %d messages, want 4", len(whole.Messages))
+	}
+}
+
+// TestRefused: what the workspace refuses is said, and changes nothing.
+func TestRefused(t *testing.T) {
+	d := newDesk(t, 100, 30)
+	bread, _ := d.conversation("Bread", "How wet?", "It depends.")
+	d.must(d.w.Branch(t.Context(), bread, workspace.SnapshotOptions{Name: "Oats", KeepHead: true}))
+	d.start()
+	before, err := d.w.Position(t.Context())
+	d.must(before, err)
+	d.keys("D")
+	d.shows("Cannot delete “Bread”: it has copies, such as “Oats”")
+	d.keys("<tab>]")
+	d.shows("No message of this path has another reply beside it")
+	d.keys("<tab>y")
+	d.shows("Select a message to copy its text")
+	d.keys("U")
+	d.shows("nothing to redo")
+	after, err := d.w.Position(t.Context())
+	d.must(after, err)
+	if after != before {
+		t.Errorf("the log grew from %v to %v", before, after)
+	}
+}
+
+// TestUndoAsks: the change of another program is undone only after a question.
+func TestUndoAsks(t *testing.T) {
+	d := newDesk(t, 100, 30)
+	d.conversation("Bread", "How wet?")
+	d.start()
+	d.keys("<tab>mflour<enter>")
+	d.must(d.w.Rename(t.Context(), "Bread", "Loaf"))
+	d.keys("u")
+	d.shows("Undo this? Renamed to “Loaf”")
+	d.keys("<esc>")
+	d.must(d.w.Show(t.Context(), "Loaf", partial()))
+	d.keys("uy")
+	d.must(d.w.Show(t.Context(), "Bread", partial()))
+}
+
+// TestSearch: a search finds as the user types, and opens the message on a path that has it.
+func TestSearch(t *testing.T) {
+	d := newDesk(t, 100, 30)
+	d.story()
+	d.start()
+	d.keys("/with ry")
+	d.shows("And with rye?", "1/1")
+	d.keys("<enter>")
+	d.shows("message 3 of 4", "reply 1/2", "Wetter.")
+	d.keys("]")
+	d.shows("reply 2/2", "Dryer.")
+	d.keys("[")
+	d.shows("reply 1/2", "Wetter.")
+	d.keys("/nothing like it")
+	d.shows("nothing matches")
+	d.keys("<esc>")
+	d.shows("Wetter.")
+}
+
+// TestLive: messages of other programs appear. The window follows them only from the end, no
+// other branch takes the place of the path, and a conversation that is removed is named.
+func TestLive(t *testing.T) {
+	d := newDesk(t, 80, 12)
+	bread, last := d.conversation("Bread", "How wet?", "It depends.", "And rye?", "Wetter.")
+	other := func(parent, text string) string {
+		r, err := d.w.Append(t.Context(), workspace.Append{Session: bread, Parent: parent, Text: text})
+		d.must(r, err)
+		d.send(happened{})
+		return r.Message
+	}
+	d.start()
+	added := other(last, "A fifth message")
+	d.shows("A fifth message", "message 5 of 5")
+	d.keys("<tab>g")
+	other(added, "A sixth message")
+	d.shows("How wet?", "message 1 of 6")
+	d.keys("G")
+	other(last, "Another fifth message")
+	d.shows("A sixth message", "message 6 of 6")
+	d.keys("[")
+	d.shows("Another fifth message", "reply 2/2")
+	d.must(d.w.Remove(t.Context(), bread, workspace.RemoveOptions{}))
+	d.send(happened{})
+	d.shows("No conversations")
+}
+
+// TestFold: a long result is cut until it is unfolded.
+func TestFold(t *testing.T) {
+	d := newDesk(t, 100, 40)
+	var text strings.Builder
+	for i := range textLines + 30 {
+		fmt.Fprintf(&text, "row %d\n", i)
+	}
+	d.conversation("Long", text.String())
+	d.start()
+	d.keys("<tab>G")
+	d.shows("… more; l shows all", fmt.Sprint("row ", textLines-1))
+	d.keys("lG")
+	for range 100 {
+		d.keys("<pgdown>")
+	}
+	d.shows(fmt.Sprint("row ", textLines+29))
+	d.keys("h")
+	d.shows("row 0")
+}
+
+// TestResize: a terminal of any size shows a screen that fits, in each view.
+func TestResize(t *testing.T) {
+	d := newDesk(t, 80, 24)
+	d.story()
+	d.start()
+	random := rand.New(rand.NewPCG(3, 4))
+	for range testsize.Of(60, 200, 1000) {
+		d.send(tea.WindowSizeMsg{Width: 1 + random.IntN(150), Height: 1 + random.IntN(50)})
+		d.screen()
+		switch random.IntN(8) {
+		case 0:
+			d.keys("<tab>")
+		case 1:
+			d.keys("j")
+		case 2:
+			d.keys("l")
+		case 3:
+			d.keys("?")
+			d.screen()
+			d.keys("q")
+		case 4:
+			d.keys("/bread")
+			d.screen()
+			d.keys("<esc>")
+		case 5:
+			d.keys("<tab>")
+			d.keys("i日本語 and more of it 🍞🍞🍞")
+			d.screen()
+			d.keys("<esc>")
+		case 6:
+			d.send(tea.MouseWheelMsg{X: random.IntN(150), Y: random.IntN(50), Button: tea.MouseWheelDown})
+		case 7:
+			d.send(tea.MouseClickMsg{X: random.IntN(150), Y: random.IntN(50), Button: tea.MouseLeft})
+		}
+		d.screen()
+	}
+}
+
+// TestActs: each act of the table of keys does something.
+func TestActs(t *testing.T) {
+	all := newDesk(t, 100, 30)
+	all.story()
+	for _, k := range keytable.Keys() {
+		d := all.again(t, 100, 30)
+		d.start()
+		if k.Act != "open" { // in the conversation it unfolds
+			d.keys("<tab>")
+		}
+		before := d.m.View()
+		_, cmd := d.m.Update(keyOf(k.Key))
+		if after := d.m.View(); cmd == nil && after.Content == before.Content && !settled[k.Act] {
+			t.Errorf("%s, %s, does nothing", k.Key, k.Act)
+		}
+	}
+}
+
+// settled are the acts that have nothing to do at the end of a conversation without forks.
+var settled = map[string]bool{"next": true, "fold": true, "unfold": true, "previous-fork": true, "next-fork": true}
+
+func keyOf(name string) tea.KeyPressMsg {
+	switch name {
+	case "Enter":
+		return tea.KeyPressMsg{Code: tea.KeyEnter}
+	case "Ctrl+K":
+		return tea.KeyPressMsg{Code: 'k', Mod: tea.ModCtrl}
+	}
+	r := []rune(name)[0]
+	return tea.KeyPressMsg{Code: r, Text: name}
+}
+
+// TestControl: no text of a file controls the terminal.
+func TestControl(t *testing.T) {
+	const attack = "zq\x1b[2J\x1b]0;t\a\u009b2J\x00\b\x7f\u0085\u202e\u2066zq"
+	d := newDesk(t, 100, 30)
+	bread, last := d.conversation("Bread", "How wet?"+attack, "It depends."+attack+"\tdeep")
+	d.must(d.w.Append(t.Context(), workspace.Append{Session: bread, Parent: last, Role: "assistant", Content: []byte(
+		`[{"type":"text","text":"a\u001b[2Jzq"},{"type":"thinking","thinking":"a\u001b[2Jzq"}]`)}))
+	d.start()
+	for _, keys := range []string{"", "<tab>l", "kl", "/zq", "<esc><ctrl+k>", "<esc>L", "<esc>m"} {
+		d.keys(keys)
+		d.shows("zq")
+		v := d.m.View()
+		if strings.ContainsAny(ansi.Strip(v.Content), "\x1b\a\x00\b\x7f\t\r\u009b\u0085\u202e\u2066") {
+			t.Errorf("after %q: %q", keys, v.Content)
+		}
+		for _, sequence := range []string{"\x1b[2J", "\x1b]"} {
+			if strings.Contains(v.Content, sequence) {
+				t.Errorf("after %q the screen has %q", keys, sequence)
+			}
+		}
+	}
+}
+
+// TestEnd: commands end with the page, and none begins after it.
+func TestEnd(t *testing.T) {
+	d := newDesk(t, 80, 24)
+	d.story()
+	ctx, stop := context.WithCancel(t.Context())
+	e := &env{Options: d.m.env.Options, w: d.w, ctx: ctx, send: func(tea.Msg) {}}
+	ended := make(chan tea.Msg)
+	follow := e.do(e.follow)
+	go func() { ended <- follow() }()
+	stop()
+	<-ended
+	e.end()
+	if msg := e.do(func() tea.Msg { return noted{"late"} })(); msg != nil {
+		t.Errorf("a command after the end returns %v", msg)
+	}
+}
+
+// TestLong scrolls a conversation of 10,000 messages from end to end and back, and reports the
+// time of its frames.
+func TestLong(t *testing.T) {
+	const columns, rows = 120, 40
+	count := testsize.Of(1000, 3000, 10_000)
+	d := newDesk(t, columns, rows)
+	var b strings.Builder
+	b.WriteString(`{"metadata":{"title":"Long"},"messages":[`)
+	for i := range count {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(&b, `{"id":"m%d","role":%q,"content":"message %d: %s"}`, i, []string{"user", "assistant"}[i%2], i, strings.Repeat("日本 🍞 words ", i%60))
+	}
+	b.WriteString("]}")
+	dir := filepath.Join(d.w.Dir(), "conversations")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "long.json"), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.start()
+	d.keys("<tab>")
+	d.shows(fmt.Sprintf("message %d of %d", count, count))
+	var frames []time.Duration
+	frame := func(key string) {
+		begun := time.Now()
+		d.keys(key)
+		d.m.View()
+		frames = append(frames, time.Since(begun))
+	}
+	seen := map[int]bool{}
+	note := func() {
+		_, right, height := d.m.layout()
+		for _, l := range d.m.conv.win.visible(d.m.conv.body(right), height) {
+			seen[l.item] = true
+		}
+	}
+	for note(); d.m.conv.win != (window{}); note() {
+		frame("<pgup>")
+	}
+	if len(seen) != count {
+		t.Errorf("scrolling up showed %d of %d messages", len(seen), count)
+	}
+	frame("G")
+	d.shows(fmt.Sprintf("message %d:", count-1))
+	frame("g")
+	d.shows("message 0:")
+	slices.Sort(frames)
+	t.Logf("%d messages, %d frames: median %v, 99 %% %v, longest %v", count, len(frames), frames[len(frames)/2], frames[len(frames)*99/100], frames[len(frames)-1])
+}

@@ -23,15 +23,19 @@ type tmuxDesk struct {
 	ws     string
 }
 
+// shellReady is the prompt of the shell.
+const shellReady = "ready>"
+
 func newTmuxDesk(t *testing.T) *tmuxDesk {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is missing; install the package tmux of your system")
 	}
 	dir := t.TempDir()
 	d := &tmuxDesk{t, filepath.Join(dir, "s"), filepath.Join(dir, "trips")}
-	d.tmux("-f", os.DevNull, "new-session", "-d", "-x", "80", "-y", "24", "-e", "BOUGH_WORKSPACE="+d.ws, "-e", "PS1=$ ", "-e", "PATH="+os.Getenv("PATH"), "sh")
+	d.tmux("-f", os.DevNull, "new-session", "-d", "-x", "80", "-y", "24", "-e", "BOUGH_WORKSPACE="+d.ws, "-e", "PATH="+os.Getenv("PATH"), "sh")
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", d.socket, "kill-server").Run() })
-	d.waits("$ ")
+	d.types("PS1='rea''dy> '", "Enter")
+	d.waits(shellReady)
 	return d
 }
 
@@ -144,7 +148,6 @@ func TestUI(t *testing.T) {
 	d.tmux("resize-window", "-x", "80", "-y", "24")
 	d.waits("bough · trips · 面包 and 🍞 bread", "From another process", "? help  q quit")
 	d.types("q")
-	d.waits("$ ")
 	d.ended(before, "q")
 
 	d.types("bough ui", "Enter")
@@ -163,7 +166,6 @@ func TestUI(t *testing.T) {
 		if err := syscall.Kill(n, s); err != nil {
 			t.Fatal(err)
 		}
-		d.waits("$ ")
 		d.ended(before, s.String())
 	}
 }
@@ -171,7 +173,7 @@ func TestUI(t *testing.T) {
 // ended checks that the terminal is as before.
 func (d *tmuxDesk) ended(before, how string) {
 	d.t.Helper()
-	d.waits("$ ")
+	d.waits(shellReady)
 	if after := d.terminal(); after != before {
 		d.t.Errorf("after %s the terminal is\n%s\nbefore it was\n%s", how, after, before)
 	}

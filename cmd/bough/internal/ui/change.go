@@ -114,6 +114,9 @@ func (m *model) change(act string) tea.Cmd {
 		m.refuse("Nothing is selected")
 		return nil
 	}
+	if row, ok := m.row(line); ok && (act == "branch" || act == "checkpoint" || act == "bookmark") {
+		m.tree.open[row.ID] = true // what is made is listed below it
+	}
 	switch act {
 	case "branch":
 		return m.prompt("Name of the branch, or none:", "", true, func(name string) tea.Cmd {

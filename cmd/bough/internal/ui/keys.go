@@ -7,6 +7,7 @@ import (
 
 // key handles a key of the page.
 func (m *model) key(name string) tea.Cmd {
+	m.said, m.refused = "", false
 	if act, ok := m.acts[name]; ok {
 		return m.act(act)
 	}

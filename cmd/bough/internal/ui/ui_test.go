@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -157,6 +158,14 @@ func (d *desk) conversation(title string, texts ...string) (session, last string
 		last = r.Message
 	}
 	return e.ID, last
+}
+
+// file writes the file of a session, as another program does.
+func (d *desk) file(id, text string) {
+	d.t.Helper()
+	dir := filepath.Join(d.w.Dir(), "conversations")
+	d.must(nil, os.MkdirAll(dir, 0o700))
+	d.must(nil, os.WriteFile(filepath.Join(dir, id+".json"), []byte(text), 0o600))
 }
 
 // story is two conversations, one of them with a fork, a checkpoint, a branch and a bookmark.
@@ -453,8 +462,12 @@ func keyOf(name string) tea.KeyPressMsg {
 func TestControl(t *testing.T) {
 	const attack = "zq\x1b[2J\x1b]0;t\a\u009b2J\x00\b\x7f\u0085\u202e\u2066zq"
 	d := newDesk(t, 100, 30)
-	bread, last := d.conversation("Bread", "How wet?"+attack, "It depends."+attack+"\tdeep")
-	d.must(d.w.Append(t.Context(), workspace.Append{Session: bread, Parent: last, Role: "assistant", Content: []byte(
+	title, err := json.Marshal("Bread" + attack)
+	d.must(title, err)
+	d.file("bread", fmt.Sprintf(`{"metadata":{"title":%s},"messages":[]}`, title))
+	d.must(d.w.Append(t.Context(), workspace.Append{Session: "bread", Text: "How wet?" + attack}))
+	d.must(d.w.Append(t.Context(), workspace.Append{Session: "bread", Text: "It depends." + attack + "\tdeep"}))
+	d.must(d.w.Append(t.Context(), workspace.Append{Session: "bread", Role: "assistant", Content: []byte(
 		`[{"type":"text","text":"a\u001b[2Jzq"},{"type":"thinking","thinking":"a\u001b[2Jzq"}]`)}))
 	d.start()
 	for _, keys := range []string{"", "<tab>l", "kl", "/zq", "<esc><ctrl+k>", "<esc>L", "<esc>m"} {
@@ -504,13 +517,7 @@ func TestLong(t *testing.T) {
 		fmt.Fprintf(&b, `{"id":"m%d","role":%q,"content":"message %d: %s"}`, i, []string{"user", "assistant"}[i%2], i, strings.Repeat("日本 🍞 words ", i%60))
 	}
 	b.WriteString("]}")
-	dir := filepath.Join(d.w.Dir(), "conversations")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "long.json"), []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	d.file("long", b.String())
 	d.start()
 	d.keys("<tab>")
 	d.shows(fmt.Sprintf("message %d of %d", count, count))

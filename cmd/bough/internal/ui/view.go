@@ -5,12 +5,18 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/bough-dev/bough/internal/keytable"
 	"github.com/bough-dev/bough/internal/plural"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // narrowWidth is the width of a terminal below which only one side is shown.
 const narrowWidth = 60
+
+// tiny is the width of a terminal below which a wide character and the mark of a message may not
+// fit.
+const tiny = 8
 
 func (m *model) narrow() bool { return m.width < narrowWidth }
 
@@ -40,9 +46,14 @@ func (m *model) View() tea.View {
 	} else {
 		content, cursor = m.pageView()
 	}
-	if lines := strings.Split(content, "\n"); len(lines) > m.height { // a terminal of few lines
-		content = strings.Join(lines[:m.height], "\n")
+	lines := strings.Split(content, "\n")
+	lines = lines[:min(len(lines), m.height)] // a terminal of few lines
+	for i, l := range lines {
+		if m.width < tiny && lipgloss.Width(l) > m.width { // or of few columns
+			lines[i] = ansi.Truncate(l, m.width, "")
+		}
 	}
+	content = strings.Join(lines, "\n")
 	v := tea.NewView(content)
 	v.AltScreen = true
 	v.MouseMode = tea.MouseModeCellMotion

@@ -116,16 +116,21 @@ func (p *program) newText(c *cli.Context, was string) (string, error) {
 	if c.IsSet("text") {
 		return p.text(c.String("text"))
 	}
-	command := editorCommand(os.Getenv)
-	if command == "" {
-		if !p.hasTerminal() {
-			return "", usageError("no terminal for an editor; give --text TEXT, or set $EDITOR")
-		}
-		if command = "vi"; runtime.GOOS == "windows" {
-			command = "notepad"
-		}
+	if editorCommand(os.Getenv) == "" && !p.hasTerminal() {
+		return "", usageError("no terminal for an editor; give --text TEXT, or set $EDITOR")
 	}
-	return edited(c.Context, command, was)
+	return edited(c.Context, editorOrDefault(), was)
+}
+
+// editorOrDefault returns the command line of the user's editor, or of one that most systems have.
+func editorOrDefault() string {
+	switch command := editorCommand(os.Getenv); {
+	case command != "":
+		return command
+	case runtime.GOOS == "windows":
+		return "notepad"
+	}
+	return "vi"
 }
 
 // edited returns what the user makes of a text in an editor. The line end that editors add to

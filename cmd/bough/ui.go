@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 
 	"github.com/bough-dev/bough/cmd/bough/internal/ui"
@@ -28,7 +29,9 @@ them, and they are those of the page in a browser. What other programs change ap
 				return err
 			}
 			p.meter.end()
-			return ui.Run(c.Context, w, p.stdin, p.terminal, ui.Options{Models: servedModel})
+			return ui.Run(c.Context, w, p.stdin, p.terminal, ui.Options{Models: servedModel, Edit: func(ctx context.Context, text string) (string, error) {
+				return edited(ctx, editorOrDefault(), text)
+			}})
 		},
 	}
 }

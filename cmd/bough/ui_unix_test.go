@@ -5,8 +5,8 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,111 +14,31 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/testsize"
+	"golang.org/x/term"
 )
 
-// A tmuxDesk is a shell in a terminal of tmux.
-type tmuxDesk struct {
-	t      *testing.T
-	socket string
-	ws     string
-}
-
-// shellReady is the prompt of the shell.
-const shellReady = "ready>"
-
-func newTmuxDesk(t *testing.T) *tmuxDesk {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("tmux is missing; install the package tmux of your system")
-	}
-	dir := t.TempDir()
-	d := &tmuxDesk{t, filepath.Join(dir, "s"), filepath.Join(dir, "trips")}
-	d.tmux("-f", os.DevNull, "new-session", "-d", "-x", "80", "-y", "24", "-e", "BOUGH_WORKSPACE="+d.ws, "-e", "PATH="+os.Getenv("PATH"), "sh")
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", d.socket, "kill-server").Run() })
-	d.types("PS1='rea''dy> '", "Enter")
-	d.waits(shellReady)
-	return d
-}
-
-func (d *tmuxDesk) tmux(args ...string) string {
-	d.t.Helper()
-	cmd := exec.Command("tmux", append([]string{"-S", d.socket}, args...)...)
-	cmd.Env = append(os.Environ(), "TMUX=", "LC_ALL=C.UTF-8")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		d.t.Fatalf("%v: %v\n%s", cmd, err, out)
-	}
-	return string(out)
-}
-
-func (d *tmuxDesk) screen() string { return d.tmux("capture-pane", "-p") }
-
-// types types a text, and then the named keys.
-func (d *tmuxDesk) types(text string, keys ...string) {
-	d.t.Helper()
-	if text != "" {
-		d.tmux("send-keys", "-l", text)
-	}
-	if len(keys) > 0 {
-		d.tmux(append([]string{"send-keys"}, keys...)...)
-	}
-}
-
-// waits waits until the screen has texts.
-func (d *tmuxDesk) waits(texts ...string) {
-	d.t.Helper()
-	const patience = time.Minute
-	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		screen, missing := d.screen(), ""
-		for _, text := range texts {
-			if !strings.Contains(screen, text) {
-				missing = text
-			}
-		}
-		if missing == "" {
-			return
-		}
-		if time.Since(begun) > patience {
-			d.t.Fatalf("no %q on the screen:\n%s", missing, screen)
-		}
-	}
-}
-
-// terminal returns the settings of the terminal, and its modes.
-func (d *tmuxDesk) terminal() string {
-	d.t.Helper()
-	file := filepath.Join(filepath.Dir(d.ws), "stty")
-	_ = os.Remove(file)
-	d.types("clear; stty -a > "+file+".new; mv "+file+".new "+file, "Enter")
-	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if data, err := os.ReadFile(file); err == nil {
-			return string(data) + d.tmux("display-message", "-p", "alternate #{alternate_on} cursor #{cursor_flag} mouse #{mouse_any_flag} keypad #{keypad_flag} bracket #{bracket_paste_flag}")
-		}
-		if time.Since(begun) > time.Minute {
-			d.t.Fatalf("the shell does not answer:\n%s", d.screen())
-		}
-	}
-}
-
-// bough runs a command line of another process.
-func (d *tmuxDesk) bough(args ...string) {
-	d.t.Helper()
-	cmd := exec.Command("bough", append([]string{"-w", d.ws}, args...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		d.t.Fatalf("%v: %v\n%s", cmd, err, out)
-	}
-}
-
 // TestUI tells a story by keys in a real terminal: 'bough' alone shows the conversations, another
-// process adds to them, the terminal gets many sizes, and after each end it is as before.
+// process adds to them, the terminal gets many sizes, the editor is killed, and after each end
+// the terminal is as before.
 func TestUI(t *testing.T) {
 	t.Parallel()
 	d := newTmuxDesk(t)
 	d.bough("new", "--title", "面包 and 🍞 bread")
 	d.bough("append", "How wet is too wet? 多湿算太湿?")
 	d.bough("append", "--role", "assistant", "It depends on the flour.")
-	before := d.terminal()
+	modes, settings := d.modes(), d.settings()
+	ended := func(how string) {
+		t.Helper()
+		d.waits(shellReady)
+		d.ended(how, modes, settings)
+	}
 
-	d.types("bough", "Enter")
+	// An editor that is killed leaves its own screen, mouse and settings on.
+	const editor = `stty raw -echo; printf '\033[?1049h\033[?1000h\033[?25l'; kill -9 $$`
+	if err := os.WriteFile(filepath.Join(d.dir, "e"), []byte(editor), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.types("export EDITOR='. ./e #'; clear; bough", "Enter")
 	d.waits("bough · trips · 面包 and 🍞 bread", "It depends on the flour.", "message 2 of 2")
 	d.types("", "Tab")
 	d.types("c")
@@ -129,6 +49,10 @@ func TestUI(t *testing.T) {
 	d.waits("Name of the branch")
 	d.types("裸麦", "Enter")
 	d.waits("Created branch “裸麦”")
+	d.types("k")
+	d.waits("message 1 of 2")
+	d.types("e")
+	d.waits("nothing was changed: signal: killed")
 	d.types("i")
 	d.waits("Message:")
 	d.types("And with rye?", "Enter")
@@ -142,39 +66,106 @@ func TestUI(t *testing.T) {
 
 	d.bough("append", "面包 and 🍞 bread", "From another process")
 	d.waits("From another process")
-	for i := range testsize.Of(10, 20, 100) {
+	for i := range testsize.Of(5, 10, 40) {
 		d.tmux("resize-window", "-x", strconv.Itoa(20+i*37%160), "-y", strconv.Itoa(4+i*13%50))
 	}
 	d.tmux("resize-window", "-x", "80", "-y", "24")
 	d.waits("bough · trips · 面包 and 🍞 bread", "From another process", "? help  q quit")
 	d.types("q")
-	d.ended(before, "q")
+	ended("q")
 
-	d.types("bough ui", "Enter")
+	d.types("clear; bough ui", "Enter")
 	d.waits("message ")
 	d.types("", "C-c")
-	d.ended(before, "Ctrl+C")
+	ended("Ctrl+C")
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
-		pid := filepath.Join(filepath.Dir(d.ws), fmt.Sprint("pid", int(s)))
-		d.types("sh -c 'echo $$ > "+pid+"; exec bough ui'", "Enter")
-		d.waits("message ")
-		data, err := os.ReadFile(pid)
-		n, err2 := strconv.Atoi(strings.TrimSpace(string(data)))
-		if err != nil || err2 != nil {
-			t.Fatal(err, err2)
-		}
-		if err := syscall.Kill(n, s); err != nil {
+		if err := syscall.Kill(d.starts("bough ui", "message "), s); err != nil {
 			t.Fatal(err)
 		}
-		d.ended(before, s.String())
+		ended(s.String())
 	}
 }
 
-// ended checks that the terminal is as before.
-func (d *tmuxDesk) ended(before, how string) {
+// starts starts a command in the shell, waits for texts, and returns the id of its process.
+func (d *tmuxDesk) starts(command string, texts ...string) int {
 	d.t.Helper()
-	d.waits(shellReady)
-	if after := d.terminal(); after != before {
-		d.t.Errorf("after %s the terminal is\n%s\nbefore it was\n%s", how, after, before)
+	file := filepath.Join(d.dir, "pid")
+	d.types("clear; sh -c 'echo $$ > "+file+"; exec "+command+"'", "Enter")
+	d.waits(texts...)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		d.t.Fatal(err)
 	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return pid
+}
+
+// ended checks that the terminal is as before.
+func (d *tmuxDesk) ended(how, modes string, settings *term.State) {
+	d.t.Helper()
+	if now := d.modes(); now != modes {
+		d.t.Errorf("after %s the modes of the terminal are %s, before they were %s", how, now, modes)
+	}
+	if now := d.settings(); !reflect.DeepEqual(now, settings) {
+		d.t.Errorf("after %s the settings of the terminal are %+v, before they were %+v", how, now, settings)
+	}
+}
+
+// processorTime returns how much a process has used, 0 where /proc does not say it.
+func processorTime(pid int) time.Duration {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, after, _ := strings.Cut(string(data), ") ")
+	f := strings.Fields(after)
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(f[11])
+	system, _ := strconv.Atoi(f[12])
+	const tick = time.Second / 100
+	return time.Duration(user+system) * tick
+}
+
+// TestUILong scrolls a conversation of 10,000 messages from end to end in a real terminal.
+func TestUILong(t *testing.T) {
+	t.Parallel()
+	d := newTmuxDesk(t)
+	count := testsize.Of(500, 1000, 10_000)
+	dir := filepath.Join(d.ws, "conversations")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString(`{"metadata":{"title":"Long"},"messages":[`)
+	for i := range count {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(&b, `{"id":"m%d","role":%q,"content":"message %d: %s"}`, i, []string{"user", "assistant"}[i%2], i, strings.Repeat("日本 🍞 words ", i%20))
+	}
+	b.WriteString("]}")
+	if err := os.WriteFile(filepath.Join(dir, "long.json"), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.tmux("resize-window", "-x", "200", "-y", "50")
+	pid := d.starts("bough ui", fmt.Sprintf("message %d of %d", count, count))
+	begun := processorTime(pid)
+	d.types("", "Tab")
+	d.types("g")
+	d.waits("message 0:", fmt.Sprintf("message 1 of %d", count))
+	pages := 0
+	for end := fmt.Sprintf("message %d:", count-1); !strings.Contains(d.screen(), end); pages += 20 {
+		d.tmux("send-keys", "-N", "20", "PageDown")
+		d.types("m") // is answered after them
+		d.waits("Label:")
+		d.types("", "Escape")
+		d.waits("Nothing was changed")
+	}
+	if used := processorTime(pid) - begun; used > 0 {
+		t.Logf("%d messages, %d pages: %v of processor time a page", count, pages, used/time.Duration(pages))
+	}
+	d.types("q")
+	d.waits(shellReady)
 }

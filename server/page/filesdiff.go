@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/internal/lookup"
+	"github.com/bough-dev/bough/internal/sentence"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 )
@@ -191,7 +192,7 @@ func (p *difference) of(d *files.Diff, all []files.State) {
 	}
 	for _, st := range slices.Backward(all) {
 		if st.Dir == p.Dir && len(p.Choices) < maxChoices {
-			text := st.Time.Local().Format("2 Jan 2006, 15:04:05") + " · " + momentText(st.At) + " · " + lookup.Short(st.ID)
+			text := st.Time.Local().Format("2 Jan 2006, 15:04:05") + " · " + sentence.Moment(st.At) + " · " + lookup.Short(st.ID)
 			p.Choices = append(p.Choices, stateChoice{st.ID, text})
 		}
 	}

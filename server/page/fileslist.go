@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bough-dev/bough/internal/sentence"
 	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -30,26 +31,11 @@ type folderState struct {
 	Restore string // the address of the plan to restore it
 }
 
-// momentText returns why a state was taken.
-func momentText(at string) string {
-	switch at {
-	case "prompt":
-		return "before the answer"
-	case "end":
-		return "after the answer"
-	case "checkpoint":
-		return "at a checkpoint"
-	case "restore":
-		return "before a restore"
-	}
-	return "by files snap"
-}
-
 func (c *request) folderState(st *files.State) folderState { return newFolderState(st, c.opts.Now()) }
 
 func newFolderState(st *files.State, now time.Time) folderState {
 	s := folderState{
-		ID: st.ID, Href: stateAddress(st.ID, ""), Dir: st.Dir, Folder: filepath.Base(st.Dir), Moment: momentText(st.At),
+		ID: st.ID, Href: stateAddress(st.ID, ""), Dir: st.Dir, Folder: filepath.Base(st.Dir), Moment: sentence.Moment(st.At),
 		Time: momentOf(st.Time, now), About: count(st.Files, "file") + ", " + bytesText(st.Bytes),
 		Changes: differenceAddress("", st.ID), Since: differenceAddress(st.ID, files.Now), Restore: restoreAddress(st.ID),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -174,7 +175,7 @@ func (p *Picker) Update(msg tea.Msg) tea.Cmd {
 // filter sets the query, on one line.
 func (p *Picker) filter(query string) tea.Cmd {
 	p.query = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if unicode.IsControl(r) {
 			return -1
 		}
 		return r

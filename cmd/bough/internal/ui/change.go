@@ -14,8 +14,8 @@ import (
 	"github.com/bough-dev/bough/workspace/history"
 )
 
-// A changed is the end of a change.
-type changed struct {
+// A changeResult is the end of a change.
+type changeResult struct {
 	said string
 	undo events.Seq // the operation, 0 if it cannot be undone
 	to   place      // what to show, the zero place for what is shown
@@ -31,14 +31,14 @@ func (m *model) run(f func(ctx context.Context, w *workspace.Workspace) (place, 
 		ctx := context.WithoutCancel(e.ctx)
 		before, err := e.w.Position(ctx)
 		if err != nil {
-			return changed{err: err}
+			return changeResult{err: err}
 		}
 		to, err := f(ctx, e.w)
 		if err != nil {
-			return changed{err: err}
+			return changeResult{err: err}
 		}
 		said, undo := e.operationAfter(ctx, before)
-		return changed{said: said, undo: undo, to: to}
+		return changeResult{said: said, undo: undo, to: to}
 	})
 }
 
@@ -74,7 +74,7 @@ func (e *env) titles(ctx context.Context) map[string]string {
 	return titles
 }
 
-func (m *model) changed(c changed) tea.Cmd {
+func (m *model) endChange(c changeResult) tea.Cmd {
 	m.busy--
 	if c.err != nil {
 		m.refuse(explain(c.err))
@@ -101,20 +101,28 @@ func (m *model) change(act string) tea.Cmd {
 		return m.goTo()
 	case "log":
 		return m.log()
+	case "bookmarks":
+		return m.bookmarks()
+	case "files":
+		return m.files()
+	case "explorations":
+		return m.explorations()
+	case "agents":
+		return m.agents()
 	case "undo":
-		return m.takeBack()
+		return m.planUndo()
 	case "redo":
 		return m.run(func(ctx context.Context, w *workspace.Workspace) (place, error) {
 			_, err := w.Redo(ctx, history.UndoOptions{})
 			return place{}, err
 		})
 	}
-	ref, line := m.target()
+	ref, id := m.target()
 	if ref == "" {
 		m.refuse("Nothing is selected")
 		return nil
 	}
-	if row, ok := m.row(line); ok && (act == "branch" || act == "checkpoint" || act == "bookmark") {
+	if row, ok := m.row(id); ok && (act == "branch" || act == "checkpoint" || act == "bookmark") {
 		m.tree.open[row.ID] = true // what is made is listed below it
 	}
 	switch act {
@@ -143,31 +151,36 @@ func (m *model) change(act string) tea.Cmd {
 			})
 		})
 	case "continue":
-		return m.continueFrom(ref, line)
+		return m.continueFrom(ref, id)
 	case "rename":
-		row, _ := m.row(line)
-		return m.prompt("Title:", row.Title, false, func(title string) tea.Cmd {
+		return m.prompt("Title:", m.title(id), false, func(title string) tea.Cmd {
 			return m.run(func(ctx context.Context, w *workspace.Workspace) (place, error) {
-				_, err := w.Rename(ctx, line, title)
+				_, err := w.Rename(ctx, id, title)
 				return place{}, err
 			})
 		})
 	case "delete":
-		return m.remove(line)
+		return m.remove(id)
 	case "compare":
 		return m.compare(ref)
 	case "write":
 		return m.addMessage()
+	case "edit":
+		return m.editMessage()
+	case "pick", "pick-turn":
+		return m.pickMessage(act == "pick-turn")
+	case "merge":
+		return m.planMerge(ref)
 	}
 	return nil
 }
 
 // continueFrom moves the head to a message or, of a checkpoint, to its end.
-func (m *model) continueFrom(ref, line string) tea.Cmd {
-	restores := m.isCheckpoint(line) && m.focus == treeSide
+func (m *model) continueFrom(ref, id string) tea.Cmd {
+	restores := m.isCheckpoint(id) && m.focus == treeSide
 	return m.run(func(ctx context.Context, w *workspace.Workspace) (place, error) {
 		if restores {
-			_, err := w.Restore(ctx, line)
+			_, err := w.Restore(ctx, id)
 			return place{}, err
 		}
 		_, err := w.Rewind(ctx, ref, checkpoint.CutOptions{})
@@ -175,14 +188,19 @@ func (m *model) continueFrom(ref, line string) tea.Cmd {
 	})
 }
 
-// remove moves a conversation to the trash, or says why it cannot be removed.
+// remove moves a conversation to the trash, or says why it cannot be removed. At a bookmark in
+// the tree, it removes the bookmark.
 func (m *model) remove(id string) tea.Cmd {
-	row, ok := m.row(id)
-	if !ok {
-		m.refuse("Nothing is selected")
-		return nil
+	if r := m.tree.selected(); m.focus == treeSide && r.Kind == treerows.Bookmark {
+		return m.confirm("Remove the bookmark “"+line(r.Title)+"”?", func() tea.Cmd {
+			return m.run(func(ctx context.Context, w *workspace.Workspace) (place, error) {
+				_, err := w.RemoveBookmark(ctx, r.Title)
+				return place{}, err
+			})
+		})
 	}
-	title := "“" + line(row.Title) + "”"
+	row, _ := m.row(id) // of one that is not listed, the workspace says whether it can be removed
+	title := "“" + line(m.title(id)) + "”"
 	switch row.Delete.Refused {
 	case treerows.HasCopies:
 		m.refuse("Cannot delete " + title + ": it has copies, such as “" + line(row.Delete.By[0].Title) + "”")
@@ -202,37 +220,40 @@ func (m *model) remove(id string) tea.Cmd {
 	})
 }
 
-// takeBack undoes the newest change: at once if it is the one that the page has just reported,
+// planUndo undoes the newest change: at once if it is the one that the page has just reported,
 // else after a question, because it may be that of another program.
-func (m *model) takeBack() tea.Cmd {
+func (m *model) planUndo() tea.Cmd {
 	reported := m.undo
 	e := m.env
 	return e.do(func() tea.Msg {
 		ctx := context.WithoutCancel(e.ctx)
 		plan, err := e.w.Undo(ctx, history.UndoOptions{DryRun: true})
 		if err != nil {
-			return undoPlanned{err: err}
+			return undoPlan{err: err}
 		}
 		only := make([]events.Seq, len(plan.Operations))
 		for i, op := range plan.Operations {
 			only[i] = op.Seq
 		}
 		text := sentence.Describe(plan.Operations[0], plan.Operations, e.titles(ctx), len(plan.Operations))
-		return undoPlanned{only: only, text: text, asked: !slices.Contains(only, reported)}
+		return undoPlan{only: only, text: text, asked: !slices.Contains(only, reported)}
 	})
 }
 
-// An undoPlanned is what an undo would undo.
-type undoPlanned struct {
+// An undoPlan is what an undo would undo.
+type undoPlan struct {
 	only  []events.Seq
 	text  string
 	asked bool // the user has to confirm it
 	err   error
 }
 
-func (m *model) undoPlanned(p undoPlanned) tea.Cmd {
-	if p.err != nil {
+func (m *model) confirmUndo(p undoPlan) tea.Cmd {
+	switch {
+	case p.err != nil:
 		m.refuse(explain(p.err))
+		return nil
+	case m.ask != nil || len(m.screens) > 0: // what is typed now is no answer to this question
 		return nil
 	}
 	undo := func() tea.Cmd {
@@ -253,19 +274,26 @@ func (m *model) addMessage() tea.Cmd {
 		m.refuse("Open a conversation to write to")
 		return nil
 	}
-	line, last := m.conv.path.line, m.conv.path.last
-	if agent := m.tree.source.Agents[line]; agent != "" {
+	at := m.conv.path
+	if agent := m.tree.source.Agents[at.line]; agent != "" {
 		return m.chat(agent)
 	}
-	text := "Message:"
-	if m.isCheckpoint(line) {
-		text, last = "Message to a new branch of this checkpoint:", ""
-	} else if !m.conv.path.tip {
+	text, readOnly := "Message:", m.isCheckpoint(at.line)
+	if readOnly {
+		text = "Message to a new branch of this checkpoint:"
+	} else if !at.tip {
 		text = "Message of a new branch, after what is shown:"
 	}
 	return m.write(text, func(text string, _ bool) tea.Cmd {
+		if now := m.conv.path; now != nil && now.line == at.line {
+			at = now // it may have grown
+		}
+		a := workspace.Append{Session: at.line, Parent: at.last, Text: text}
+		if readOnly {
+			a.Parent = ""
+		}
 		return m.run(func(ctx context.Context, w *workspace.Workspace) (place, error) {
-			r, err := w.Append(ctx, workspace.Append{Session: line, Parent: last, Text: text})
+			r, err := w.Append(ctx, a)
 			if err != nil {
 				return place{}, err
 			}

@@ -17,18 +17,30 @@ func (m *model) chat(agent string) tea.Cmd {
 		e := m.env
 		return e.do(func() tea.Msg {
 			// The turn is aborted when the page ends; what was received of the reply is kept.
-			_, _, err := e.w.Agent(agent).Say(e.ctx, said, agents.TurnOptions{Models: e.Models})
-			return turnEnded{err}
+			_, reply, err := e.w.Agent(agent).Say(e.ctx, said, agents.TurnOptions{Models: e.Models})
+			switch {
+			case err != nil || reply != nil:
+				return turnResult{err: err}
+			case later:
+				return turnResult{said: "Queued until " + agent + " has finished"}
+			}
+			return turnResult{said: "Queued until " + agent + " has done what it does now"}
 		})
 	})
 }
 
-// A turnEnded is the end of a turn, or of adding a message to the queue of one.
-type turnEnded struct{ err error }
+// A turnResult is the end of a turn, or of adding a message to the queue of one.
+type turnResult struct {
+	said string // "" for the end of a turn
+	err  error
+}
 
-func (m *model) turnEnded(t turnEnded) tea.Cmd {
-	if t.err != nil {
+func (m *model) endTurn(t turnResult) tea.Cmd {
+	switch {
+	case t.err != nil:
 		m.refuse(explain(t.err))
+	case t.said != "":
+		m.say(line(t.said))
 	}
 	return tea.Batch(m.refresh(), m.reload())
 }

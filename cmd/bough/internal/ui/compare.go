@@ -19,14 +19,14 @@ func (m *model) compare(ref string) tea.Cmd {
 	return e.do(func() tea.Msg {
 		c, err := e.w.Compare(e.ctx, []string{first, ref}, compare.Options{ReadOptions: partial()})
 		if err != nil {
-			return failed{err}
+			return failure{err}
 		}
-		return opened{comparisonScreen(c)}
+		return screenRequest{comparisonScreen(c)}
 	})
 }
 
-// A failed is why something could not be shown.
-type failed struct{ err error }
+// A failure is why something could not be shown.
+type failure struct{ err error }
 
 // comparisonScreen shows what each path has beyond the common message: side by side where there
 // is room, else one below the other.

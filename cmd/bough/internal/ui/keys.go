@@ -3,6 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/bough-dev/bough/internal/treerows"
+	"github.com/bough-dev/bough/session"
 )
 
 // key handles a key of the page.
@@ -245,8 +246,11 @@ func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
 func (m *model) say(text string)    { m.said, m.refused, m.undo = text, false, 0 }
 func (m *model) refuse(text string) { m.said, m.refused, m.undo = text, true, 0 }
 
-// isCheckpoint reports whether a conversation is a checkpoint, as far as the tree lists it.
-func (m *model) isCheckpoint(session string) bool {
-	r, ok := m.row(session)
+// isCheckpoint reports whether a conversation that is listed or shown is a checkpoint.
+func (m *model) isCheckpoint(id string) bool {
+	if p := m.conv.path; p != nil && p.line == id {
+		return p.Entry.Kind == session.Checkpoint
+	}
+	r, ok := m.row(id)
 	return ok && r.Kind == treerows.Checkpoint
 }

@@ -3,6 +3,9 @@ package ui
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/events"
 	"github.com/bough-dev/bough/workspace/fault"
+	"golang.org/x/term"
 )
 
 // An env is what commands use.
@@ -22,15 +26,25 @@ type env struct {
 	w    *workspace.Workspace
 	ctx  context.Context // of reads; it ends with the page
 	send func(tea.Msg)
+	// after returns a command that waits, and then returns a message.
+	after func(time.Duration, tea.Msg) tea.Cmd
+
+	terminal   *term.State // before the page, nil if the input is not a terminal
+	terminalFd int
+	out        io.Writer
 
 	mu      sync.Mutex
 	ended   bool
 	running sync.WaitGroup
 }
 
-// do returns a command that calls f in the background. Run waits for it.
+// A crash is a panic of a command.
+type crash struct{ text string }
+
+// do returns a command that calls f in the background. Run waits for it. If f panics, Update does:
+// bubbletea prints the panic of a command before it restores the screen, which hides it.
 func (e *env) do(f func() tea.Msg) tea.Cmd {
-	return func() tea.Msg {
+	return func() (msg tea.Msg) {
 		e.mu.Lock()
 		if e.ended {
 			e.mu.Unlock()
@@ -39,8 +53,25 @@ func (e *env) do(f func() tea.Msg) tea.Cmd {
 		e.running.Add(1)
 		e.mu.Unlock()
 		defer e.running.Done()
+		defer func() {
+			if r := recover(); r != nil {
+				msg = crash{fmt.Sprintf("%v\n\n%s", r, debug.Stack())}
+			}
+		}()
 		return f()
 	}
+}
+
+// wait is env.after of a page on a terminal.
+func (e *env) wait(d time.Duration, msg tea.Msg) tea.Cmd {
+	return e.do(func() tea.Msg {
+		select {
+		case <-e.ctx.Done():
+			return nil
+		case <-time.After(d):
+			return msg
+		}
+	})
 }
 
 // end waits for the commands. No other one begins.
@@ -53,28 +84,28 @@ func (e *env) end() {
 
 func partial() session.ReadOptions { return session.ReadOptions{Partial: true} }
 
-// A happened is an event of the workspace, perhaps of another program.
-type happened struct{ events.Event }
+// A workspaceEvent is an event of the workspace, perhaps of another program.
+type workspaceEvent struct{ events.Event }
 
-// An unfollowed says that changes are no longer shown, and why.
-type unfollowed struct{ err error }
+// A followEnd says that changes are no longer shown, and why.
+type followEnd struct{ err error }
 
 // follow passes the events of the workspace on until the page ends.
 func (e *env) follow() tea.Msg {
 	for event, err := range e.w.Events(e.ctx, -1) {
 		if err != nil {
-			return unfollowed{err}
+			return followEnd{err}
 		}
-		e.send(happened{event})
+		e.send(workspaceEvent{event})
 	}
 	return nil
 }
 
-// A noted is a note of the workspace on a problem that is not an error.
-type noted struct{ text string }
+// A note is a note of the workspace on a problem that is not an error.
+type note struct{ text string }
 
-// A treeLoaded is what the tree is about.
-type treeLoaded struct {
+// A treeResult is what the tree shows.
+type treeResult struct {
 	source treerows.Source
 	err    error
 }
@@ -82,12 +113,12 @@ type treeLoaded struct {
 // maxOpened is how many conversations are listed with their forks.
 const maxOpened = 20
 
-// loadTree reads what the tree is about, with the messages of the conversations that are open
+// loadTree reads what the tree shows, with the messages of the conversations that are open
 // and of that at the head.
 func (e *env) loadTree(open []string) tea.Cmd {
 	return e.do(func() tea.Msg {
 		s, err := e.treeSource(open)
-		return treeLoaded{s, err}
+		return treeResult{s, err}
 	})
 }
 
@@ -152,8 +183,8 @@ func (p place) ref() string {
 	return p.session + "@" + p.leaf
 }
 
-// A pathLoaded is the path at a place.
-type pathLoaded struct {
+// A pathResult is the path at a place.
+type pathResult struct {
 	place
 	*path
 	err error
@@ -185,7 +216,7 @@ func (e *env) load(ctx context.Context, at place) tea.Cmd {
 		if ctx.Err() != nil {
 			return nil
 		}
-		return pathLoaded{at, p, err}
+		return pathResult{at, p, err}
 	})
 }
 

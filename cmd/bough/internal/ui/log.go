@@ -11,8 +11,8 @@ import (
 	"github.com/bough-dev/bough/workspace/history"
 )
 
-// A logListed is the operations, newest first, and the titles of the conversations.
-type logListed struct {
+// An operationList is the operations, newest first, and the titles of the conversations.
+type operationList struct {
 	operations []history.Operation
 	titles     map[string]string
 }
@@ -26,9 +26,9 @@ func (m *model) log() tea.Cmd {
 	return e.do(func() tea.Msg {
 		log, err := e.w.Log(e.ctx, history.LogOptions{Limit: maxOperations, Groups: true})
 		if err != nil {
-			return failed{err}
+			return failure{err}
 		}
-		return logListed{log.Operations, e.titles(e.ctx)}
+		return operationList{log.Operations, e.titles(e.ctx)}
 	})
 }
 
@@ -50,7 +50,7 @@ func logRows(ops []history.Operation) (rows []logRow) {
 	return rows
 }
 
-func (m *model) logListed(l logListed) tea.Cmd {
+func (m *model) listOperations(l operationList) tea.Cmd {
 	rows := logRows(l.operations)
 	items := make([]list.Item, len(rows))
 	for i, r := range rows {

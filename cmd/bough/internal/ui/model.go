@@ -24,6 +24,7 @@ const (
 // A model is the state of the page.
 type model struct {
 	env           *env
+	keys          []keytable.Key
 	acts          map[string]string // by key, as bubbletea names it
 	width, height int
 
@@ -44,7 +45,8 @@ type model struct {
 	stop            context.CancelFunc
 	stale           bool // the path has to be read again when it has been read
 	loading         bool
-	live            string // why changes are no longer shown, "" if they are
+	live            string          // why changes are no longer shown, "" if they are
+	noted           map[string]bool // notes that were shown; each reading repeats them
 }
 
 // A screen is shown over the page.
@@ -56,8 +58,8 @@ type screen interface {
 }
 
 func newModel(e *env) *model {
-	m := &model{env: e, acts: map[string]string{}}
-	for _, k := range keytable.Keys() {
+	m := &model{env: e, keys: keytable.Keys(), acts: map[string]string{}, noted: map[string]bool{}}
+	for _, k := range m.keys {
 		name := k.Key
 		if len([]rune(name)) > 1 {
 			name = strings.ToLower(name)
@@ -84,44 +86,57 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			s.update(m, msg)
 		}
 		return m, nil
-	case treeLoaded:
-		return m, m.treeLoaded(msg)
-	case pathLoaded:
-		return m, m.pathLoaded(msg)
-	case happened:
-		return m, m.happened(msg)
-	case unfollowed:
+	case treeResult:
+		return m, m.showTree(msg)
+	case pathResult:
+		return m, m.showPath(msg)
+	case workspaceEvent:
+		return m, m.handleEvent(msg)
+	case followEnd:
 		m.live = explain(msg.err)
 		return m, nil
-	case failed:
+	case failure:
 		m.refuse(explain(msg.err))
 		return m, nil
-	case noted:
-		m.refuse(line(msg.text))
+	case note:
+		if !m.noted[msg.text] {
+			m.noted[msg.text] = true
+			m.refuse(line(msg.text))
+		}
 		return m, nil
-	case changed:
-		return m, m.changed(msg)
-	case undoPlanned:
-		return m, m.undoPlanned(msg)
-	case sessionsListed:
-		return m, m.sessionsListed(msg)
-	case logListed:
-		return m, m.logListed(msg)
-	case turnEnded:
-		return m, m.turnEnded(msg)
-	case opened:
+	case crash:
+		panic(msg.text)
+	case changeResult:
+		return m, m.endChange(msg)
+	case undoPlan:
+		return m, m.confirmUndo(msg)
+	case sessionList:
+		return m, m.listSessions(msg)
+	case operationList:
+		return m, m.listOperations(msg)
+	case turnResult:
+		return m, m.endTurn(msg)
+	case screenRequest:
 		return m, m.push(msg.screen)
+	case screenResult:
+		return m, msg.of.set(m, msg)
+	case screenTick:
+		return m, msg.of.reload(m.env)
+	case listRequest:
+		return m, m.pick(msg.options, msg.choose)
+	case editRequest:
+		return m, m.edit(msg)
+	case editResult:
+		return m, m.addEdited(msg)
+	case refusal:
+		m.refuse(msg.text)
+		return m, nil
 	case tea.KeyPressMsg:
 		if msg.String() == "ctrl+c" {
 			return m, tea.Quit
 		}
 		if msg.String() == "ctrl+z" {
 			return m, tea.Suspend
-		}
-	}
-	if m.ask != nil {
-		if cmd, handled := m.ask.update(m, msg); handled {
-			return m, cmd
 		}
 	}
 	if n := len(m.screens); n > 0 {
@@ -131,6 +146,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.screens = slices.DeleteFunc(m.screens, func(s screen) bool { return s == top })
 		}
 		return m, cmd
+	}
+	if m.ask != nil {
+		if cmd, handled := m.ask.update(m, msg); handled {
+			return m, cmd
+		}
 	}
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -163,7 +183,7 @@ func (m *model) reload() tea.Cmd {
 	return m.env.loadTree(m.tree.opened())
 }
 
-func (m *model) treeLoaded(msg treeLoaded) (cmd tea.Cmd) {
+func (m *model) showTree(msg treeResult) (cmd tea.Cmd) {
 	m.reading = false
 	if msg.err != nil {
 		m.tree.err = explain(msg.err)
@@ -222,7 +242,7 @@ func (m *model) open(at place) tea.Cmd {
 	return m.env.load(ctx, at)
 }
 
-func (m *model) pathLoaded(msg pathLoaded) tea.Cmd {
+func (m *model) showPath(msg pathResult) tea.Cmd {
 	if msg.place != m.conv.want {
 		return nil
 	}
@@ -257,8 +277,8 @@ func (m *model) refresh() tea.Cmd {
 	return m.open(at)
 }
 
-// happened handles an event. The last of several events that wait reads everything again.
-func (m *model) happened(e happened) tea.Cmd {
+// handleEvent handles an event. The last of several events that wait reads everything again.
+func (m *model) handleEvent(e workspaceEvent) tea.Cmd {
 	if e.Type == events.ChatContent {
 		m.conv.replies = m.replies()
 		return nil
@@ -266,10 +286,12 @@ func (m *model) happened(e happened) tea.Cmd {
 	if e.Behind > 0 {
 		return nil
 	}
+	cmds := []tea.Cmd{m.reload(), m.refresh()}
 	for _, s := range m.screens {
-		s.update(m, e)
+		cmd, _ := s.update(m, e)
+		cmds = append(cmds, cmd)
 	}
-	return tea.Batch(m.reload(), m.refresh())
+	return tea.Batch(cmds...)
 }
 
 // replies returns the replies that agents of this page are writing to the path that is shown.
@@ -345,6 +367,15 @@ func (m *model) row(id string) (_ treerows.Row, ok bool) {
 		}
 	}
 	return treerows.Row{}, false
+}
+
+// title returns the title of a conversation that is listed or shown.
+func (m *model) title(id string) string {
+	if p := m.conv.path; p != nil && p.line == id {
+		return p.Entry.Title
+	}
+	row, _ := m.row(id)
+	return row.Title
 }
 
 func (m *model) now() time.Time { return m.env.Now() }

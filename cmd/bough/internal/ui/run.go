@@ -17,6 +17,9 @@ type Options struct {
 	Now func() time.Time
 	// Models opens the model of an agent, by its id.
 	Models func(ctx context.Context, id string) (agentmodel.Model, error)
+	// Edit returns what the user makes of a text in the editor, which it runs on the terminal.
+	// If nil, messages are not edited.
+	Edit func(ctx context.Context, text string) (string, error)
 }
 
 // Run shows the page on a terminal until the user leaves it or ctx ends, and restores the
@@ -28,9 +31,10 @@ func Run(ctx context.Context, w *workspace.Workspace, in io.Reader, out io.Write
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	e := &env{Options: o, ctx: reading}
+	e.keepTerminal(in, out)
 	p := tea.NewProgram(newModel(e), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out))
-	e.send = p.Send
-	e.w = w.Observed(func(string, int64, int64) {}, func(note string) { p.Send(noted{note}) })
+	e.send, e.after = p.Send, e.wait
+	e.w = w.Observed(func(string, int64, int64) {}, func(text string) { p.Send(note{text}) })
 	_, err := p.Run()
 	stop()
 	e.end()

@@ -2,17 +2,18 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/bough-dev/bough/cmd/bough/internal/list"
-	"github.com/bough-dev/bough/internal/keytable"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/search"
 )
 
-// An opened is a screen to show.
-type opened struct{ screen }
+// A screenRequest is a screen to show.
+type screenRequest struct{ screen }
 
 // A pickScreen is a list from which the user chooses.
 type pickScreen struct {
@@ -52,14 +53,70 @@ func (e *env) wrap(cmd tea.Cmd) tea.Cmd {
 
 // A textScreen is a text to read.
 type textScreen struct {
-	title         string
-	text          func(columns int) []string
-	keys          map[string]func() tea.Cmd // of this screen
-	hint          string                    // what they do
+	title string
+	text  func(columns int) []string
+	keys  map[string]func() tea.Cmd // of this screen; they leave it
+	hint  string                    // what they do
+
+	// read returns the text as it is now, and whether to read it again after a moment although
+	// nothing happened in the workspace. If nil, the text stays as it is.
+	read           func(ctx context.Context) (t screenText, again bool)
+	reading, stale bool
+
 	width, height int
 	win           window
 	columns       int // of lines
 	lines         []string
+}
+
+// A screenText is the title and the text of a screen.
+type screenText struct {
+	title string
+	text  func(columns int) []string
+}
+
+// A screenResult is the text of a screen that was read again.
+type screenResult struct {
+	of *textScreen
+	screenText
+	again bool
+}
+
+// A screenTick says that a screen is to be read again.
+type screenTick struct{ of *textScreen }
+
+// tickInterval is how often a text is read again that changes without an event.
+const tickInterval = time.Second
+
+// reload reads the text again, once after any number of events.
+func (s *textScreen) reload(e *env) tea.Cmd {
+	if s.read == nil {
+		return nil
+	}
+	if s.stale = s.reading; s.stale {
+		return nil
+	}
+	s.reading = true
+	return e.do(func() tea.Msg {
+		t, again := s.read(e.ctx)
+		return screenResult{s, t, again}
+	})
+}
+
+// set shows a text that was read.
+func (s *textScreen) set(m *model, r screenResult) tea.Cmd {
+	s.reading = false
+	s.title, s.text, s.lines = r.title, r.text, nil
+	s.win.clamp(s.body(), s.rows())
+	switch {
+	case !slices.Contains(m.screens, screen(s)):
+		return nil
+	case s.stale:
+		return s.reload(m.env)
+	case r.again:
+		return m.env.after(tickInterval, screenTick{s})
+	}
+	return nil
 }
 
 func (s *textScreen) body() body {
@@ -76,6 +133,8 @@ func (s *textScreen) update(m *model, msg tea.Msg) (cmd tea.Cmd, done bool) {
 	case tea.WindowSizeMsg:
 		s.width, s.height = msg.Width, msg.Height
 		s.win.clamp(s.body(), s.rows())
+	case workspaceEvent:
+		return s.reload(m.env), false
 	case tea.MouseWheelMsg:
 		if msg.Button == tea.MouseWheelUp {
 			s.win.scroll(s.body(), -3, s.rows())
@@ -126,7 +185,7 @@ func (s *textScreen) view(columns, _ int) (string, *tea.Cursor) {
 // helpScreen lists the keys.
 func (m *model) helpScreen() screen {
 	return &textScreen{title: "Keys", text: func(columns int) (lines []string) {
-		for _, k := range keytable.Keys() {
+		for _, k := range m.keys {
 			lines = append(lines, fit(pad(k.Key, 10)+k.What, columns))
 		}
 		for _, k := range [][2]string{
@@ -188,21 +247,21 @@ func (m *model) goTo() tea.Cmd {
 	return e.do(func() tea.Msg {
 		l, err := e.w.Sessions(e.ctx, workspace.ListOptions{})
 		if err != nil {
-			return failed{err}
+			return failure{err}
 		}
-		return sessionsListed{l.Sessions}
+		return sessionList{l.Sessions}
 	})
 }
 
-// A sessionsListed is all sessions, last active first.
-type sessionsListed struct{ sessions []workspace.Entry }
+// A sessionList is all sessions, last active first.
+type sessionList struct{ sessions []workspace.Entry }
 
-func (m *model) sessionsListed(l sessionsListed) tea.Cmd {
+func (m *model) listSessions(l sessionList) tea.Cmd {
 	items := make([]list.Item, len(l.sessions))
 	for i, e := range l.sessions {
 		items[i] = list.SessionItem(e, age(e.LastActive, m.env.Now()))
 	}
-	for _, k := range keytable.Keys() {
+	for _, k := range m.keys {
 		items = append(items, list.Item{Text: k.What, Detail: k.Key, Hidden: k.Act, Ref: actRef + k.Act})
 	}
 	return m.pick(list.Options{Prompt: "Go to:", Items: items}, func(i list.Item) tea.Cmd {

@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/bough-dev/bough/internal/keytable"
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/charmbracelet/x/ansi"
 )
@@ -183,17 +182,17 @@ func (m *model) status() string {
 
 // hints returns the keys of what can be done, as many as there is room for.
 func (m *model) hints() string {
-	acts := []string{"help", "quit", "open", "search", "write", "checkpoint", "branch", "continue", "bookmark", "go", "undo", "rename", "delete", "compare", "log"}
+	acts := []string{"help", "quit", "open", "search", "write", "checkpoint", "branch", "continue", "bookmark", "go", "undo", "rename", "delete", "compare", "log", "merge", "bookmarks", "agents", "files", "explorations"}
 	if m.focus == conversationSide {
-		acts = []string{"help", "quit", "tree", "search", "write", "checkpoint", "branch", "continue", "bookmark", "next-sibling", "compare", "copy", "undo", "go", "log"}
+		acts = []string{"help", "quit", "tree", "search", "write", "checkpoint", "branch", "continue", "bookmark", "next-sibling", "compare", "edit", "copy", "undo", "go", "log", "merge", "pick", "bookmarks", "agents", "files", "explorations"}
 	}
 	keys := map[string]string{}
-	for _, k := range keytable.Keys() {
+	for _, k := range m.keys {
 		keys[k.Act] = k.Key
 	}
 	text := ""
 	for _, act := range acts {
-		hint := keys[act] + " " + act
+		hint := keys[act] + " " + strings.ReplaceAll(act, "-", " ")
 		if text != "" {
 			hint = "  " + hint
 		}

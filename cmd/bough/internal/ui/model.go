@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/bough-dev/bough/internal/keytable"
@@ -377,5 +376,3 @@ func (m *model) title(id string) string {
 	row, _ := m.row(id)
 	return row.Title
 }
-
-func (m *model) now() time.Time { return m.env.Now() }

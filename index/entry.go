@@ -117,7 +117,7 @@ func (e *Entry) own(opening *string) []byte {
 		Directory string       `json:"directory,omitempty"`
 		GitBranch string       `json:"git_branch,omitempty"`
 		Model     string       `json:"model,omitempty"`
-		Merges    bool         `json:"merges,omitempty"`
+		Merges    bool         `json:"merges"`
 		Size      int64        `json:"size"`
 		MTime     string       `json:"mtime"` // in nanoseconds, as a string: a float64 cannot represent it
 	}{
@@ -223,12 +223,12 @@ func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member)
 }
 
 // decodeOwn decodes the entry's member bough, the inverse of own. An entry without
-// an opening describes no file: an older version wrote it, or the file must be read
-// for the opening.
+// an opening or without merges describes no file: an older version wrote it, or the
+// file must be read for the opening.
 func (e *Entry) decodeOwn(v gjson.Result) {
 	e.HeaderCount = int(v.Get("header").Int())
-	e.Merges = v.Get("merges").Bool()
-	opening := v.Get("opening")
+	opening, merges := v.Get("opening"), v.Get("merges")
+	e.Merges = merges.Bool()
 	e.Opening = opening.String()
 	e.Setting = session.Setting{
 		Tool:      v.Get("tool").String(),
@@ -237,7 +237,7 @@ func (e *Entry) decodeOwn(v gjson.Result) {
 		Model:     v.Get("model").String(),
 	}
 	ns, err := strconv.ParseInt(v.Get("mtime").String(), 10, 64)
-	if err == nil && opening.Exists() && coherent(&e.Meta, v.Get("kind").Str) {
+	if err == nil && opening.Exists() && merges.Exists() && coherent(&e.Meta, v.Get("kind").Str) {
 		e.file = durable.Identity{Size: v.Get("size").Int(), ModTime: ns}
 	}
 }

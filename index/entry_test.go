@@ -31,6 +31,7 @@ func TestEncode(t *testing.T) {
     "bough": {
       "kind": "root",
       "opening": "",
+      "merges": false,
       "size": 220,
       "mtime": "1779721230123456789"
     }
@@ -54,6 +55,7 @@ func TestEncode(t *testing.T) {
       "kind": "checkpoint",
       "auto": true,
       "opening": "",
+      "merges": false,
       "size": 276,
       "mtime": "1779721290123456789"
     }
@@ -85,6 +87,7 @@ func TestEncode(t *testing.T) {
     "bough": {
       "kind": "root",
       "opening": "",
+      "merges": false,
       "size": 214,
       "mtime": "1779721230123456789"
     }
@@ -99,6 +102,7 @@ func TestEncode(t *testing.T) {
     "bough": {
       "kind": "continuation",
       "opening": "",
+      "merges": false,
       "size": 196,
       "mtime": "1779721290123456789"
     }
@@ -111,6 +115,7 @@ func TestEncode(t *testing.T) {
     "bough": {
       "kind": "root",
       "opening": "",
+      "merges": false,
       "size": 54,
       "mtime": "1779721290123456789"
     }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/sessions"
 	"github.com/bough-dev/bough/session"
@@ -264,32 +265,41 @@ func TestFresh(t *testing.T) {
 	f.healthy("an index of the past")
 }
 
-// TestEarlierIndex: an index of a version without openings is rebuilt from the
+// TestEarlierIndex: an index of a version without openings, or without merges, is rebuilt from the
 // files, without a message.
 func TestEarlierIndex(t *testing.T) {
 	f := worlds[0].folder(t)
-	f.write("said.json", `{"metadata":{"bough":{"sources":[{"format":"codex","directory":"/d","git_branch":"main","model":"m"}]}},"messages":[{"id":"m","role":"user","content":"How wet is too wet?"}]}`)
+	f.write("said.json", `{"metadata":{"bough":{"sources":[{"format":"codex","directory":"/d","git_branch":"main","model":"m"}]}},"messages":[{"id":"m","role":"user","content":"How wet is too wet?","metadata":{"bough":{"merged":{}}}}]}`)
 	f.save(f.load())
 	now := f.read("session_index.json")
-	own := regexp.MustCompile(`\n +"(opening|tool|directory|git_branch|model)": "[^"]*",`)
-	before := own.ReplaceAllString(now, "")
-	if strings.Contains(before, "How wet") || strings.Contains(before, "codex") {
-		t.Fatalf("the earlier index is\n%s", before)
+	check := func(x *index.Index) {
+		t.Helper()
+		e := x.Entry("said")
+		if want := (session.Setting{Tool: "codex", Directory: "/d", GitBranch: "main", Model: "m"}); e.Setting != want || e.Opening != "How wet is too wet?" || !e.Merges {
+			t.Errorf("the entry has %+v, %q, merges: %v", e.Setting, e.Opening, e.Merges)
+		}
 	}
-	f.write("session_index.json", before)
-	x := f.load()
-	if x.Trouble != "" || !x.Stale() {
-		t.Errorf("with an earlier index the trouble is %q, stale: %v", x.Trouble, x.Stale())
-	}
-	e := x.Entry("said")
-	if want := (session.Setting{Tool: "codex", Directory: "/d", GitBranch: "main", Model: "m"}); e.Setting != want || e.Opening != "How wet is too wet?" {
-		t.Errorf("the entry has %+v, %q", e.Setting, e.Opening)
-	}
-	f.save(x)
-	if got := f.read("session_index.json"); got != now {
-		t.Errorf("the index is\n%s\nwant\n%s", got, now)
-	}
-	if x = f.load(); x.Stale() || x.Entry("said").Opening != "How wet is too wet?" || x.Entry("said").Setting.Model != "m" {
-		t.Errorf("the entry is %+v, stale: %v", x.Entry("said"), x.Stale())
+	for _, without := range []string{
+		`\n +"(opening|tool|directory|git_branch|model)": "[^"]*",|\n +"merges": (true|false),`,
+		`\n +"merges": (true|false),`,
+	} {
+		before := regexp.MustCompile(without).ReplaceAllString(now, "")
+		if before == now {
+			t.Fatalf("%s is not in the index\n%s", without, now)
+		}
+		f.write("session_index.json", before)
+		x := f.load()
+		if x.Trouble != "" || !x.Stale() {
+			t.Errorf("with an earlier index the trouble is %q, stale: %v", x.Trouble, x.Stale())
+		}
+		check(x)
+		f.save(x)
+		if got := f.read("session_index.json"); got != now {
+			t.Errorf("the index is\n%s\nwant\n%s", got, now)
+		}
+		if x = f.load(); x.Stale() {
+			t.Error("the index that was saved is stale")
+		}
+		check(x)
 	}
 }

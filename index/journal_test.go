@@ -86,9 +86,9 @@ func TestJournal(t *testing.T) {
 	x.Remove("a")
 	f.remove("a.json")
 	f.save(x)
-	const want = `{"id":"b","entry":{"created_at": "2026-05-25T15:02:00+00:00","last_active": "2026-05-25T15:02:00+00:00","message_count": 1,"title": "Session b","continued_from": ["a"],"branched_from": "a","branch_point": "m","lineage": ["a"],"flattened_snapshot": true,"bough": {"kind": "branch","opening": "","size": 278,"mtime": "1779721350123456789"}}}
+	const want = `{"id":"b","entry":{"created_at": "2026-05-25T15:02:00+00:00","last_active": "2026-05-25T15:02:00+00:00","message_count": 1,"title": "Session b","continued_from": ["a"],"branched_from": "a","branch_point": "m","lineage": ["a"],"flattened_snapshot": true,"bough": {"kind": "branch","opening": "","merges": false,"size": 278,"mtime": "1779721350123456789"}}}
 {"id":"a","entry":null}
-{"id":"old","entry":{"created_at": "2026-05-25T15:03:00+00:00","last_active": "2026-05-25T15:03:00+00:00","message_count": 1,"title": "Session old","continued_from": [],"bough": {"kind": "root","opening": "","size": 173,"mtime": "1779721410123456789"},"note": {"k":NaN,"l": [1.0, "\n "]}}}
+{"id":"old","entry":{"created_at": "2026-05-25T15:03:00+00:00","last_active": "2026-05-25T15:03:00+00:00","message_count": 1,"title": "Session old","continued_from": [],"bough": {"kind": "root","opening": "","merges": false,"size": 173,"mtime": "1779721410123456789"},"note": {"k":NaN,"l": [1.0, "\n "]}}}
 `
 	if got := f.journal(); got != want {
 		t.Errorf("the journal is\n%s\nwant\n%s", got, want)
@@ -121,6 +121,7 @@ func TestJournal(t *testing.T) {
     "bough": {
       "kind": "root",
       "opening": "",
+      "merges": false,
       "size": 173,
       "mtime": "1779721410123456789"
     },
@@ -144,6 +145,7 @@ func TestJournal(t *testing.T) {
     "bough": {
       "kind": "branch",
       "opening": "",
+      "merges": false,
       "size": 278,
       "mtime": "1779721350123456789"
     }

@@ -12,14 +12,23 @@ import (
 // maxAdvised is the maximum number of strategies in an advice.
 const maxAdvised = 5
 
-// Advice returns what was learned about strategies for questions that are similar to one, as text
-// for a model that is to answer it, "" if nothing was.
-func (x *Explorer) Advice(ctx context.Context, question string) (string, error) {
+// Advise returns the system prompt of an agent for the turn that answers a question: its own, and
+// below it what was learned about strategies for similar questions. It returns nil if nothing was.
+func (x *Explorer) Advise(ctx context.Context, agent, question string) (*string, error) {
 	known, err := x.Learnings(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return advice(FindSimilar(question, known, similarLearnings)), nil
+	learned := advice(FindSimilar(question, known, similarLearnings))
+	if learned == "" {
+		return nil, nil
+	}
+	a, err := x.Workspace.Agent(agent).Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	system := strings.TrimSpace(a.System + "\n\n" + learned)
+	return &system, nil
 }
 
 // advice returns the outcomes of strategies as text, the strategies of the most similar questions

@@ -38,16 +38,11 @@ const recentReplies = 4
 // advise adds what was learned from similar questions to the system prompt of an agent, for the
 // turn that answers a question.
 func (t *turnPrinter) advise(ctx context.Context, name, question string, o *agents.TurnOptions) error {
-	learned, err := t.p.explorerWith(t.w, &t.supply).Advice(ctx, question)
-	if learned == "" || err != nil {
+	system, err := t.p.explorerWith(t.w, &t.supply).Advise(ctx, name, question)
+	if system == nil || err != nil {
 		return err
 	}
-	a, err := t.w.Agent(name).Info(ctx)
-	if err != nil {
-		return err
-	}
-	system := strings.TrimSpace(a.System + "\n\n" + learned)
-	o.System = &system
+	o.System = system
 	if !t.p.json {
 		fmt.Fprintln(t.p.stderr, "The model reads what was learned from similar questions.")
 	}

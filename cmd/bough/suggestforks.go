@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/suggest"
 	"github.com/urfave/cli/v2"
@@ -59,7 +59,7 @@ func (p *program) suggestions(l *suggest.List) {
 		}
 		written := age(s.Time)
 		fmt.Fprintln(p.stdout, p.paint.bold(p.paint.fit(head, p.paint.width-width(written)-2))+"  "+p.paint.dim(written))
-		fmt.Fprintln(p.stdout, "  "+p.paint.fit(reasons(s.Reasons), p.paint.width-2))
+		fmt.Fprintln(p.stdout, "  "+p.paint.fit(api.ReasonsText(s.Reasons), p.paint.width-2))
 		for _, step := range nextSteps(s) {
 			fmt.Fprintln(p.stdout, "  "+p.paint.yellow(step))
 		}
@@ -70,26 +70,6 @@ func (p *program) suggestions(l *suggest.List) {
 	if l.Total == 0 {
 		fmt.Fprintln(p.stderr, "Nothing to compare or merge.")
 	}
-}
-
-// reasons phrases the reasons of a suggestion.
-func reasons(list []suggest.Reason) string {
-	var words []string
-	for _, r := range list {
-		switch r.Code {
-		case suggest.UnusedAnswer:
-			words = append(words, "unused answer after "+count(r.Count, "message"))
-		case suggest.Continued:
-			words = append(words, "continued for "+count(r.Count, "message")+", never merged")
-		case suggest.SinceMerge:
-			words = append(words, "continued for "+count(r.Count, "message")+" since it was merged")
-		case suggest.MainContinued:
-			words = append(words, count(r.Count, "message")+" on the other path")
-		case suggest.NotAdopted:
-			words = append(words, "exploration with "+count(r.Count, "result")+", none adopted")
-		}
-	}
-	return strings.Join(words, "; ")
 }
 
 // nextSteps returns the commands that do something about a suggestion.

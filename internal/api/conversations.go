@@ -16,7 +16,6 @@ import (
 	"github.com/bough-dev/bough/workspace/forget"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/search"
-	"github.com/bough-dev/bough/workspace/suggest"
 )
 
 // none are no arguments.
@@ -53,6 +52,14 @@ type aSession struct {
 type optionalSession struct {
 	Session string `json:"session_id,omitempty" jsonschema:"the id of a session, its title, or a unique prefix of its id"`
 }
+
+// optionalConversation is a conversation, by default that of the head.
+type optionalConversation struct {
+	optionalSession
+	partial
+}
+
+func (c optionalConversation) orHead() string { return cmp.Or(c.Session, headRef) }
 
 type where struct {
 	Dir    string `json:"dir,omitempty" jsonschema:"only conversations about this folder, an absolute path, or a folder below it"`
@@ -105,11 +112,6 @@ type showIn struct {
 	Last  int    `json:"last,omitempty" jsonschema:"only this many messages, the last ones"`
 	Since string `json:"since,omitempty" jsonschema:"only messages of this time or later: a date or an age"`
 	partial
-}
-
-type suggestIn struct {
-	optionalSession
-	Limit *int `json:"limit,omitempty" jsonschema:"the maximum number of suggestions, by default 10; 0 for all"`
 }
 
 type diffIn struct {
@@ -181,18 +183,12 @@ func conversationVerbs() []*Verb {
 				return w.Tree(ctx, in.Session)
 			}),
 		verb("tree/messages", Reads, "Tree of messages", "Returns the tree of the messages of a conversation, by default that of the head.",
-			func(ctx context.Context, w *workspace.Workspace, in struct {
-				optionalSession
-				partial
-			}) (*workspace.MessageTree, error) {
-				return w.MessageTree(ctx, cmp.Or(in.Session, headRef), in.options())
+			func(ctx context.Context, w *workspace.Workspace, in optionalConversation) (*workspace.MessageTree, error) {
+				return w.MessageTree(ctx, in.orHead(), in.options())
 			}),
 		verb("branches", Reads, "Branches of a conversation", "Lists the last message of each branch inside a conversation, by default that of the head, oldest first.",
-			func(ctx context.Context, w *workspace.Workspace, in struct {
-				optionalSession
-				partial
-			}) (*workspace.Branches, error) {
-				return w.Branches(ctx, cmp.Or(in.Session, headRef), workspace.BranchesOptions{Messages: true, ReadOptions: in.options()})
+			func(ctx context.Context, w *workspace.Workspace, in optionalConversation) (*workspace.Branches, error) {
+				return w.Branches(ctx, in.orHead(), workspace.BranchesOptions{Messages: true, ReadOptions: in.options()})
 			}),
 		verb("lineage", Reads, "Ancestors of a session", "Lists the ancestors of a session, root first.",
 			func(ctx context.Context, w *workspace.Workspace, in struct {
@@ -207,14 +203,7 @@ func conversationVerbs() []*Verb {
 			}),
 		compareVerb(),
 		comparePromptVerb(),
-		verb("suggest", Reads, "Branches worth comparing", "Lists branches that are worth comparing or merging, and explorations without an adopted result, with reasons, the most valuable first.",
-			func(ctx context.Context, w *workspace.Workspace, in suggestIn) (*suggest.List, error) {
-				limit := orElse(in.Limit, 10)
-				if err := notNegative("limit", limit); err != nil {
-					return nil, err
-				}
-				return w.Suggest(ctx, suggest.Options{Session: in.Session, Limit: limit})
-			}),
+		suggestVerb(),
 		verb("checkpoint", Changes, "Create a checkpoint", "Makes a read-only copy of the path to a message, which later changes do not affect.",
 			func(ctx context.Context, w *workspace.Workspace, in checkpointIn) (*workspace.Snapshot, error) {
 				return w.Checkpoint(ctx, in.orHead(), workspace.SnapshotOptions{Name: in.Name, Packed: in.Packed, Task: in.Task, CutOptions: in.cut.options()})
@@ -406,6 +395,12 @@ func span(name, text string) (start, end time.Time, err error) {
 		return start, end, badArgument("%s: %v", name, err)
 	}
 	return start, end, nil
+}
+
+// bestTen returns the limit of a list that has the best ones first: 10 by default.
+func bestTen(limit *int) (int, error) {
+	n := orElse(limit, 10)
+	return n, notNegative("limit", n)
 }
 
 func notNegative(name string, n int) error {

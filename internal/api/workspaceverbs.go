@@ -86,8 +86,8 @@ func workspaceVerbs() []*Verb {
 		verb("export", Changes, "Export a conversation", "Returns the path to a message in the format of another program, or as a document.", export),
 		verb("du", Reads, "Disk usage", "Returns the size of the files of the workspace by kind, and the largest conversations.",
 			func(ctx context.Context, w *workspace.Workspace, in limitIn) (*usage.Report, error) {
-				limit := orElse(in.Limit, 10)
-				if err := notNegative("limit", limit); err != nil {
+				limit, err := bestTen(in.Limit)
+				if err != nil {
 					return nil, err
 				}
 				return w.Usage(ctx, limit)

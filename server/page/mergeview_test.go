@@ -350,7 +350,7 @@ func TestSuggestions(t *testing.T) {
 	for _, text := range []string{"And by plane?", "Two hours.", "And back?"} {
 		v.act("append", "session_id", "Trip", "content", text, "role", map[bool]string{true: "assistant", false: "user"}[text == "Two hours."])
 	}
-	v.says("/suggest", 200, "Train</a>", "We will book the berths at 21:43.", "An answer that nobody took, after 2 messages; 3 messages on the other path", `href="/compare?a=session_`, `href="/merge?branch=session_`)
+	v.says("/suggest", 200, "Train</a>", "We will book the berths at 21:43.", "unused answer after 2 messages; 3 messages on the other path", `href="/compare?a=session_`, `href="/merge?branch=session_`)
 	v.act("bookmark", "ref", "Train", "label", "seen")
 	v.says("/suggest", 200, "There is nothing to compare or merge.")
 }

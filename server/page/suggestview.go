@@ -1,8 +1,7 @@
 package page
 
 import (
-	"strings"
-
+	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/workspace/suggest"
 )
 
@@ -34,7 +33,7 @@ func showSuggestions(c *request) (view, error) {
 	for _, s := range l.Suggestions {
 		row := suggestion{
 			Title: clip(s.Title), Text: clip(s.Text), Href: messageAddress(s.Session, string(s.Message)),
-			Reasons: reasonsText(s.Reasons), Time: ageOf(s.Time, c.opts.Now()),
+			Reasons: api.ReasonsText(s.Reasons), Time: ageOf(s.Time, c.opts.Now()),
 		}
 		if s.Main == nil {
 			row.Adopt = explorationAddress(string(s.Exploration))
@@ -48,24 +47,4 @@ func showSuggestions(c *request) (view, error) {
 		p.More = count(n, "more suggestion")
 	}
 	return view{Template: "suggestions", Title: "Suggestions", Data: p}, nil
-}
-
-// reasonsText says why something is suggested.
-func reasonsText(list []suggest.Reason) string {
-	var words []string
-	for _, r := range list {
-		switch r.Code {
-		case suggest.UnusedAnswer:
-			words = append(words, "An answer that nobody took, after "+count(r.Count, "message"))
-		case suggest.Continued:
-			words = append(words, "Continued for "+count(r.Count, "message")+", never merged")
-		case suggest.SinceMerge:
-			words = append(words, "Continued for "+count(r.Count, "message")+" since it was merged")
-		case suggest.MainContinued:
-			words = append(words, count(r.Count, "message")+" on the other path")
-		case suggest.NotAdopted:
-			words = append(words, "An exploration with "+count(r.Count, "result")+", none adopted")
-		}
-	}
-	return strings.Join(words, "; ")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/internal/cited"
+	"github.com/bough-dev/bough/internal/copymerge"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/internal/sessionid"
@@ -163,68 +164,102 @@ func planPaths(v *store.View, a, b *branchPath) (merge.Plan, error) {
 	if err := part(v, a, b); err != nil {
 		return merge.Plan{}, err
 	}
-	target, err := stepsOf(v, a.Line, a.nodes, 0)
+	s := &stepReader{View: v, raws: map[string][]byte{}, times: map[string]int{}}
+	target, err := s.of(a.Line, a.nodes, 0)
 	if err != nil {
 		return merge.Plan{}, err
 	}
-	branch, err := stepsOf(v, b.Line, b.nodes, b.from)
+	branch, err := s.of(b.Line, b.nodes, b.from)
 	if err != nil {
 		return merge.Plan{}, err
 	}
-	within, err := stoodFor(v, append(slices.Clone(target), branch...))
-	return merge.Make(target, branch, within, a.from, b.from), err
+	within, err := s.stoodFor(append(slices.Clone(target), branch...))
+	if err != nil {
+		return merge.Plan{}, err
+	}
+	s.addContents(target)
+	s.addContents(branch)
+	for _, list := range within {
+		s.addContents(list)
+	}
+	return merge.Make(target, branch, within, a.from, b.from), nil
 }
 
-// stepsOf returns the messages of a path for the plan of a merge. Of those before index from it
-// returns only the ids.
-func stepsOf(v *store.View, l *store.Line, nodes []int, from int) ([]merge.Step, error) {
+// A stepReader reads the messages on which the plan of a merge depends.
+type stepReader struct {
+	*store.View
+	raws  map[string][]byte // by id, of messages with a time of their own
+	times map[string]int    // how many of them have a time
+}
+
+// of returns the messages of a path. Of those before index from it returns only the ids.
+func (s *stepReader) of(l *store.Line, nodes []int, from int) ([]merge.Step, error) {
 	list := make([]merge.Step, len(nodes))
 	for i, n := range nodes {
 		list[i].ID = l.ID(n)
 	}
-	beyond, err := v.Messages(l, nodes[from:])
+	beyond, err := s.Messages(l, nodes[from:])
 	for i, m := range beyond {
+		s.note(m)
 		own := gjson.GetBytes(m.Raw, "metadata.bough")
-		s := &list[from+i]
-		s.Merged = own.Get(merge.Own + ".message_id").Str
-		s.Copied = own.Get(store.OwnPicked + ".message_id").Str
-		s.First, s.Last = own.Get(ownSummary+".first").Str, own.Get(ownSummary+".last").Str
+		step := &list[from+i]
+		step.Merged = own.Get(merge.Own + ".message_id").Str
+		step.Copied = own.Get(store.OwnPicked + ".message_id").Str
+		step.First, step.Last = own.Get(ownSummary+".first").Str, own.Get(ownSummary+".last").Str
 		switch {
-		case s.Merged != "":
-			s.Session, s.Base = own.Get(merge.Own+".session_id").Str, own.Get(merge.Own+".base").Str
-		case s.First != "":
-			s.Session = own.Get(ownSummary + ".session_id").Str
+		case step.Merged != "":
+			step.Session, step.Base = own.Get(merge.Own+".session_id").Str, own.Get(merge.Own+".base").Str
+		case step.First != "":
+			step.Session = own.Get(ownSummary + ".session_id").Str
 		}
 	}
 	return list, err
 }
 
+// note remembers a message, for addContents.
+func (s *stepReader) note(m session.Message) {
+	if at := copymerge.OwnTime(m.Raw); at != "" && s.raws[m.ID] == nil {
+		s.raws[m.ID] = m.Raw
+		s.times[at]++
+	}
+}
+
+// addContents sets the contents of messages, as far as others may have the same ones: of those with
+// the time of another message.
+func (s *stepReader) addContents(list []merge.Step) {
+	for i := range list {
+		if raw := s.raws[list[i].ID]; raw != nil && s.times[copymerge.OwnTime(raw)] > 1 {
+			list[i].Content = string(copymerge.Content(raw))
+		}
+	}
+}
+
 // stoodFor returns the messages that the merges and summaries among some messages stand for, and
 // those among these, by the ids of the merges and summaries. What no longer exists is omitted.
-func stoodFor(v *store.View, open []merge.Step) (map[string][]merge.Step, error) {
+func (s *stepReader) stoodFor(open []merge.Step) (map[string][]merge.Step, error) {
 	within := map[string][]merge.Step{}
 	for len(open) > 0 {
-		s := open[0]
+		step := open[0]
 		open = open[1:]
-		if _, done := within[s.ID]; done || s.Session == "" {
+		if _, done := within[step.ID]; done || step.Session == "" {
 			continue
 		}
-		inner, err := standsFor(v, s)
+		inner, err := s.standsFor(step)
 		if err != nil {
 			return nil, err
 		}
-		within[s.ID] = inner
+		within[step.ID] = inner
 		open = append(open, inner...)
 	}
 	return within, nil
 }
 
 // standsFor returns the messages that a merge or a summary stands for, nil if they are not known.
-func standsFor(v *store.View, s merge.Step) ([]merge.Step, error) {
-	if !v.Has(s.Session) {
+func (s *stepReader) standsFor(step merge.Step) ([]merge.Step, error) {
+	if !s.Has(step.Session) {
 		return nil, nil
 	}
-	p, err := v.PlaceAt(s.Session, cmp.Or(s.Merged, s.Last), true)
+	p, err := s.PlaceAt(step.Session, cmp.Or(step.Merged, step.Last), true)
 	if store.IsNotFound(err) {
 		return nil, nil
 	}
@@ -232,16 +267,16 @@ func standsFor(v *store.View, s merge.Step) ([]merge.Step, error) {
 		return nil, err
 	}
 	nodes, from := p.Path(p.Node), 0
-	if edge := cmp.Or(s.Base, s.First); edge != "" {
+	if edge := cmp.Or(step.Base, step.First); edge != "" {
 		from = slices.IndexFunc(nodes, func(n int) bool { return p.ID(n) == edge })
 		if from < 0 {
 			return nil, nil
 		}
 	}
-	if s.Base != "" {
+	if step.Base != "" {
 		from++
 	}
-	return stepsOf(v, p.Line, nodes[from:], 0)
+	return s.of(p.Line, nodes[from:], 0)
 }
 
 // name names a branch that brings nothing and is inside the conversation of the target by its

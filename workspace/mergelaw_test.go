@@ -22,25 +22,53 @@ import (
 	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/bough-dev/bough/workspace/rewrite"
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 )
 
 // A mergeWalk is a random walk over conversations with branches of both kinds, checkpoints,
-// continuations, merges and picks.
+// continuations, merges, picks, summaries, and copies that another program made.
 type mergeWalk struct {
 	*space
 	random *rand.Rand
-	ends   []string // REFs
+	ends   []string            // REFs
+	paths  map[string][]string // by end the ids of its path, as the walk made it
 	n      int
-	// contents has the original messages that a message stands for, by its id.
-	contents map[string]map[string]bool
+	merges int
+	// contents has the original messages that a message stands for, by its id, and originals the
+	// message that it is a copy of.
+	contents  map[string]map[string]bool
+	originals map[string]string
 }
+
+func newMergeWalk(s *space, seed uint64) *mergeWalk {
+	id := s.new("Trip")
+	ids := s.say("Where to?", "To Lisbon.")
+	end := id + "@" + ids[1]
+	return &mergeWalk{
+		space: s, random: rand.New(rand.NewPCG(seed, 7)), ends: []string{end}, paths: map[string][]string{end: ids},
+		contents: map[string]map[string]bool{}, originals: map[string]string{},
+	}
+}
+
+// add adds an end: the path with some ids.
+func (w *mergeWalk) add(session, message string, path ...string) string {
+	end := session + "@" + message
+	if w.paths[end] == nil {
+		w.ends = append(w.ends, end)
+	}
+	w.paths[end] = path
+	return end
+}
+
+func (w *mergeWalk) any() string { return w.ends[w.random.IntN(len(w.ends))] }
 
 func (w *mergeWalk) step() {
 	w.t.Helper()
-	at := w.ends[w.random.IntN(len(w.ends))]
+	at := w.any()
 	id, message, _ := strings.Cut(at, "@")
+	path := w.paths[at]
 	w.n++
-	switch k := w.random.IntN(10); {
+	switch k := w.random.IntN(11); {
 	case k < 4:
 		role := "user"
 		if k%2 == 1 {
@@ -48,36 +76,91 @@ func (w *mergeWalk) step() {
 		}
 		text := fmt.Sprintf("We go with %d. Or is %d better?", w.n, w.n)
 		out := w.append(workspace.Append{Session: id, Parent: message, Role: role, Text: text})
-		w.ends = append(w.ends, out.Session+"@"+out.Message)
+		w.add(out.Session, out.Message, extend(path, out.Message)...)
 	case k == 4:
-		b := w.branch(at)
-		w.ends = append(w.ends, b.ID+"@"+message)
+		w.add(w.branch(at).ID, message, path...)
 	case k == 5:
-		c := w.checkpoint(at)
-		w.ends = append(w.ends, c.ID+"@"+message)
+		w.add(w.checkpoint(at).ID, message, path...)
 	case k == 6:
-		onto := w.ends[w.random.IntN(len(w.ends))]
-		if out, err := w.Pick(w.t.Context(), rewrite.PickOptions{Refs: []string{at}, Onto: onto}); err == nil { // else it has the call already
-			w.ends = append(w.ends, out.Session+"@"+string(out.Messages[0].Message))
-		} else {
-			w.t.Fatal(err)
-		}
-	case k == 7:
-		path := w.pathOf(at)
-		last := path[len(path)-1].ID
-		squash := path[max(len(path)-3, 0)].ID + ".." + last
-		out, err := w.PruneContext(w.t.Context(), at, rewrite.PruneContextOptions{Squash: squash, Summary: "In short.", KeepHead: true})
+		onto := w.any()
+		out, err := w.Pick(w.t.Context(), rewrite.PickOptions{Refs: []string{at}, Onto: onto})
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		w.ends = append(w.ends, string(out.Session)+"@"+string(out.Last))
+		picked := string(out.Messages[0].Message)
+		w.originals[picked] = message
+		w.add(out.Session, picked, extend(w.paths[onto], picked)...)
+	case k == 7:
+		first := max(len(path)-3, 0)
+		out, err := w.PruneContext(w.t.Context(), at, rewrite.PruneContextOptions{Squash: path[first] + ".." + message, Summary: "In short.", KeepHead: true})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.add(string(out.Session), string(out.Last), extend(path[:first+1], string(out.Last))...)
+	case k == 8:
+		w.copyByHand(at)
 	default:
-		w.merge(at, w.ends[w.random.IntN(len(w.ends))])
+		w.merge(at, w.any())
 	}
 }
 
-// pathOf returns the messages of the path to a REF.
-func (w *mergeWalk) pathOf(ref string) []session.Message { return w.show(ref).Messages }
+func extend(path []string, id string) []string { return append(slices.Clone(path), id) }
+
+// copyByHand writes the path to an end to a file of its own, as another program may: the messages
+// have other ids, and no parent_id, and those that stand for no others have no metadata.bough.
+func (w *mergeWalk) copyByHand(at string) {
+	w.t.Helper()
+	id := fmt.Sprintf("session_20260314_093000_%08x", w.n)
+	var raws, path []string
+	for i, m := range w.pathOf(at) {
+		copied := fmt.Sprintf("%08x-%04x", w.n, i)
+		w.originals[copied] = m.ID
+		path = append(path, copied)
+		raw, err := sjson.SetBytes(bytes.Clone(m.Raw), "id", copied)
+		drop := []string{"metadata.parent_id"}
+		if own := gjson.GetBytes(m.Raw, "metadata.bough"); !own.Get("merged").Exists() && !own.Get("summary_of").Exists() {
+			drop = append(drop, "metadata.bough")
+		}
+		for _, member := range drop {
+			if err == nil {
+				raw, err = sjson.DeleteBytes(raw, member)
+			}
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		raws = append(raws, string(raw))
+	}
+	w.write(session.FileName(id), fmt.Sprintf(`{"id": %q, "created_at": "2026-03-14T09:30:00.000000+00:00", "last_active": "2026-03-14T09:30:00.000000+00:00",
+"metadata": {"continued_from": [], "message_count": %d}, "messages": [%s], "llm_request_lifecycles": [], "tool_call_records": [], "tool_result_records": []}`,
+		id, len(raws), strings.Join(raws, ",\n")))
+	w.add(id, path[len(path)-1], path...)
+}
+
+// original returns the id of the message of which one is a copy, or its own.
+func (w *mergeWalk) original(id string) string {
+	for w.originals[id] != "" {
+		id = w.originals[id]
+	}
+	return id
+}
+
+// pathOf returns the messages of the path to a REF. Those of an end are the ones that the walk put
+// there.
+func (w *mergeWalk) pathOf(ref string) []session.Message {
+	w.t.Helper()
+	list := w.show(ref).Messages
+	if want := w.paths[ref]; want != nil {
+		var ids []string
+		for _, m := range list {
+			ids = append(ids, m.ID)
+		}
+		if !slices.Equal(ids, want) {
+			w.t.Fatalf("step %d: the path to %s is %v, want %v", w.n, ref, ids, want)
+		}
+	}
+	return list
+}
 
 // merge merges a branch into a target, and checks the laws.
 func (w *mergeWalk) merge(branch, into string) {
@@ -94,8 +177,7 @@ func (w *mergeWalk) merge(branch, into string) {
 		if r.Nothing == "" || r.Message != "" {
 			w.t.Errorf("%s: there is nothing to merge, and the result is %+v", what, r)
 		}
-		isAncestor := len(from) <= len(to) && from[len(from)-1].ID == to[len(from)-1].ID
-		if want := map[bool]string{true: merge.Ancestor, false: merge.Already}[isAncestor]; r.Nothing != want {
+		if want := map[bool]string{true: merge.Ancestor, false: merge.Already}[w.isAncestor(from, to)]; r.Nothing != want {
 			w.t.Errorf("%s: nothing is merged because of %q, want %q", what, r.Nothing, want)
 		}
 		sameFiles(w.t, what, before, w.files())
@@ -104,13 +186,13 @@ func (w *mergeWalk) merge(branch, into string) {
 	if r.Merged == nil || r.Merged.Messages != len(brings) || r.Merged.Message != from[len(from)-1].ID {
 		w.t.Fatalf("%s: it merged %+v, want the messages %v, up to %s", what, r.Merged, brings, from[len(from)-1].ID)
 	}
-	if base >= 0 && string(r.Merged.Base) != from[base].ID {
-		w.t.Errorf("%s: the base is %s, want %s", what, r.Merged.Base, from[base].ID)
+	if string(r.Merged.Base) != base {
+		w.t.Errorf("%s: the base is %q, want %q", what, r.Merged.Base, base)
 	}
 	w.checkAdded(what, before, r, to)
 	w.checkDigest(what, r.Text)
+	end := w.add(string(r.Session), string(r.Message), extend(w.paths[into], string(r.Message))...)
 	// A second merge brings nothing.
-	end := string(r.Session) + "@" + string(r.Message)
 	if again, err := w.Merge(w.t.Context(), branch, merge.Options{Into: end}); err != nil || again.Nothing == "" {
 		w.t.Errorf("%s: the second merge brings %+v, %v", what, again, err)
 	}
@@ -118,24 +200,57 @@ func (w *mergeWalk) merge(branch, into string) {
 	if _, back := w.broughtBy(w.pathOf(end), from); slices.Contains(back, string(r.Message)) {
 		w.t.Errorf("%s: the merge would come back", what)
 	}
-	w.ends = append(w.ends, end)
+	if w.merges++; w.merges%4 == 0 {
+		w.checkElsewhere(what, branch, end)
+	}
 }
 
-// broughtBy returns the messages that a merge of a path brings into another one, and the index of
-// the message before the first of them: those with content that the other path has not.
-func (w *mergeWalk) broughtBy(from, to []session.Message) (base int, brings []string) {
+// isAncestor reports whether a path begins with all messages of another one, or with copies of them.
+func (w *mergeWalk) isAncestor(from, to []session.Message) bool {
+	return len(from) <= len(to) && slices.EqualFunc(from, to[:len(from)], func(a, b session.Message) bool {
+		return w.original(a.ID) == w.original(b.ID)
+	})
+}
+
+// checkElsewhere checks that in a workspace that has only snapshots of both ends, and not what the
+// merges name, the merge of the branch is known, and a message after it is not.
+func (w *mergeWalk) checkElsewhere(what, branch, end string) {
+	w.t.Helper()
+	elsewhere, err := workspace.Open(w.t.Context(), w.t.TempDir(), &workspace.Options{Settle: -1}) // with other ids
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s := &space{Workspace: elsewhere, t: w.t}
+	var ids []string
+	for _, at := range []string{branch, end} {
+		c := w.checkpoint(at)
+		s.write(session.FileName(c.ID), w.read(session.FileName(c.ID)))
+		ids = append(ids, c.ID)
+	}
+	if r, err := s.Merge(w.t.Context(), ids[0], merge.Options{Into: ids[1]}); err != nil || r.Nothing == "" {
+		w.t.Errorf("%s: elsewhere the second merge brings %+v, %v", what, r, err)
+	}
+	_, message, _ := strings.Cut(branch, "@")
+	added := s.append(workspace.Append{Session: ids[0], Parent: message, Text: "And then?"})
+	r, err := s.Merge(w.t.Context(), added.Session, merge.Options{Into: ids[1]})
+	if err != nil || r.Merged == nil || r.Merged.Messages != 1 || string(r.Merged.Base) != message {
+		w.t.Errorf("%s: elsewhere a merge of one message more is %+v, %v; want the base %s", what, r.Merged, err, message)
+	}
+}
+
+// broughtBy returns the messages that a merge of a path brings into another one, those with content that
+// the other path has not, and the message before the first of them.
+func (w *mergeWalk) broughtBy(from, to []session.Message) (base string, brings []string) {
 	there := map[string]bool{}
 	for _, m := range to {
 		w.content(m, there)
 	}
-	base = len(from) - 1
-	for i, m := range from {
+	for _, m := range from {
 		of := map[string]bool{}
 		if w.content(m, of); slices.ContainsFunc(slices.Collect(maps.Keys(of)), func(id string) bool { return !there[id] }) {
-			if len(brings) == 0 {
-				base = i - 1
-			}
 			brings = append(brings, m.ID)
+		} else if len(brings) == 0 {
+			base = m.ID
 		}
 	}
 	return base, brings
@@ -160,10 +275,8 @@ func (w *mergeWalk) content(m session.Message, to map[string]bool) {
 			for _, inner := range path[i:] {
 				w.content(inner, all)
 			}
-		case own.Get("picked").Exists():
-			all[own.Get("picked.message_id").Str] = true
 		default:
-			all[m.ID] = true
+			all[w.original(m.ID)] = true
 		}
 		w.contents[m.ID] = all
 	}
@@ -264,23 +377,21 @@ func (w *mergeWalk) checkTree(when string) (all int) {
 	return all
 }
 
-// TestMergeLaws: a merge adds one message and changes nothing else, its base is the message before
-// the first with content that the target has not, also through other branches and summaries,
-// merging an ancestor, merging twice or merging back is nothing,
-// and what a digest cites exists.
+// TestMergeLaws: a merge adds one message and changes nothing else; its base is the message before
+// the first with content that the target has not, over all files of both conversations, also
+// through other branches, summaries, and copies of other programs, which are recognized by their bytes;
+// merging an ancestor, merging twice or merging back is nothing, also if the merged conversation is
+// gone; and what a digest cites exists.
 func TestMergeLaws(t *testing.T) {
 	t.Parallel()
 	merges := 0
 	for seed := range uint64(testsize.Of(1, 3, 8)) {
-		s := openSpace(t, t.TempDir(), 5)
-		id := s.new("Trip")
-		ids := s.say("Where to?", "To Lisbon.")
-		w := &mergeWalk{space: s, contents: map[string]map[string]bool{}, random: rand.New(rand.NewPCG(seed, 7)), ends: []string{id + "@" + ids[1]}}
+		w := newMergeWalk(openSpace(t, t.TempDir(), 5), seed)
 		for range testsize.Of(25, 50, 60) {
 			w.step()
 		}
 		merges += w.checkTree("after the walk")
-		if err := os.Remove(filepath.Join(s.Dir(), "conversations", "session_index.json")); err != nil {
+		if err := os.Remove(filepath.Join(w.Dir(), "conversations", "session_index.json")); err != nil {
 			t.Fatal(err)
 		}
 		w.checkTree("without the index")

@@ -90,15 +90,13 @@ func partAll(v *store.View, paths []*branchPath) (shared int, err error) {
 		}
 		at = min(at, first.from)
 	}
-	first.from = at
-	common := map[string]bool{}
-	for _, n := range first.nodes[:at] {
-		common[first.ID(n)] = true
-	}
+	common := &branchPath{Place: first.Place, nodes: first.nodes[:at]}
 	for _, p := range paths[1:] {
-		for p.from = len(p.nodes); p.from > 0 && !common[p.ID(p.nodes[p.from-1])]; p.from-- {
+		if err := part(v, common, p); err != nil {
+			return 0, err
 		}
 	}
+	first.from = at
 	return at, nil
 }
 

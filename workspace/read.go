@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/copymerge"
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/session"
@@ -280,7 +281,8 @@ type Diff struct {
 	MessagesB []session.Message `json:"messages_b"` // of B
 }
 
-// Diff compares the paths to a and b, by message id, from their roots.
+// Diff compares the paths to a and b from their roots. A message is in both if it has the same id, or
+// if it is a copy that another program made under another id: its other bytes and its time are the same.
 func (w *Workspace) Diff(ctx context.Context, a, b string, o session.ReadOptions) (*Diff, error) {
 	return store.Read(ctx, w.store, func(v *store.View) (*Diff, error) {
 		pa, err := v.Place(a, o.Partial)
@@ -317,11 +319,18 @@ func shortRef(v *store.View, p *store.Place) string {
 }
 
 // parting returns how many messages of each path precede the point where they
-// part. A header that only one of the paths has is skipped: Penguin's snapshots
+// part. A message is in both if it has the same id, or is a copy by its bytes. A header that only one of the paths has is skipped: Penguin's snapshots
 // lack the first one, and repeat those of each file.
 func parting(v *store.View, la *store.Line, as []int, lb *store.Line, bs []int) (a, b int, err error) {
 	for i, j := 0, 0; ; {
-		for i < len(as) && j < len(bs) && la.ID(as[i]) == lb.ID(bs[j]) {
+		for i < len(as) && j < len(bs) {
+			same, err := isSame(v, la, as[i], lb, bs[j])
+			if err != nil {
+				return a, b, err
+			}
+			if !same {
+				break
+			}
 			i, j = i+1, j+1
 			a, b = i, j
 		}
@@ -337,6 +346,20 @@ func parting(v *store.View, la *store.Line, as []int, lb *store.Line, bs []int) 
 			return a, b, nil
 		}
 	}
+}
+
+// isSame reports whether two messages are the same one, or copies of each other that
+// another program made under another id.
+func isSame(v *store.View, la *store.Line, a int, lb *store.Line, b int) (bool, error) {
+	if la.ID(a) == lb.ID(b) {
+		return true, nil
+	}
+	ma, err := v.Message(la, a)
+	if err != nil {
+		return false, err
+	}
+	mb, err := v.Message(lb, b)
+	return err == nil && copymerge.IsCopy(ma.Raw, mb.Raw), err
 }
 
 // headers returns with how many headers that the path others does not have

@@ -159,19 +159,55 @@ func hasParent(raw []byte) bool { return gjson.GetBytes(raw, "metadata.parent_id
 // metadata.bough, which may change later, and a parent_id that only one of them
 // has.
 func sameMessage(a, b []byte) bool {
-	if bytes.Equal(a, b) {
-		return true
+	return bytes.Equal(a, b) || bytes.Equal(without(a, ownData, parentID), without(b, ownData, parentID))
+}
+
+// Content returns the bytes by which a copy of a message is recognized that another program made
+// under another id or at another place: the message without white space, its id, its parent_id
+// and metadata.bough. It returns nil if the message has no time of its own, because then equal
+// bytes can be those of two messages, such as two that say yes.
+func Content(raw []byte) []byte {
+	if OwnTime(raw) == "" {
+		return nil
 	}
-	plain := func(raw []byte) []byte {
-		raw = bytes.Clone(raw)
-		for _, path := range []string{"metadata.bough", "metadata.parent_id"} {
-			if gjson.GetBytes(raw, path).Exists() {
-				raw = mustEdit(sjson.DeleteBytes(raw, path))
-			}
+	return without(raw, "id", ownData, parentID)
+}
+
+// IsCopy reports whether two messages have the same [Content].
+func IsCopy(a, b []byte) bool {
+	at := OwnTime(a)
+	return at != "" && at == OwnTime(b) && bytes.Equal(Content(a), Content(b))
+}
+
+// OwnTime returns the timestamp of a message as it is written, or "" if it is missing or is that
+// of the message before it or of an import.
+func OwnTime(raw []byte) string {
+	if gjson.GetBytes(raw, ownData+".source.untimed").Bool() {
+		return ""
+	}
+	return gjson.GetBytes(raw, "timestamp").String()
+}
+
+// The members of a message that depend on its place, or may change later.
+const (
+	ownData  = "metadata.bough"
+	parentID = "metadata.parent_id"
+)
+
+// without returns a message without white space and some of its members. Metadata that is empty
+// then is removed too.
+func without(raw []byte, paths ...string) []byte {
+	raw = bytes.Clone(raw)
+	for _, path := range paths {
+		if gjson.GetBytes(raw, path).Exists() {
+			raw = mustEdit(sjson.DeleteBytes(raw, path))
 		}
-		return rawjson.Dense(raw)
 	}
-	return bytes.Equal(plain(a), plain(b))
+	raw = rawjson.Dense(raw)
+	if gjson.GetBytes(raw, "metadata").Raw == "{}" {
+		raw = mustEdit(sjson.DeleteBytes(raw, "metadata"))
+	}
+	return raw
 }
 
 func mustEdit(b []byte, err error) []byte {

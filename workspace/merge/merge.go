@@ -90,6 +90,9 @@ type Step struct {
 	ID     string
 	Merged string // the last message that it merged, "" if it is no merge
 	Copied string // the message that it is a copy of, "" for none
+	// Content is equal in messages that are copies of each other although no id says so, as
+	// copies of other programs are; "" if that is unknown.
+	Content string
 	// First and Last are the first and the last message that it summarizes, "" if it is no summary.
 	First, Last string
 	// Session has the messages that it merged or summarizes, "" if it did neither, and Base is the
@@ -109,6 +112,7 @@ type content struct {
 	within   map[string][]Step
 	added    map[string]bool
 	has      map[string]bool
+	contents map[string]bool
 	merged   map[string]bool
 	answered map[string]bool // what knows returned for a message
 }
@@ -119,6 +123,9 @@ func (c *content) add(s Step) {
 		return
 	}
 	c.added[s.ID], c.has[s.ID] = true, true
+	if s.Content != "" {
+		c.contents[s.Content] = true
+	}
 	for _, id := range []string{s.Copied, s.Last} {
 		if id != "" {
 			c.has[id] = true
@@ -141,7 +148,7 @@ func (c *content) knows(s Step) bool {
 		return known
 	case c.has[s.ID] || c.merged[s.Merged]:
 		return true
-	case c.has[s.Copied]:
+	case c.has[s.Copied] || c.contents[s.Content]:
 		return true
 	case len(inner) == 0:
 		return c.has[s.Last] || c.has[s.Merged]
@@ -178,7 +185,10 @@ func Make(target, branch []Step, within map[string][]Step, t, b int) Plan {
 		p.Nothing = Ancestor
 		return p
 	}
-	c := &content{within: within, added: map[string]bool{}, has: make(map[string]bool, len(target)), merged: map[string]bool{}, answered: map[string]bool{}}
+	c := &content{
+		within: within, added: map[string]bool{}, has: make(map[string]bool, len(target)),
+		contents: map[string]bool{}, merged: map[string]bool{}, answered: map[string]bool{},
+	}
 	for _, s := range target {
 		c.add(s)
 		if s.First != "" {

@@ -9,9 +9,11 @@ import (
 )
 
 // path returns the messages that a text names: a word is an id, with ">x" a merge of what ends
-// with x, with "=x" a copy of x, with "=x..y" a summary of x to y, and with "=s,x..y" a copy of such a summary s.
+// with x, with "=x" a copy of x, with "=x..y" a summary of x to y, and with "=s,x..y" a copy of such a summary s. With
+// "#c", its content is c.
 func path(text string) (list []merge.Step) {
 	for _, word := range strings.Fields(text) {
+		word, content, _ := strings.Cut(word, "#")
 		id, merged, _ := strings.Cut(word, ">")
 		id, copied, _ := strings.Cut(id, "=")
 		copied, summary, _ := strings.Cut(copied, ",")
@@ -19,7 +21,7 @@ func path(text string) (list []merge.Step) {
 			copied, summary = "", copied
 		}
 		first, last, _ := strings.Cut(summary, "..")
-		list = append(list, merge.Step{ID: id, Merged: merged, Copied: copied, First: first, Last: last})
+		list = append(list, merge.Step{ID: id, Merged: merged, Copied: copied, Content: content, First: first, Last: last})
 	}
 	return list
 }
@@ -69,6 +71,11 @@ func TestMake(t *testing.T) {
 		{"a squashed merge, and more", "t s=a..m", "t b c d", "d", "c", "", "s: a m>c; m: b c"},
 		{"a squash of a squash", "t r=s..x", "t b c", "", "c", merge.Already, "r: s=a..m x; s: a m>c; m: b c"},
 		{"a dropped merge", "t d2=d", "t b c", "b c", "t", "", "m: b c"},
+		{"a copy without the id", "a b#1", "a c#1 d#2", "d", "c", "", ""},
+		{"a copy without the id, and back", "a c#1 d#2", "a b#1", "", "b", merge.Already, ""},
+		{"a copy without the id, in a merge", "t m>c", "t x#1 d#2", "d", "x", "", "m: b c#1"},
+		{"a merge of copies without ids", "t b#1 c#2", "t m>y d", "d", "m", "", "m: x#1 y#2"},
+		{"equal content twice", "a b#1", "a c#1 d#1 e", "e", "d", "", ""},
 		{"a merge of itself", "t", "t m>m", "m", "t", "", "m: m>m"},
 	} {
 		target, branch := path(c.target), path(c.branch)

@@ -68,7 +68,7 @@ func (w *mergeWalk) step() {
 	id, message, _ := strings.Cut(at, "@")
 	path := w.paths[at]
 	w.n++
-	switch k := w.random.IntN(11); {
+	switch k := w.random.IntN(12); {
 	case k < 4:
 		role := "user"
 		if k%2 == 1 {
@@ -387,7 +387,7 @@ func TestMergeLaws(t *testing.T) {
 	merges := 0
 	for seed := range uint64(testsize.Of(1, 3, 8)) {
 		w := newMergeWalk(openSpace(t, t.TempDir(), 5), seed)
-		for range testsize.Of(25, 50, 60) {
+		for range testsize.Of(40, 50, 60) {
 			w.step()
 		}
 		merges += w.checkTree("after the walk")

@@ -117,7 +117,7 @@ func (p *program) bisected(r *origin.Found) error {
 		fmt.Fprintf(p.stderr, "One of these %d steps made it go wrong; all but the last one could not be tested.\n", len(r.Candidates))
 	case first.Turn != nil:
 		t := first.Turn
-		fmt.Fprintf(p.stderr, "It went wrong in this turn: from %s to %s.\n", clean(string(t.Session)+"@"+string(t.Prompt)), shortMessage(string(t.Message)))
+		fmt.Fprintf(p.stderr, "It went wrong in this turn: from %s to %s.\n", place(tail(string(t.Session)), shortMessage(string(t.Prompt))), shortMessage(string(t.Message)))
 	case first.By == origin.ByYou:
 		fmt.Fprintf(p.stderr, "It went wrong between turns: you or another program changed the files before this message.\n")
 	default:

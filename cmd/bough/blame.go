@@ -111,23 +111,43 @@ func (p *program) blame(b *origin.Blame) {
 	if n := len(b.Lines); n > 0 {
 		digits = len(strconv.Itoa(b.Lines[n-1].Number))
 	}
+	column := 0 // width of the former names of the file
+	for _, l := range b.Lines {
+		column = max(column, width(formerName(b, l)))
+	}
+	if column > 0 {
+		column += len("  ")
+	}
 	for _, l := range b.Lines {
 		id, title := writer(b, l)
 		if !l.Sure {
 			id += "?"
 		}
-		renamed := ""
-		if l.Path != b.Path && l.By != origin.ByUnknown && l.By != origin.ByOlder {
-			renamed = "  " + line(l.Path)
+		former := formerName(b, l)
+		if former != "" {
+			former = "  " + former
 		}
-		row := fmt.Sprintf("%s  %s  %s%s  %*d  ", p.paint.yellow(pad(id, len("12345678?"))), pad(cutTo(title, titleWidth), titleWidth), p.paint.dim(date(l.Time)), renamed, digits, l.Number)
-		text := strings.ReplaceAll(clean(l.Text), "\t", "    ")
-		used := len("12345678?") + titleWidth + len("2006-01-02") + width(renamed) + digits + 4*len("  ")
-		fmt.Fprintln(p.stdout, strings.TrimRight(row+p.paint.fit(text, p.paint.width-used), " "))
+		row := fmt.Sprintf("%s  %s  %s%s  %*d  ", p.paint.yellow(pad(id, len("12345678?"))), pad(cutTo(title, titleWidth), titleWidth), p.paint.dim(date(l.Time)), pad(former, column), digits, l.Number)
+		used := len("12345678?") + titleWidth + len("2006-01-02") + column + digits + 4*len("  ")
+		fmt.Fprintln(p.stdout, strings.TrimRight(row+p.paint.fit(codeLine(l.Text), p.paint.width-used), " "))
 	}
 	if b.From == origin.FromCalls {
 		fmt.Fprintln(p.stderr, "There are no states of the file, so only what tools wrote is known. 'bough files snap' takes a state.")
 	}
+}
+
+// formerName returns the name that the file had when a line was written, "" if it is the present one.
+func formerName(b *origin.Blame, l origin.Line) string {
+	if l.Path == b.Path || l.By == origin.ByUnknown || l.By == origin.ByOlder {
+		return ""
+	}
+	return line(l.Path)
+}
+
+// codeLine returns a line of a file as one row: without the carriage return of a line break of DOS.
+func codeLine(text string) string {
+	text = clean(strings.TrimSuffix(text, "\r"))
+	return strings.NewReplacer("\t", "    ", "\n", " ").Replace(text)
 }
 
 // writer returns the id and the title of what wrote a line.

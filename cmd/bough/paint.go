@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -119,13 +118,7 @@ func ago(d time.Duration) string {
 }
 
 // count formats a number with a noun.
-func count(n int, noun string) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits + " " + plural.Noun(n, noun)
-}
+func count(n int, noun string) string { return plural.Number(n) + " " + plural.Noun(n, noun) }
 
 // size formats a number of bytes.
 func size(n int64) string {

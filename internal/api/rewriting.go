@@ -193,7 +193,7 @@ func Prices(dir string) (func(modelID string) (rewrite.Price, bool), error) {
 
 // SpentText says how many tokens models read and wrote, and what these cost if that is known.
 func SpentText(t rewrite.ModelTokens) string {
-	text := fmt.Sprintf("%s in, %d out", plural.Of(t.Input, "token"), t.Output)
+	text := fmt.Sprintf("%s %s in, %s out", plural.Number(t.Input), plural.Noun(t.Input, "token"), plural.Number(t.Output))
 	switch {
 	case t.Cost == nil:
 		return text

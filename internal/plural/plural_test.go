@@ -18,3 +18,11 @@ func TestOf(t *testing.T) {
 		}
 	}
 }
+
+func TestNumber(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100", 1234567: "1,234,567"} {
+		if got := plural.Number(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+}

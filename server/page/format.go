@@ -8,13 +8,7 @@ import (
 )
 
 // count formats a number with a noun.
-func count(n int, noun string) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits + " " + plural.Noun(n, noun)
-}
+func count(n int, noun string) string { return plural.Number(n) + " " + plural.Noun(n, noun) }
 
 // ago formats the time since t in the largest unit of which it has at least one.
 func ago(t, now time.Time) string {

@@ -17,6 +17,7 @@ const None = -1
 // A Trace follows the lines of a text back through its older versions.
 type Trace struct {
 	text    string // of the version that was reached
+	numbers []rune // of its lines
 	at      []int  // for each line of text the index of the followed line, -1 if it is not followed
 	open    int    // number of followed lines without an origin
 	origins []int
@@ -28,6 +29,7 @@ type Trace struct {
 func New(text string) *Trace {
 	n := countLines(text)
 	t := &Trace{text: text, at: make([]int, n), open: n, origins: make([]int, n), likely: make([]int, n)}
+	t.numbers = t.number(text, nil)
 	for i := range n {
 		t.at[i], t.origins[i], t.likely[i] = i, None, None
 	}
@@ -61,8 +63,9 @@ func (t *Trace) Back(older string, by int) {
 	before, after := common(older, t.text)
 	mid := t.text[before : len(t.text)-after]
 	start := countBreaks(t.text[:before])
-	lines, olderLines := t.number(mid), t.number(older[before:len(older)-after])
-	end := start + len(lines)
+	end := start + countLines(mid)
+	lines := t.numbers[start:end]
+	olderLines := t.number(older[before:len(older)-after], lines)
 	at := make([]int, len(t.at)-len(lines)+len(olderLines))
 	copy(at, t.at[:start])
 	copy(at[start+len(olderLines):], t.at[end:])
@@ -86,7 +89,7 @@ func (t *Trace) Back(older string, by int) {
 			t.settle(t.at[start+j], by)
 		}
 	}
-	t.text, t.at = older, at
+	t.text, t.at, t.numbers = older, at, slices.Concat(t.numbers[:start], olderLines, t.numbers[end:])
 }
 
 // settle sets the origin of a followed line.
@@ -198,7 +201,7 @@ func (t *Trace) claim(old, text string, by int) {
 		take(i, added[line])
 	}
 	mine := map[int]bool{} // lines that the edit has at their place
-	t.match(t.number(text), t.number(t.text), func(_, j int) { _, mine[j] = added[lines[j]] })
+	t.match(t.number(text, nil), t.numbers, func(_, j int) { _, mine[j] = added[lines[j]] })
 	for i := range lines {
 		take(i, claimed[i-1] && mine[i])
 	}

@@ -10,28 +10,44 @@ import (
 // A matcher finds equal lines of two texts. Lines are numbers, so that they are compared fast;
 // equal lines have the same number. The zero matcher is ready to use.
 type matcher struct {
-	numbers map[string]rune
-	seen    []seen // by number; zero between calls
+	known map[string]rune // by line its number
+	lines []string        // by number
+	seen  []seen          // by number; zero between calls
 }
 
 // A seen says how often a line is in each of two texts, and where.
 type seen struct{ inA, inB, a, b int }
 
-// number returns the numbers of the lines of a text.
-func (m *matcher) number(text string) []rune {
-	if m.numbers == nil {
-		m.numbers = map[string]rune{}
-	}
+// number returns the numbers of the lines of a text. It is faster if many of the lines are those of
+// like, in the same order.
+func (m *matcher) number(text string, like []rune) []rune {
 	list := make([]rune, 0, countLines(text))
 	for line := range strings.Lines(text) {
-		n, ok := m.numbers[line]
-		if !ok {
-			n = rune(len(m.seen))
-			m.numbers[line], m.seen = n, append(m.seen, seen{})
+		if len(like) > 0 && m.lines[like[0]] == line {
+			list, like = append(list, like[0]), like[1:]
+			continue
 		}
+		n := m.numberOf(line)
 		list = append(list, n)
+		const near = 64 // lines that are searched for n, after which the texts may be the same again
+		if i := slices.Index(like[:min(near, len(like))], n); i >= 0 {
+			like = like[i+1:]
+		}
 	}
 	return list
+}
+
+func (m *matcher) numberOf(line string) rune {
+	n, ok := m.known[line]
+	if !ok {
+		if m.known == nil {
+			m.known = map[string]rune{}
+		}
+		line = strings.Clone(line) // else it would keep the text
+		n = rune(len(m.lines))
+		m.known[line], m.lines, m.seen = n, append(m.lines, line), append(m.seen, seen{})
+	}
+	return n
 }
 
 // match calls pair with the indexes of lines that are equal, in ascending order.

@@ -201,6 +201,9 @@ func markSides(x, y []*comparedMessage, a, b []compare.Message) {
 func (r *renderer) compared(m session.Message) *comparedMessage {
 	shown := r.show(m)
 	shown.Link = messageAddress(r.session, m.ID)
+	if m.IsMerge() {
+		shown.Tags = append(shown.Tags, "merge")
+	}
 	return &comparedMessage{message: shown}
 }
 

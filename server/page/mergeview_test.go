@@ -84,6 +84,7 @@ func TestMerge(t *testing.T) {
 	}
 	v.says(d.To, 200, `Merged 2 messages of <a href="/c/`, "<bdi>Train</bdi>")
 	v.says("/merge?branch=Train", 200, "no message since its last merge")
+	v.says("/compare?a=Train&b=Trip", 200, "Merged &#34;Train&#34;", `<span class="tag"><bdi>merge</bdi></span>`)
 	if status, d := v.act("undo", "seq", newestSeq(t, v.w)); status != 200 {
 		t.Fatalf("undo: status %d, %+v", status, d)
 	}

@@ -101,15 +101,19 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 		}
 		return all
 	}
+	var list []mirror.Session
 	for _, s := range f.Sessions {
-		if !j.Here.Unread(s) {
-			continue
-		}
-		if j.view().IsPurged(s.ID) {
+		switch {
+		case !j.Here.Unread(s):
+		case j.view().IsPurged(s.ID):
 			compared[s.ID] = plan.Session{Version: s.Version}
-			continue
+		default:
+			list = append(list, s)
 		}
-		messages, err := j.w.Mirror().Messages(j.ctx, s.ID)
+	}
+	messagesOf := j.readAhead(list)
+	for i, s := range list {
+		messages, err := messagesOf(i)
 		if errors.Is(err, fault.NotFound) {
 			continue // removed meanwhile
 		}
@@ -155,6 +159,26 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 		}
 	}
 	return compared, told, unread, nil
+}
+
+// readAhead returns a function that returns the messages of the sessions of a list, one after the other. It
+// reads many sessions at once, of some 16 MiB.
+func (j *job) readAhead(list []mirror.Session) func(i int) ([]mirror.Message, error) {
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = s.ID
+	}
+	var ahead [][]mirror.Message
+	return func(i int) (_ []mirror.Message, err error) {
+		if len(ahead) == 0 {
+			if ahead, err = j.w.Mirror().Several(j.ctx, ids[i:], 16<<20); err != nil {
+				return nil, err
+			}
+		}
+		messages := ahead[0]
+		ahead = ahead[1:]
+		return messages, nil
+	}
 }
 
 // checkQuota returns an error if a machine that reads a session with messages takes more than it may: for those, and for

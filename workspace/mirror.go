@@ -29,6 +29,13 @@ func (m Mirror) Messages(ctx context.Context, session string) ([]mirror.Message,
 	return mirrorer.Messages(ctx, m.w.store, session)
 }
 
+// Several returns what Messages returns of the first of several sessions, and of those after it, as long as
+// it has less than limit bytes and they can be read. It opens the workspace once. The error is that of the
+// first session.
+func (m Mirror) Several(ctx context.Context, sessions []string, limit int) ([][]mirror.Message, error) {
+	return mirrorer.Several(ctx, m.w.store, sessions, limit)
+}
+
 // Line returns the id of the first session of a conversation, which is named by an id or a title.
 func (m Mirror) Line(ctx context.Context, name string) (string, error) {
 	return mirrorer.Line(ctx, m.w.store, name)

@@ -19,6 +19,7 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/doctor"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/tidwall/gjson"
@@ -350,5 +351,33 @@ func (m *machine) act(r *rand.Rand, round int) {
 	}
 	if err != nil {
 		m.t.Fatal(err)
+	}
+}
+
+// TestSeveral: several sessions are read as each of them is, up to a limit and before one that cannot be read.
+func TestSeveral(t *testing.T) {
+	m := machines(t, 100, 1)[0]
+	var ids []string
+	for _, title := range []string{"Bread", "Soup", "Trip"} {
+		id := m.new(title)
+		m.append(workspace.Append{Session: id, Text: "about " + title})
+		ids = append(ids, id)
+	}
+	for _, c := range []struct {
+		ids         []string
+		limit, want int
+	}{{ids, 1 << 20, 3}, {ids, 1, 1}, {[]string{ids[0], "nowhere", ids[1]}, 1 << 20, 1}, {nil, 1, 0}} {
+		lists, err := m.Mirror().Several(t.Context(), c.ids, c.limit)
+		if err != nil || len(lists) != c.want {
+			t.Fatalf("of %q up to %d: %d lists, %v", c.ids, c.limit, len(lists), err)
+		}
+		for i, list := range lists {
+			if !reflect.DeepEqual(list, m.messages(c.ids[i])) {
+				t.Errorf("%s has %v", c.ids[i], list)
+			}
+		}
+	}
+	if _, err := m.Mirror().Several(t.Context(), []string{"nowhere"}, 1); code(err) != fault.NotFound {
+		t.Errorf("an absent session gives %v", err)
 	}
 }

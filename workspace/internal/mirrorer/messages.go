@@ -20,32 +20,58 @@ import (
 // Messages returns the messages of the file of a session, in the order of the file; of a
 // checkpoint only those that its seal counts. id is the id of the session.
 func Messages(ctx context.Context, w *store.Store, id string) ([]mirror.Message, error) {
-	return store.Read(ctx, w, func(v *store.View) ([]mirror.Message, error) {
-		if v.Index.Entry(id) == nil {
-			if err := v.Index.Err(id); err != nil {
+	return store.Read(ctx, w, func(v *store.View) ([]mirror.Message, error) { return readMessages(v, id) })
+}
+
+// Several returns the messages of the first of several sessions, as Messages does, and of those after it as
+// far as that takes about limit bytes and they can be read. The error is that of the first one.
+func Several(ctx context.Context, w *store.Store, ids []string, limit int) ([][]mirror.Message, error) {
+	return store.Read(ctx, w, func(v *store.View) (lists [][]mirror.Message, err error) {
+		for _, id := range ids {
+			list, err := readMessages(v, id)
+			if err != nil && len(lists) > 0 {
+				break
+			}
+			if err != nil {
 				return nil, err
 			}
-			return nil, store.NoSuch("session", id)
+			lists = append(lists, list)
+			for _, m := range list {
+				limit -= len(m.Raw)
+			}
+			if limit <= 0 {
+				break
+			}
 		}
-		o, err := v.Outline(id)
-		if err != nil {
-			return nil, err
-		}
-		s, err := v.Folder.Open(o)
-		if err != nil {
-			return nil, err
-		}
-		l, err := v.Line(id, true)
-		if err != nil {
-			return nil, err
-		}
-		parents := parentsIn(l.Tree, l.Named)
-		list := make([]mirror.Message, 0, len(s.Messages))
-		for i, m := range s.Messages[:o.Frozen()] {
-			list = append(list, mirror.Message{ID: m.ID, Raw: m.Raw, Header: i < o.Header, Parent: session.ID(parents[m.ID])})
-		}
-		return list, nil
+		return lists, nil
 	})
+}
+
+func readMessages(v *store.View, id string) ([]mirror.Message, error) {
+	if v.Index.Entry(id) == nil {
+		if err := v.Index.Err(id); err != nil {
+			return nil, err
+		}
+		return nil, store.NoSuch("session", id)
+	}
+	o, err := v.Outline(id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := v.Folder.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	l, err := v.Line(id, true)
+	if err != nil {
+		return nil, err
+	}
+	parents := parentsIn(l.Tree, l.Named)
+	list := make([]mirror.Message, 0, len(s.Messages))
+	for i, m := range s.Messages[:o.Frozen()] {
+		list = append(list, mirror.Message{ID: m.ID, Raw: m.Raw, Header: i < o.Header, Parent: session.ID(parents[m.ID])})
+	}
+	return list, nil
 }
 
 // parentsIn returns the ids of the parents of the messages of a part, "" for a root.

@@ -124,7 +124,7 @@ func TestFilesCost(t *testing.T) {
 	s := must(a.w.New(ctx, "First"))
 	must(a.w.Append(ctx, workspace.Append{Session: s.ID, Text: "one"}))
 	dir := t.TempDir()
-	n, trees := testsize.Of(20, 50, 1000), testsize.Of(100, 200, 1000)
+	n, trees := testsize.Of(20, 50, 300), testsize.Of(100, 200, 1000)
 	for i := range trees {
 		put(t, dir, fmt.Sprintf("d%d/f%d", i/32, i), fmt.Sprintf("file %d\n%s", i, strings.Repeat(fmt.Sprintf("%x ", i*7919), 100)))
 	}

@@ -155,7 +155,7 @@ func TestLook(t *testing.T) {
 			}
 		}
 	}
-	for i := range testsize.Of(2, 3, 20) {
+	for i := range testsize.Of(2, 3, 8) {
 		top := fmt.Sprintf("work/%d", i)
 		dir := filepath.Join(m.home, top)
 		m.write(".config/git/ignore", some())

@@ -204,7 +204,7 @@ func TestDiscardedDraft(t *testing.T) {
 // TestDraftsLaw: whatever writers do in any order while drafts are open, each state that
 // exists is whole, and has what its folder had when it was scanned.
 func TestDraftsLaw(t *testing.T) {
-	for seed := range testsize.Of(3, 6, 400) {
+	for seed := range testsize.Of(3, 6, 100) {
 		random := rand.New(rand.NewPCG(uint64(seed), 1))
 		s := newSpace(t)
 		want := map[string]map[string]string{}

@@ -178,7 +178,7 @@ func TestControls(t *testing.T) {
 			var caught []uint64
 			first, runs := c.from, uint64(2)
 			if testsize.Full() {
-				first, runs = 0, 40*uint64(*more)
+				first, runs = 0, 25*uint64(*more)
 			}
 			for seed := first; seed < first+runs; seed++ {
 				if simulate(c.setting, seed, map[string]int{}) != "" {

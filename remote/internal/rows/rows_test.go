@@ -92,7 +92,7 @@ func check(t testing.TB, r *Rows, want map[string]string) {
 
 // TestModel: rows are as in a map, before and after commits, and when they are opened again.
 func TestModel(t *testing.T) {
-	for seed := range uint64(testsize.Of(1, 2, 30)) {
+	for seed := range uint64(testsize.Of(1, 2, 8)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		root := rootOf(t, t.TempDir())
 		r, want, stored := openIn(t, root), map[string]string{}, map[string]string{}
@@ -143,7 +143,7 @@ func TestDeath(t *testing.T) {
 	})
 	defer restore()
 	deaths := 0
-	for range testsize.Of(30, 50, 1000) {
+	for range testsize.Of(30, 50, 300) {
 		before := maps.Clone(want)
 		change(random, r, want)
 		die = random.IntN(12)

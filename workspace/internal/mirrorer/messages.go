@@ -27,6 +27,7 @@ func Messages(ctx context.Context, w *store.Store, id string) ([]mirror.Message,
 // far as that takes about limit bytes and they can be read. The error is that of the first one.
 func Several(ctx context.Context, w *store.Store, ids []string, limit int) ([][]mirror.Message, error) {
 	return store.Read(ctx, w, func(v *store.View) (lists [][]mirror.Message, err error) {
+		bytes := 0
 		for _, id := range ids {
 			list, err := readMessages(v, id)
 			if err != nil && len(lists) > 0 {
@@ -37,9 +38,9 @@ func Several(ctx context.Context, w *store.Store, ids []string, limit int) ([][]
 			}
 			lists = append(lists, list)
 			for _, m := range list {
-				limit -= len(m.Raw)
+				bytes += len(m.Raw)
 			}
-			if limit <= 0 {
+			if bytes >= limit {
 				break
 			}
 		}

@@ -24,7 +24,7 @@ func TestDoctorForeignWriter(t *testing.T) {
 	s.say("one", "two", "three")
 	whole := s.read(session.FileName(id))
 	name := filepath.Join(dir, filepath.FromSlash(session.FileName(id)))
-	w, err := workspace.Open(t.Context(), dir, &workspace.Options{Settle: 300 * time.Millisecond})
+	w, err := workspace.Open(t.Context(), dir, &workspace.Options{Settle: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -222,7 +222,7 @@ func (c *crash) controls() {
 		if seen[what]++; seen[what] > 1 {
 			what = fmt.Sprintf("%s (%d)", what, seen[what])
 		}
-		if testsize.Full() || !needless.has(c.name, what) { // a sample has only those that must fail
+		if testsize.Full() && *states > 0 || !needless.has(c.name, what) { // else only those that must fail
 			list = append(list, control{what, trace})
 		}
 	}

@@ -48,7 +48,7 @@ func TestUI(t *testing.T) {
 	d.types("b")
 	d.waits("Name of the branch")
 	d.types("裸麦", "Enter")
-	d.waits("Created branch “裸麦”")
+	d.waits("Created branch “裸麦”", "bough · trips · 裸麦")
 	d.types("k")
 	d.waits("message 1 of 2")
 	d.types("e")

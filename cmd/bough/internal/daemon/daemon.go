@@ -25,7 +25,7 @@ const (
 	logName    = "log"
 	stderrName = "stderr" // what a process wrote before it opened its log
 
-	patience = 10 * time.Second      // for a process to start or to stop
+	patience = 30 * time.Second      // for a process to start or to stop
 	poll     = 20 * time.Millisecond // between looks at the lock
 	handover = time.Second           // for a process that replaces itself to end
 )

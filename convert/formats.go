@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/claude"
 	"github.com/bough-dev/bough/convert/internal/claudeai"
 	"github.com/bough-dev/bough/convert/internal/codex"
+	"github.com/bough-dev/bough/convert/internal/copilot"
 	"github.com/bough-dev/bough/convert/internal/gemini"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/markdown"
@@ -163,6 +164,17 @@ var Formats = []*Format{
 		detect:   openwebui.Detect,
 		read:     openwebui.Read,
 		write:    openwebui.Write,
+	},
+	{
+		Name:    "copilot-cli",
+		Aliases: []string{"copilot", "github-copilot-cli"},
+		About:   "the sessions of GitHub Copilot CLI",
+		Ext:     ".jsonl",
+		detect:  copilot.Detect,
+		read:    copilot.Read,
+		tail:    copilot.NewTail,
+		write:   copilot.Write,
+		home:    &copilot.Home,
 	},
 }
 

@@ -33,6 +33,7 @@ var growers = []grower{
 	{anthropicAPIFormat, testtranscript.Anthropic},
 	{openAIFormat, nil},
 	{openWebUIFormat, nil},
+	{copilotFormat, testtranscript.Copilot},
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -307,6 +308,45 @@ func rawCodexInjected(text string) bool {
 		}
 	}
 	return false
+}
+
+// rawCopilot: a message is an event user.message or assistant.message that is not empty, a
+// tool.execution_complete, or a session.compaction_complete with a summary. Each assistant has
+// one path, which ends in a leaf. The output of a command that the user ran is a text of the user.
+func rawCopilot(data []byte) *rawCount {
+	c := newRawCount()
+	asked := map[string]string{}
+	agents := map[string]bool{}
+	for _, r := range rawLines(data) {
+		said := rawGet(r, "data")
+		switch kind := rawString(r, "type"); kind {
+		case "tool.user_requested":
+			asked[rawString(said, "toolCallId")] = rawString(said, "arguments", "command")
+			continue
+		case "user.message", "assistant.message":
+			text := rawString(said, "content")
+			if text == "" && len(rawList(said, "attachments"))+len(rawList(said, "toolRequests")) == 0 && rawString(said, "reasoningText") == "" ||
+				strings.HasPrefix(rawString(said, "source"), "skill-") {
+				continue
+			}
+			c.says(text)
+		case "tool.execution_complete":
+			if command, ok := asked[rawString(said, "toolCallId")]; ok {
+				c.says("Ran `" + command + "`\n" + rawString(said, "result", "content"))
+			}
+		case "session.compaction_complete":
+			if rawString(said, "summaryContent") == "" {
+				continue
+			}
+			c.says(rawString(said, "summaryContent"))
+		default:
+			continue
+		}
+		c.messages++
+		agents[cmp.Or(rawString(r, "agentId"), rawString(said, "parentToolCallId"))] = true
+	}
+	c.ends = len(agents)
+	return c
 }
 
 // rawGemini: texts count once each, because later records replace others: each text of a

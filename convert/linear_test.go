@@ -25,7 +25,7 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-var linearFormats = []*Format{codexFormat, geminiFormat, opencodeFormat}
+var linearFormats = []*Format{codexFormat, geminiFormat, opencodeFormat, copilotFormat}
 
 // drawn formats a transcript as the files of trees do: a line for each message, with the
 // number of its parent and a star for the leaf.
@@ -272,7 +272,7 @@ func recordsOf(t *transcript.Transcript) (list []string) {
 			if v.Get("payload.type").Str == "item_completed" {
 				raw = completedItemAsMessage(raw)
 			}
-			paths := []string{"sessionId", "$set.sessionId", "ordinal", "timestamp", "payload.id", "payload.session_id", "payload.thread_id",
+			paths := []string{"sessionId", "data.sessionId", "$set.sessionId", "ordinal", "timestamp", "payload.id", "payload.session_id", "payload.thread_id",
 				"payload.forked_from_id", "payload.forked_from_ordinal_exclusive", "payload.history_base", "payload.history_mode",
 				"kind", "info.id", "info.sessionID", "info.time.created", "info.parentID", "info.revert", "projectHash"}
 			for i := range v.Get("parts").Array() {
@@ -368,6 +368,7 @@ func TestLinearWithoutRecords(t *testing.T) {
 func FuzzCodex(f *testing.F)    { fuzzLinear(f, codexFormat) }
 func FuzzGemini(f *testing.F)   { fuzzLinear(f, geminiFormat) }
 func FuzzOpenCode(f *testing.F) { fuzzLinear(f, opencodeFormat) }
+func FuzzCopilot(f *testing.F)  { fuzzLinear(f, copilotFormat) }
 
 func fuzzLinear(f *testing.F, format *Format) {
 	f.Add([]byte(`{"id":"","type":"user","content":"One"}` + "\n" + `{"id":"a","type":"gemini","content":"Two"}`))
@@ -463,6 +464,7 @@ func TestLinearFolders(t *testing.T) {
 		{geminiFormat, "/x", ".gemini/tmp/" + sha256Hex("/x") + "/chats/session-2026-11-20T07-29-" + gemini.SessionID(o.ID)[:8] + ".jsonl", "", "gemini --resume " + gemini.SessionID(o.ID)},
 		{geminiFormat, "/hostile", ".gemini/tmp/" + sha256Hex("/hostile") + "/chats/session-2026-11-20T07-29-" + gemini.SessionID(o.ID)[:8] + ".jsonl", "", "gemini --resume " + gemini.SessionID(o.ID)},
 		{opencodeFormat, "/known", "", "opencode import FILE", "opencode -s " + opencode.SessionID(o.ID)},
+		{copilotFormat, "/known", ".copilot/session-state/" + o.ID + "/events.jsonl", "", "copilot --resume " + o.ID},
 	} {
 		tr := &transcript.Transcript{}
 		tr.Dir = c.dir
@@ -479,14 +481,16 @@ func TestLinearFolders(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]*Format{
-		"2026/11/20/rollout-2026-11-20T07-29-04-x.jsonl": codexFormat,
-		"birds/chats/session-x.jsonl":                    geminiFormat,
-		"birds/chats/parent/x.json":                      geminiFormat,
-		"birds/checkpoint-x.json":                        geminiFormat,
-		"birds/logs.json":                                nil,
-		"2026/history.jsonl":                             nil,
+		"2026/11/20/rollout-2026-11-20T07-29-04-x.jsonl":    codexFormat,
+		"birds/chats/session-x.jsonl":                       geminiFormat,
+		"birds/chats/parent/x.json":                         geminiFormat,
+		"birds/checkpoint-x.json":                           geminiFormat,
+		"birds/logs.json":                                   nil,
+		"019c0000-0000-7000-8000-00000000ffff/events.jsonl": copilotFormat,
+		"019c0000-0000-7000-8000-00000000ffff.jsonl":        copilotFormat,
+		"2026/history.jsonl":                                nil,
 	} {
-		for _, f := range []*Format{codexFormat, geminiFormat} {
+		for _, f := range []*Format{codexFormat, geminiFormat, copilotFormat} {
 			if got := f.Holds(path); got != (f == want) {
 				t.Errorf("%s may be of %s: %v", path, f.Name, got)
 			}

@@ -13,6 +13,7 @@ var (
 	openAIFormat        = Formats[10]
 	markdownFormat      = Formats[11]
 	openWebUIFormat     = named("open-webui")
+	copilotFormat       = named("copilot-cli")
 )
 
 // named returns a format of the table, whose place may change.

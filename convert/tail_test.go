@@ -68,7 +68,7 @@ func TestTail(t *testing.T) {
 			}
 		})
 	}
-	if tails != 4 {
+	if tails != 5 {
 		t.Errorf("%d formats have tails", tails)
 	}
 }

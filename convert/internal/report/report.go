@@ -23,8 +23,8 @@ const (
 	LostSystem       = "system messages, converted to messages of the user"
 	LostSignatures   = "signatures of thinking"
 	LostFailures     = "marks of tools that failed"
-	lostResultImages = "images in results"
-	lostExtras       = "output of tools other than text and images"
+	LostResultImages = "images in results"
+	LostExtras       = "output of tools other than text and images"
 	LostMessages     = "messages without remaining content"
 	LostLinks        = "links to missing messages"
 )
@@ -85,9 +85,9 @@ func (l *Report) Extras(p *content.Part) {
 		switch block.Get("type").Str {
 		case "text":
 		case "image":
-			l.Add(lostResultImages)
+			l.Add(LostResultImages)
 		default:
-			l.Add(lostExtras)
+			l.Add(LostExtras)
 		}
 		return true
 	})

@@ -245,11 +245,18 @@ func Likeness(a, b string) float64 {
 
 // common returns the lengths of the lines that two texts begin and end with.
 func common(a, b string) (before, after int) {
+	const block = 64 // bytes, which are compared faster together
 	n := min(len(a), len(b))
+	for before+block <= n && a[before:before+block] == b[before:before+block] {
+		before += block
+	}
 	for before < n && a[before] == b[before] {
 		before++
 	}
 	before = strings.LastIndexByte(a[:before], '\n') + 1
+	for after+block <= n-before && a[len(a)-after-block:len(a)-after] == b[len(b)-after-block:len(b)-after] {
+		after += block
+	}
 	for after < n-before && a[len(a)-1-after] == b[len(b)-1-after] {
 		after++
 	}

@@ -72,7 +72,7 @@ func (m *matcher) unique(a, b []rune) [][2]int {
 		m.seen[line].inB++
 		m.seen[line].b = j
 	}
-	var pairs [][2]int
+	pairs := make([][2]int, 0, min(len(a), len(b))+1) // [matcher.match] adds one
 	for i, line := range a {
 		if s := m.seen[line]; s.inA == 1 && s.inB == 1 {
 			pairs = append(pairs, [2]int{i, s.b})

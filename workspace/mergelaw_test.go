@@ -134,7 +134,16 @@ func (w *mergeWalk) copyByHand(at string) {
 	w.write(session.FileName(id), fmt.Sprintf(`{"id": %q, "created_at": "2026-03-14T09:30:00.000000+00:00", "last_active": "2026-03-14T09:30:00.000000+00:00",
 "metadata": {"continued_from": [], "message_count": %d}, "messages": [%s], "llm_request_lifecycles": [], "tool_call_records": [], "tool_result_records": []}`,
 		id, len(raws), strings.Join(raws, ",\n")))
-	w.add(id, path[len(path)-1], path...)
+	end := w.add(id, path[len(path)-1], path...)
+	for _, two := range [][2]string{{at, end}, {end, at}} {
+		if r, err := w.Merge(w.t.Context(), two[0], merge.Options{Into: two[1]}); err != nil || r.Nothing != merge.Ancestor {
+			w.t.Errorf("step %d: the merge of %s into %s is %+v, %v", w.n, two[0], two[1], r, err)
+		}
+		d, err := w.Diff(w.t.Context(), two[0], two[1], session.ReadOptions{})
+		if want := w.paths[two[0]]; err != nil || len(d.A)+len(d.B) > 0 || string(d.Common) != want[len(want)-1] {
+			w.t.Errorf("step %d: %s and %s differ: %+v, %v", w.n, two[0], two[1], d, err)
+		}
+	}
 }
 
 // original returns the id of the message of which one is a copy, or its own.

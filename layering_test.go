@@ -73,6 +73,7 @@ var layers = [][]string{
 	{"internal/ignore", "internal/gitconfig", "internal/gitcommit", "internal/config", "internal/child", "internal/pack", "internal/settingsfile", "internal/hooklog", "internal/treepicture"},
 	{"internal/"},
 	{"internal/testsize"},
+	{"docs/pictures/cast"},
 }
 
 // apart are the packages outside the layers, with the packages that may import them beside

@@ -7,5 +7,5 @@ import "embed"
 // Documents are README.md, CHANGELOG.md, CONTRIBUTING.md and LICENSE, and in docs the documents,
 // the listings of the packages and the pictures, at the paths that they have in the repository.
 //
-//go:embed README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs/*.md docs/api docs/pictures/*.png docs/pictures/*.gif
+//go:embed README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs/*.md docs/api docs/pictures/*.png docs/pictures/*.gif docs/pictures/*.svg
 var Documents embed.FS

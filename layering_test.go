@@ -11,7 +11,7 @@ const module = "github.com/bough-dev/bough/"
 // layers lists the packages from the top layer to the bottom one. A package imports only
 // packages of lower lines; a name that ends in "/" means all packages below it.
 var layers = [][]string{
-	{"cmd/bough", "docs/pictures"},
+	{"cmd/bough", "docs/pictures", "docs/pictures/terminal"},
 	{"cmd/bough/internal/ui"},
 	{"server", "agent/model/openai", "agent/model/anthropic", "agent/model/command", "agent/mcp"},
 	{"server/internal/native"},
@@ -73,7 +73,7 @@ var layers = [][]string{
 	{"internal/ignore", "internal/gitconfig", "internal/gitcommit", "internal/config", "internal/child", "internal/pack", "internal/settingsfile", "internal/hooklog", "internal/treepicture"},
 	{"internal/"},
 	{"internal/testsize"},
-	{"docs/pictures/cast"},
+	{"docs/pictures/internal/cast"},
 }
 
 // apart are the packages outside the layers, with the packages that may import them beside

@@ -1,7 +1,7 @@
 //go:build pictures
 
-// Command pictures makes the pictures of the page of 'bough serve', those of the terminal, and the
-// frames of the animation in README.md. docs/pictures/make runs it.
+// Command pictures makes the pictures of the page of 'bough serve', and the frames of the
+// animation in README.md. docs/pictures/make runs it.
 //
 // It serves workspaces made of the fixtures with a clock that only it moves, so that each
 // run shows the same times. Ids are random in a workspace; here they have a fixed seed.
@@ -18,7 +18,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	out := flag.String("out", "", "the `folder` for the pictures")
-	only := flag.String("only", "", "make only `views`, animation or terminal")
+	only := flag.String("only", "", "make only `views` or animation")
 	flag.Parse()
 	if *out == "" || flag.NArg() > 0 {
 		flag.Usage()
@@ -32,11 +32,6 @@ func main() {
 }
 
 func run(ctx context.Context, out, only string) error {
-	if only == "" || only == "terminal" {
-		if err := terminals(ctx, out); err != nil || only != "" {
-			return err
-		}
-	}
 	b, err := startBrowser(ctx)
 	if err != nil {
 		return err

@@ -147,6 +147,8 @@ func mediaType(ext string) string {
 		return "image/png"
 	case ".gif":
 		return "image/gif"
+	case ".svg":
+		return "image/svg+xml"
 	}
 	return "text/plain; charset=utf-8"
 }

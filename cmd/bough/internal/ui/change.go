@@ -84,7 +84,9 @@ func (m *model) endChange(c changeResult) tea.Cmd {
 	if c.said == "" {
 		m.say("Nothing was changed")
 	}
-	m.undo = c.undo
+	if c.said != "" {
+		m.undo, m.offered = c.undo, c.undo != 0
+	}
 	if c.to.session != "" {
 		m.tree.show(c.to.session)
 		return tea.Batch(m.open(c.to), m.reload())
@@ -220,10 +222,10 @@ func (m *model) remove(id string) tea.Cmd {
 	})
 }
 
-// planUndo undoes the newest change: at once if it is the one that the page has just reported,
-// else after a question, because it may be that of another program.
+// planUndo undoes the newest change: at once if this page made it, else after a question, because it
+// may be that of another program.
 func (m *model) planUndo() tea.Cmd {
-	reported := m.undo
+	own := m.undo
 	e := m.env
 	return e.do(func() tea.Msg {
 		ctx := context.WithoutCancel(e.ctx)
@@ -236,7 +238,7 @@ func (m *model) planUndo() tea.Cmd {
 			only[i] = op.Seq
 		}
 		text := sentence.Describe(plan.Operations[0], plan.Operations, e.titles(ctx), len(plan.Operations))
-		return undoPlan{only: only, text: text, asked: !slices.Contains(only, reported)}
+		return undoPlan{only: only, text: text, asked: !slices.Contains(only, own)}
 	})
 }
 

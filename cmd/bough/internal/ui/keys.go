@@ -243,8 +243,8 @@ func (m *model) click(msg tea.MouseClickMsg) tea.Cmd {
 }
 
 // say shows what was done, refuse why something was not.
-func (m *model) say(text string)    { m.said, m.refused, m.undo = text, false, 0 }
-func (m *model) refuse(text string) { m.said, m.refused, m.undo = text, true, 0 }
+func (m *model) say(text string)    { m.said, m.refused, m.offered = text, false, false }
+func (m *model) refuse(text string) { m.said, m.refused, m.offered = text, true, false }
 
 // isCheckpoint reports whether a conversation that is listed or shown is a checkpoint.
 func (m *model) isCheckpoint(id string) bool {

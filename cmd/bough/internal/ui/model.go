@@ -31,10 +31,11 @@ type model struct {
 	conv  conversation
 	focus side
 
-	screens []screen  // over the page, the last one on top
-	ask     *question // at the bottom, nil for none
-	said    string    // what the last change did, or why it was refused
-	undo    events.Seq
+	screens []screen   // over the page, the last one on top
+	ask     *question  // at the bottom, nil for none
+	said    string     // what the last change did, or why it was refused
+	undo    events.Seq // the newest change that this page made, 0 if it was an undo
+	offered bool       // the report is about it
 	refused bool
 	busy    int // changes that run
 

@@ -484,12 +484,14 @@ func TestUndoAsks(t *testing.T) {
 	d.start()
 	d.keys("<tab>mflour<enter>")
 	d.must(d.w.Rename(t.Context(), "Bread", "Loaf"))
-	d.keys("u")
+	d.keys("]u") // what was said in between does not matter
 	d.shows("Undo this? Renamed to “Loaf”")
 	d.keys("<esc>")
 	d.must(d.w.Show(t.Context(), "Loaf", partial()))
 	d.keys("uy")
 	d.must(d.w.Show(t.Context(), "Bread", partial()))
+	d.keys("mrye<enter>]u")
+	d.shows("Undid: added bookmark “rye”")
 }
 
 // TestSearch: a search finds as the user types, and opens the message on a path that has it.

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/charmbracelet/x/ansi"
 )
@@ -158,12 +159,12 @@ func (m *model) status() string {
 		return red(fit(m.said, m.width))
 	case m.said != "":
 		text := m.said
-		if m.undo != 0 {
+		if m.offered {
 			text += " · u undoes it"
 		}
 		return green(fit(text, m.width))
 	case m.marked != "":
-		return yellow(fit("Comparing with "+line(m.marked)+"; = at another message shows both", m.width))
+		return yellow(fit("Comparing with "+line(shortRef(m.marked))+"; = at another message shows both", m.width))
 	case m.live != "":
 		return red(fit("Changes are not shown any more: "+m.live, m.width))
 	}
@@ -178,6 +179,15 @@ func (m *model) status() string {
 		return dim(fit(text, m.width))
 	}
 	return dim(fit(plural.Of(len(m.tree.rows), "row"), m.width))
+}
+
+// shortRef returns a REF of a conversation or of a message with the shown parts of its ids.
+func shortRef(ref string) string {
+	id, message, ok := strings.Cut(ref, "@")
+	if ok {
+		message = "@" + lookup.Short(message)
+	}
+	return lookup.Short(id) + message
 }
 
 // hints returns the keys of what can be done, as many as there is room for.

@@ -18,10 +18,10 @@ func TestPictures(t *testing.T) {
 		"terminal-tree": {"◆ Before the budget"},
 		"terminal-ui": {
 			"message 6 of 6", "Search: sardines", "★ the sardines", "Name of the branch", "Created branch “No fish”",
-			"Added a message to “No fish” · u undoes it", "Comparing with", "Go to: By the sea", "Compare, after", "Undo back to:", "Undo this?", "Undid: added a message to “No fish”",
+			"Added a message to “No fish” · u undoes it", "Comparing with", "Go to: By the sea", "Compare, after", "Undo back to:", "Undid: added a message to “No fish”",
 		},
 	} {
-		data, err := os.ReadFile("../" + name + ".cast")
+		data, err := os.ReadFile("../../" + name + ".cast")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestPictures(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s.cast: %v", name, err)
 		}
-		picture, err := os.ReadFile("../" + name + ".svg")
+		picture, err := os.ReadFile("../../" + name + ".svg")
 		if err != nil {
 			t.Fatal(err)
 		}

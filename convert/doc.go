@@ -8,8 +8,8 @@
 // little memory.
 //
 // The reader and writer of a format are a package of its own below internal, which
-// only the table calls: anthropic, chatgpt, claude, claudeai, codex, copilot, gemini,
-// markdown, oasst, openai, opencode, openwebui, penguin, pi. None imports another. The packages that they
+// only the table calls: anthropic, chatgpt, claude, claudeai, cline, codex, copilot,
+// gemini, markdown, oasst, openai, opencode, openwebui, penguin, pi. None imports another. The packages that they
 // share, each for one subject, are below internal as well:
 //
 //	jsonl, jsondoc, member, times   files and records of JSON

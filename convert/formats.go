@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/chatgpt"
 	"github.com/bough-dev/bough/convert/internal/claude"
 	"github.com/bough-dev/bough/convert/internal/claudeai"
+	"github.com/bough-dev/bough/convert/internal/cline"
 	"github.com/bough-dev/bough/convert/internal/codex"
 	"github.com/bough-dev/bough/convert/internal/copilot"
 	"github.com/bough-dev/bough/convert/internal/gemini"
@@ -175,6 +176,16 @@ var Formats = []*Format{
 		tail:    copilot.NewTail,
 		write:   copilot.Write,
 		home:    &copilot.Home,
+	},
+	{
+		Name:    "cline",
+		Aliases: []string{"roo", "roo-code", "kilo", "kilo-code"},
+		About:   "the sessions and tasks of Cline, Roo Code and Kilo Code",
+		Ext:     ".json",
+		detect:  cline.Detect,
+		read:    cline.Read,
+		write:   cline.Write,
+		home:    &cline.Home,
 	},
 }
 

@@ -34,6 +34,7 @@ var growers = []grower{
 	{openAIFormat, nil},
 	{openWebUIFormat, nil},
 	{copilotFormat, testtranscript.Copilot},
+	{clineFormat, nil},
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of

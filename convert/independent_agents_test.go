@@ -349,6 +349,34 @@ func rawCopilot(data []byte) *rawCount {
 	return c
 }
 
+// rawCline: a message is an element of the array, or of the member messages, with a role. They
+// follow each other. Texts are those of blocks of type text, or the content.
+func rawCline(data []byte) *rawCount {
+	c := newRawCount()
+	var v any
+	if c.torn = json.Unmarshal(data, &v) != nil; c.torn {
+		return c
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = rawList(v, "messages")
+	}
+	for _, m := range list {
+		if rawString(m, "role") == "" {
+			continue
+		}
+		c.messages++
+		c.ends = 1
+		c.says(rawString(m, "content"))
+		for _, block := range rawList(m, "content") {
+			if rawString(block, "type") == "text" {
+				c.says(rawString(block, "text"))
+			}
+		}
+	}
+	return c
+}
+
 // rawGemini: texts count once each, because later records replace others: each text of a
 // message of type user or gemini, or of a history, that is not a thought and not the
 // context that the program puts first.

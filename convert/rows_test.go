@@ -14,6 +14,7 @@ var (
 	markdownFormat      = Formats[11]
 	openWebUIFormat     = named("open-webui")
 	copilotFormat       = named("copilot-cli")
+	clineFormat         = named("cline")
 )
 
 // named returns a format of the table, whose place may change.

@@ -199,6 +199,7 @@ func (w Writer) Rows(t *transcript.Transcript) (rows []*Row, of map[string]strin
 				row := &Row{ID: w.ID(r), Parent: parent, Raw: r, Attached: i != at}
 				if i == at {
 					row.ID = m.ID
+					w.Lost.Trace.Record(r, m)
 				}
 				rows = append(rows, row)
 			}
@@ -214,6 +215,7 @@ func (w Writer) Rows(t *transcript.Transcript) (rows []*Row, of map[string]strin
 			continue
 		}
 		of[m.ID] = m.ID
+		w.Lost.Trace.Record(raw, m)
 		rows = append(rows, &Row{ID: m.ID, Parent: parent, Raw: raw})
 	}
 	return rows, of

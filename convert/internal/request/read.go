@@ -30,14 +30,18 @@ type Provider struct {
 	API  content.Format
 }
 
+// ClinesContext begins the text that Cline, Roo Code and Kilo Code add to prompts.
+const ClinesContext = "<environment_details>"
+
 // kindOf returns the provider whose messages a document begins with, "" if
 // there is none. An array of messages that could be of either provider is
 // OpenAI's.
 func kindOf(head []byte) string {
 	count := 0
-	messages, role, said, openAI, anthropic, blocks, stranger := false, false, false, false, false, false, false
+	messages, role, said, object, openAI, anthropic, blocks, stranger := false, false, false, false, false, false, false, false
 	jsondoc.Scan(head, func(path []string, value json.Token) bool {
 		if len(path) > 0 && path[0] == "messages" {
+			object = true
 			path = path[1:]
 		} else if len(path) == 1 && path[0] != "" {
 			anthropic = anthropic || path[0] == "system" || path[0] == "anthropic_version"
@@ -58,8 +62,11 @@ func kindOf(head []byte) string {
 			role = true
 			openAI = openAI || s != "user" && s != "assistant"
 			stranger = stranger || count == 1 && !slices.Contains([]string{"system", "developer", "user", "assistant", "tool", "function"}, s)
-		case jsondoc.Match(path, "", "id"), jsondoc.Match(path, "", "parts"), jsondoc.Match(path, "", "uuid"):
+		case jsondoc.Match(path, "", "id"), jsondoc.Match(path, "", "parts"), jsondoc.Match(path, "", "uuid"),
+			jsondoc.Match(path, "", "ts"), jsondoc.Match(path, "", "modelInfo"): // the last two are Cline's
 			stranger = true
+		case jsondoc.Match(path, "", "content", "", "text"):
+			stranger = stranger || !object && strings.HasPrefix(s, ClinesContext)
 		case jsondoc.Match(path, "", "content"):
 			said = true
 		case jsondoc.Match(path, "", "tool_calls"), jsondoc.Match(path, "", "function_call"), jsondoc.Match(path, "", "content", "", "image_url"):

@@ -1,0 +1,151 @@
+package cline
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"io"
+
+	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/convert/internal/calls"
+	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/nodes"
+	"github.com/bough-dev/bough/convert/internal/parts"
+	"github.com/bough-dev/bough/convert/internal/provider"
+	"github.com/bough-dev/bough/convert/internal/report"
+	"github.com/bough-dev/bough/convert/internal/times"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// Write writes a path as a session, or as the array of a task if it was read from one.
+func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
+	t = calls.Merge(t, format)
+	if t.Title == titleIn(t) {
+		lost.Conversation(t, report.LostTitles)
+	} else {
+		lost.Conversation(t)
+	}
+	var around []byte
+	switch {
+	case t.Format != format:
+		around = rawjson.Compact(struct {
+			Version  int    `json:"version"`
+			Updated  string `json:"updated_at"`
+			Agent    string `json:"agent"`
+			ID       string `json:"sessionId"`
+			Messages []int  `json:"messages"`
+		}{1, times.ISO(o.Now), "lead", o.ID, []int{}})
+	case len(t.Records) > 0:
+		around = bytes.Clone(t.Records[0])
+		if id := gjson.GetBytes(around, "sessionId"); id.Exists() && o.ID != "" && id.Str != o.ID {
+			around = member.Set(around, "sessionId", o.ID)
+		}
+	}
+	s := writer{lost: lost, pairs: calls.Kept(t.Messages)}
+	rows, _ := nodes.Writer{Format: format, Messages: messagesOf, ID: idOf, Convert: s.convert, Lost: lost}.Rows(t)
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, r := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("\n ")
+		b.Write(r.Raw)
+	}
+	b.WriteString("\n]")
+	out := b.Bytes()
+	if around != nil {
+		out = member.SetRaw(around, "messages", out)
+	}
+	_, err := w.Write(append(out, '\n'))
+	return err
+}
+
+// titleIn returns the title that is in the messages, as Read finds it.
+func titleIn(t *transcript.Transcript) string {
+	for _, m := range t.Messages {
+		if m.Format != format || m.Role != "user" {
+			continue
+		}
+		for _, r := range m.Records {
+			if title := taskOf(gjson.GetBytes(r, "content")); title != "" {
+				return title
+			}
+		}
+	}
+	return ""
+}
+
+type writer struct {
+	lost  *report.Report
+	pairs map[*content.Part]bool
+}
+
+// An item is a message of a session.
+type item struct {
+	ID      string          `json:"id"`
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+	Time    int64           `json:"ts,omitempty"`
+	Model   *model          `json:"modelInfo,omitempty"`
+}
+
+type model struct {
+	ID       string `json:"id"`
+	Provider string `json:"provider"`
+}
+
+func (s writer) convert(m *transcript.Message) []byte {
+	s.lost.Message(m, report.LostTimes, report.LostModels)
+	said := &content.Message{Role: m.Role}
+	var rest []content.Part // after the results
+	add := func(p content.Part) { rest = append(rest, p) }
+	words := func(p *content.Part) {
+		s.lost.Part(p)
+		if text := parts.Text(p); text != "" {
+			add(content.Text(text))
+		}
+	}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case p.Type == content.TypeText, p.Type == content.TypeData && p.Text != "":
+			if p.Text != "" {
+				add(content.Text(p.Text))
+			}
+		case p.Type == content.TypeToolResult && s.pairs[p]:
+			said.Parts = append(said.Parts, *p)
+		case p.Type == content.TypeToolCall && s.pairs[p], p.Type == content.TypeRedacted && m.Role == "assistant":
+			add(*p)
+		case p.Type == content.TypeThinking && m.Role == "assistant":
+			if p.Text != "" {
+				add(*p)
+			}
+		case p.Type == content.TypeImage && m.Role == "user":
+			if _, data, _ := p.File(); data != "" {
+				add(*p)
+				continue
+			}
+			words(p)
+		default:
+			words(p)
+		}
+	}
+	said.Parts = append(said.Parts, rest...)
+	if len(said.Parts) == 0 {
+		return nil
+	}
+	raw := content.Items(content.Anthropic, []*content.Message{said}, nil)[0]
+	v := item{ID: m.ID, Role: m.Role, Content: json.RawMessage(gjson.GetBytes(raw, "content").Raw)}
+	if !m.Time.IsZero() {
+		v.Time = m.Time.UnixMilli()
+	}
+	if m.Model != "" && m.Role == "assistant" {
+		v.Model = &model{m.Model, cmp.Or(provider.Of(m.Model), "unknown")}
+	} else {
+		s.lost.Count(report.LostModels, m.Model != "")
+	}
+	return rawjson.Compact(v)
+}

@@ -21,7 +21,8 @@ import (
 const defaultName = "origin"
 
 // Find returns the remote of a workspace with a name. If that is "", it returns the only remote, the
-// only one that is no share, or the one named origin. It makes no request.
+// only one that is no share, or the one named origin. One with a problem is found by its name. It makes no
+// request.
 func Find(w *workspace.Workspace, name string) (Info, error) {
 	list, err := List(w)
 	if err != nil {
@@ -37,7 +38,7 @@ func Find(w *workspace.Workspace, name string) (Info, error) {
 	names := make([]string, len(list))
 	var all []Info // those that are no shares
 	for _, r := range list {
-		if !r.Share {
+		if !r.Share && r.Problem == "" {
 			all = append(all, r)
 		}
 	}

@@ -124,7 +124,7 @@ func (c config) info(name string, m record.Machine) Info {
 	return Info{Name: name, URL: c.URL, ID: c.ID, Key: c.Key, Machine: m, Label: c.Label, Person: c.Person, Share: c.Share, Files: c.Files, OneWriter: c.OneWriter, Synced: c.Synced}
 }
 
-// List returns the remotes of a workspace, by name. It makes no request.
+// List returns the remotes of a workspace, by name, also those that have a problem. It makes no request.
 func List(w *workspace.Workspace) ([]Info, error) {
 	entries, err := os.ReadDir(filepath.Join(w.Dir(), filepath.FromSlash(folder)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +143,7 @@ func List(w *workspace.Workspace) ([]Info, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			info = Info{Name: e.Name(), Problem: err.Error()}
 		}
 		list = append(list, info)
 	}

@@ -91,6 +91,7 @@ type Info struct {
 	Share     bool           `json:"share,omitempty"`  // it has only shared conversations
 	OneWriter bool           `json:"one_writer,omitempty"`
 	Synced    bool           `json:"synced,omitempty"`
+	Problem   string         `json:"problem,omitempty"` // why what the workspace has of it cannot be read: then it has only a name
 }
 
 // An Added is a remote that was added to a workspace.
@@ -168,7 +169,7 @@ type Report struct {
 	Problems []*stream.Problem `json:"problems"`
 	Held     []stream.Held     `json:"held"`      // records that wait for others
 	Copies   []string          `json:"copies"`    // conflict copies of objects, which a program that copies folders made
-	Packs    []string          `json:"bad_packs"` // packs that are needed and missing or damaged
+	Packs    []string          `json:"bad_packs"` // packs that are needed and missing
 	Newer    []string          `json:"newer"`     // names of machines that wrote what this version does not know, so that it deletes no garbage
 	Requests int64             `json:"requests"`
 }

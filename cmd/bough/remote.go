@@ -228,6 +228,10 @@ func (p *program) remoteLsVerb() verb {
 				widest = max(widest, width(line(r.Name)))
 			}
 			for _, r := range list {
+				if r.Problem != "" {
+					fmt.Fprintf(p.stdout, "%s  %s\n", p.paint.bold(pad(line(r.Name), widest)), line(r.Problem))
+					continue
+				}
 				about := "this machine is " + line(p.nameIn(c.Context, w, r))
 				if r.Share {
 					about += ", a share of some conversations"
@@ -284,6 +288,10 @@ new machine; 'bough remote retire' takes the old one out.`,
 			}
 			if p.json {
 				return p.printJSON(info)
+			}
+			if info.Problem != "" {
+				fmt.Fprintf(p.stderr, "Removed the remote %s; its objects and its key stay\n", line(info.Name))
+				return nil
 			}
 			fmt.Fprintf(p.stderr, "Removed the remote %s; the objects at %s and the key %s stay\n", line(info.Name), clean(info.URL), clean(info.Key))
 			return nil

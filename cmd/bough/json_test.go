@@ -363,7 +363,7 @@ func (s *jsonStory) values() {
 			Machines: []remote.Machine{}, Problems: []*stream.Problem{}, Held: []stream.Held{{Machine: "m", Seq: 1, Needs: record.Vector{"m": 1}}},
 			Copies: []string{"c"}, Packs: []string{"p"},
 		},
-		"bough remote add":     remote.Added{Info: remote.Info{Name: "n", ID: "i", Machine: "m", Person: "p", Share: true, Files: true, OneWriter: true, Synced: true}},
+		"bough remote add":     remote.Added{Info: remote.Info{Name: "n", ID: "i", Machine: "m", Person: "p", Share: true, Files: true, OneWriter: true, Synced: true, Problem: "damaged"}},
 		"bough open":           openedPage{Workspace: "w", URL: "u", ByIP: "i", Expires: at},
 		"bough daemon status":  daemonStatus{PID: new(1), Since: &at, Log: new("l"), Service: new("s")},
 		"bough daemon install": serviceDone{Commands: [][]string{{"c"}}, Problems: []string{"p"}},

@@ -17,7 +17,8 @@ func (r *Remote) Pull(ctx context.Context, o PullOptions) (*Result, error) {
 	return r.pull(ctx, "pull", o, false)
 }
 
-// Sync does Pull and Push. If it cannot read from the store, it still sends.
+// Sync does Pull and Push. If it cannot read from the store, it still sends. If it cannot send, the result with
+// the error is what it received.
 func (r *Remote) Sync(ctx context.Context, o PullOptions) (*Result, error) {
 	return r.pull(ctx, "sync", o, true)
 }
@@ -52,18 +53,19 @@ func (r *Remote) pullOnce(ctx context.Context, verb string, o PullOptions, push 
 	if err := j.confirm(); err != nil {
 		return nil, err
 	}
-	err = j.pull(scope, o)
+	pulled := j.pull(scope, o)
+	var sent error
 	if push {
-		err = errors.Join(err, j.upload())
+		sent = j.upload()
 	}
-	if push && err == nil {
-		err = j.tidy()
+	if push && pulled == nil && sent == nil {
+		sent = j.tidy()
 	}
-	if err := errors.Join(err, j.save(), j.erase()); err != nil {
-		return nil, err
+	if err := errors.Join(j.save(), j.erase()); pulled != nil || err != nil {
+		return nil, errors.Join(pulled, sent, err)
 	}
 	result := j.done()
-	return result, j.remember(verb, result)
+	return result, errors.Join(sent, j.remember(verb, result))
 }
 
 func scopeOf(o PullOptions) (plan.Scope, error) {

@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -479,5 +480,42 @@ func TestUndoOfPull(t *testing.T) {
 		if got := state(c); !slices.Equal(got, want) {
 			t.Errorf("after the next pull %s has %q, want %q", c.name, got, want)
 		}
+	}
+}
+
+// A fullStore stores nothing more.
+type fullStore struct {
+	bucket.Store
+	full bool
+}
+
+func (s *fullStore) Put(ctx context.Context, name string, data []byte) error {
+	if s.full {
+		return errors.New("the store is full")
+	}
+	return s.Store.Put(ctx, name, data)
+}
+
+// TestSyncWithoutSending: if a sync receives and cannot send, its error comes with what it received, as no
+// later one reports the conflicts again.
+func TestSyncWithoutSending(t *testing.T) {
+	store := &fullStore{Store: &bucket.Memory{}}
+	list := computers(t, store, "laptop", "desktop")
+	a, b := list[0], list[1]
+	s := must(a.w.New(t.Context(), "Trip"))
+	must(a.sync())
+	must(b.sync())
+	for _, c := range list {
+		must(c.w.Rename(t.Context(), s.ID, "Trip of "+c.name))
+	}
+	a.push()
+	store.full = true
+	got, err := b.sync()
+	if err == nil || got == nil || len(got.Conflicts) != 1 || got.Got.Records != 1 {
+		t.Errorf("the sync is %+v, %v", got, err)
+	}
+	store.full = false
+	if got, err = b.sync(); err != nil || len(got.Conflicts) != 0 || got.Sent.Records == 0 {
+		t.Errorf("the next one is %+v, %v", got, err)
 	}
 }

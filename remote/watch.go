@@ -48,7 +48,7 @@ func (r *Remote) Watch(ctx context.Context, o WatchOptions) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		did := err == nil && result.Sent.Records+result.Got.Records+len(result.Sessions) > 0
+		did := result != nil && result.Sent.Records+result.Got.Records+len(result.Sessions) > 0
 		p.done(r.opts.now(), !push, did, err != nil)
 		if did || err == nil && len(result.Left)+len(result.Problems) > 0 && !failed || err != nil && !failed {
 			o.Each(result, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/remote"
@@ -115,13 +116,13 @@ func (p *program) exchange(c *cli.Context, w *workspace.Workspace, name string, 
 	}
 	defer r.Close()
 	result, err := do(c.Context, r)
-	if err != nil {
-		return err
+	switch {
+	case result == nil:
+	case p.json:
+		err = errors.Join(p.printJSON(result), err)
+	default:
+		p.meter.clear()
+		p.exchanged(result, info, c.Command.Name, titles(c.Context, w))
 	}
-	if p.json {
-		return p.printJSON(result)
-	}
-	p.meter.clear()
-	p.exchanged(result, info, c.Command.Name, titles(c.Context, w))
-	return nil
+	return err
 }

@@ -58,6 +58,16 @@ func (p *program) followRemote(ctx context.Context, stop func(), r *remote.Remot
 func (p *program) synced(ctx context.Context, w *workspace.Workspace, info remote.Info, r *remote.Result, err error) {
 	now := time.Now()
 	switch {
+	case r == nil:
+	case p.json:
+		p.printJSON(synced{"synced", now, info.Name, r, nil})
+	default:
+		fmt.Fprintf(p.stdout, "-  %s  %-18s  %s  %s\n", clock(now), "synced", line(info.Name), exchangeText(r, "sync"))
+		for _, note := range exchangeNotes(r, info, titles(ctx, w)) {
+			fmt.Fprintln(p.stdout, note)
+		}
+	}
+	switch {
 	case err != nil && p.json:
 		e := workspace.Explain(err)
 		p.printJSON(synced{"sync_failed", now, info.Name, nil, &syncError{e.Code, e.Message, cmp.Or(hint(e), remoteHint(err))}})
@@ -66,13 +76,6 @@ func (p *program) synced(ctx context.Context, w *workspace.Workspace, info remot
 		fmt.Fprintf(p.stdout, "-  %s  %-18s  %s  %s\n", clock(now), "sync_failed", line(info.Name), line(e.Message))
 		if advice := cmp.Or(hint(e), remoteHint(err)); advice != "" {
 			fmt.Fprintf(p.stdout, "   %s\n", line(advice))
-		}
-	case p.json:
-		p.printJSON(synced{"synced", now, info.Name, r, nil})
-	default:
-		fmt.Fprintf(p.stdout, "-  %s  %-18s  %s  %s\n", clock(now), "synced", line(info.Name), exchangeText(r, "sync"))
-		for _, note := range exchangeNotes(r, info, titles(ctx, w)) {
-			fmt.Fprintln(p.stdout, note)
 		}
 	}
 }

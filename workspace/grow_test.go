@@ -21,7 +21,7 @@ import (
 )
 
 // grownFormats are the formats whose transcripts are read in parts.
-var grownFormats = []string{"claude-code", "codex", "gemini", "pi"}
+var grownFormats = []string{"claude-code", "codex", "gemini", "pi", "copilot-cli"}
 
 // A growingFile is a transcript for [TestGrow].
 type growingFile struct {

@@ -28,6 +28,7 @@ var drawers = map[string]func(*rand.Rand) []byte{
 	"opencode":    testtranscript.OpenCode,
 	"chatgpt":     testtranscript.ChatGPT,
 	"anthropic":   testtranscript.Anthropic,
+	"copilot-cli": testtranscript.Copilot,
 }
 
 // TestImportGrowth: importing the beginning of a transcript and then the whole gives the

@@ -198,6 +198,9 @@ func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []str
 		}
 	}
 	if len(source.Paths) == 0 {
+		if n := len(roots) - 2; n > 2 {
+			roots = append(roots[:2:2], fmt.Sprintf("%d other folders", n))
+		}
 		return source, nil, &fault.Error{
 			Code:    fault.NotFound,
 			Message: "no conversations of " + tool.Name + " in " + strings.Join(roots, " or "),

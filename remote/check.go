@@ -9,15 +9,16 @@ import (
 	"strings"
 
 	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Check looks at all objects of the remote: that its key is right, that no stream lost a record or
+// Check looks at all objects of the remote: that its key is right, that no stream lost its newest record or
 // has another one than before, that the newest base of each can be read, and that all packs are there. It changes nothing.
-func (r *Remote) Check(ctx context.Context) (*Report, error) {
+func (r *Remote) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	j, err := r.begin(ctx, "remote check", true)
 	if err != nil {
 		return nil, err
@@ -26,13 +27,18 @@ func (r *Remote) Check(ctx context.Context) (*Report, error) {
 	if err := checkRoot(ctx, j.stream.Store, j.stream.Key, j.config); err != nil {
 		return nil, err
 	}
-	have := stream.Cursors{}
-	have.Merge(j.Cursors)
-	have.Merge(j.writer.Published())
+	have, own := stream.Cursors{}, stream.Own{}
+	if o.ReadData {
+		j.state, j.known, j.Cursors = join.New(), nil, stream.Cursors{}
+	} else {
+		have.Merge(j.Cursors)
+		have.Merge(j.writer.Published())
+		own = j.writer.Own()
+	}
 	report := &Report{Remote: r.name, Problems: []*stream.Problem{}, Held: []stream.Held{}, Copies: []string{}, Packs: []string{}}
 	got, conflicts := &fetched{next: have}, plan.NewConflicts(j.view())
 	for more, first := true, true; more; first = false {
-		f, err := j.stream.Fetch(ctx, stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Whole, Patience: 1, Without: got.bad, CheckBase: checkBase, AllBases: first})
+		f, err := j.stream.Fetch(ctx, stream.Request{Have: got.next, Own: own, Scope: stream.Whole, Patience: 1, Without: got.bad, CheckBase: checkBase, AllBases: first})
 		if err != nil {
 			return nil, err
 		}
@@ -64,6 +70,11 @@ func (r *Remote) Check(ctx context.Context) (*Report, error) {
 	}
 	if report.Packs, err = j.missingPacks(); err != nil {
 		return nil, err
+	}
+	if o.ReadData {
+		if err := j.readPacks(report); err != nil {
+			return nil, err
+		}
 	}
 	if folder, ok := r.store.(*bucket.Folder); ok {
 		list, err := folder.Conflicts(ctx)
@@ -105,6 +116,23 @@ func (j *job) missingPacks() ([]string, error) {
 		}
 	}
 	return missing, nil
+}
+
+// readPacks reads the packs that are needed and reports those that are not what their names say.
+func (j *job) readPacks(report *Report) error {
+	for _, p := range j.state.Packs() {
+		if slices.Contains(report.Packs, p.Name) {
+			continue
+		}
+		err := j.stream.CheckPack(j.ctx, p.Name)
+		switch {
+		case errors.Is(err, fault.NotFound), errors.Is(err, fault.Damaged):
+			report.Packs = append(report.Packs, p.Name)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
 }
 
 // Retire notes that a machine, by name or id, does not come back, so that no machine waits for it before

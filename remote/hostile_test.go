@@ -180,7 +180,7 @@ func TestHostileBase(t *testing.T) {
 				must(b.w.Append(ctx, workspace.Append{Session: s.ID, Text: "more"}))
 			}
 			must(a.sync())
-			if report := must(a.remote().Check(ctx)); report.OK || len(report.Problems) == 0 {
+			if report := must(a.remote().Check(ctx, remote.CheckOptions{})); report.OK || len(report.Problems) == 0 {
 				t.Errorf("the check reports %+v", report)
 			}
 			newcomer := a.friend("newcomer")
@@ -224,7 +224,7 @@ func TestLostRecord(t *testing.T) {
 	if got := newcomer.push(); got.Sent.Records == 0 {
 		t.Errorf("a new machine sends %+v", got)
 	}
-	report := must(newcomer.remote().Check(ctx))
+	report := must(newcomer.remote().Check(ctx, remote.CheckOptions{}))
 	if report.OK || !slices.ContainsFunc(report.Problems, func(p *stream.Problem) bool { return p.Object == name }) {
 		t.Errorf("the check reports %+v", report)
 	}
@@ -232,7 +232,7 @@ func TestLostRecord(t *testing.T) {
 	if got := newcomer.pull(); !slices.Contains(got.Sessions, lost.ID) || len(got.Sessions) != 4 || len(got.Problems) > 0 {
 		t.Errorf("with the base that replaces it, the new machine gets %+v", got)
 	}
-	if report := must(newcomer.remote().Check(ctx)); !report.OK {
+	if report := must(newcomer.remote().Check(ctx, remote.CheckOptions{})); !report.OK {
 		t.Errorf("the check reports %+v", report)
 	}
 }

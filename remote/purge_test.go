@@ -53,7 +53,7 @@ func TestPurgeEnds(t *testing.T) {
 		t.Errorf("seen by all: %+v", got)
 	}
 	a.lacks(store, "Secret", "a secret")
-	if report := must(a.friend("phone").remote().Check(ctx)); !report.OK {
+	if report := must(a.friend("phone").remote().Check(ctx, remote.CheckOptions{})); !report.OK {
 		t.Errorf("after the purge there is %+v", report)
 	}
 }
@@ -88,7 +88,7 @@ func TestPurgeNewer(t *testing.T) {
 				must(b.sync())
 				must(a.sync())
 			}
-			got, report := must(a.remote().Purge(ctx, secret.ID)), must(a.remote().Check(ctx))
+			got, report := must(a.remote().Purge(ctx, secret.ID)), must(a.remote().Check(ctx, remote.CheckOptions{}))
 			if (len(got.Newer) == 1) != newer || !slices.Equal(got.Newer, report.Newer) {
 				t.Errorf("with %+v: %+v, and the check reports %+v", c.op, got, report)
 			}

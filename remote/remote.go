@@ -109,6 +109,13 @@ type PushOptions struct {
 	Files  *bool // send states of files; nil means as the remote is set
 }
 
+// CheckOptions are the choices for Check.
+type CheckOptions struct {
+	// ReadData reads all that a new machine reads, and all packs, instead of what this one has not read. What is
+	// in the remote is then in memory, but for the packs.
+	ReadData bool
+}
+
 // PullOptions are the choices for Pull.
 type PullOptions struct {
 	// Session is the id of the only session to apply, with those that it needs. "" means all.
@@ -169,7 +176,7 @@ type Report struct {
 	Problems []*stream.Problem `json:"problems"`
 	Held     []stream.Held     `json:"held"`      // records that wait for others
 	Copies   []string          `json:"copies"`    // conflict copies of objects, which a program that copies folders made
-	Packs    []string          `json:"bad_packs"` // packs that are needed and missing
+	Packs    []string          `json:"bad_packs"` // packs that are needed and missing, or, with ReadData, damaged
 	Newer    []string          `json:"newer"`     // names of machines that wrote what this version does not know, so that it deletes no garbage
 	Requests int64             `json:"requests"`
 }

@@ -83,7 +83,7 @@ func TestRestored(t *testing.T) {
 					t.Errorf("%s has %q", c.name, texts)
 				}
 			}
-			if report := must(b.remote().Check(ctx)); !report.OK {
+			if report := must(b.remote().Check(ctx, remote.CheckOptions{})); !report.OK {
 				t.Errorf("the check finds %+v", report)
 			}
 		})

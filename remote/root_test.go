@@ -54,7 +54,10 @@ func TestAnotherRoot(t *testing.T) {
 			before := len(names(t, store))
 			for _, verb := range []func() (*remote.Result, error){
 				func() (*remote.Result, error) { return a.remote().Pull(ctx, remote.PullOptions{}) },
-				func() (*remote.Result, error) { _, err := b.remote().Check(ctx); return nil, err },
+				func() (*remote.Result, error) {
+					_, err := b.remote().Check(ctx, remote.CheckOptions{})
+					return nil, err
+				},
 			} {
 				if _, err := verb(); !errors.Is(err, want) {
 					t.Errorf("the error is %v", err)
@@ -98,7 +101,7 @@ func TestAbsentStream(t *testing.T) {
 				t.Errorf("pull %d of %s: %+v", i, c.name, got)
 			}
 		}
-		if report := must(c.remote().Check(ctx)); report.OK || !is(report.Problems) {
+		if report := must(c.remote().Check(ctx, remote.CheckOptions{})); report.OK || !is(report.Problems) {
 			t.Errorf("a check of %s: %+v", c.name, report)
 		}
 	}
@@ -107,7 +110,7 @@ func TestAbsentStream(t *testing.T) {
 		if got := c.pull(); len(got.Problems) > 0 || c.name == "phone" && !slices.Contains(got.Sessions, s.ID) {
 			t.Errorf("a pull of %s after that: %+v", c.name, got)
 		}
-		if report := must(c.remote().Check(ctx)); !report.OK {
+		if report := must(c.remote().Check(ctx, remote.CheckOptions{})); !report.OK {
 			t.Errorf("a check of %s after that: %+v", c.name, report)
 		}
 	}
@@ -129,12 +132,12 @@ func TestCheckBase(t *testing.T) {
 		a.pull()
 	}
 	say(1)
-	if report := must(a.remote().Check(ctx)); !report.OK {
+	if report := must(a.remote().Check(ctx, remote.CheckOptions{})); !report.OK {
 		t.Fatalf("before: %+v", report)
 	}
 	must(w.PutBase(ctx, record.Vector{}, []byte("garbage")))
 	say(2)
-	report := must(a.remote().Check(ctx))
+	report := must(a.remote().Check(ctx, remote.CheckOptions{}))
 	if report.OK || len(report.Problems) != 1 || report.Problems[0].Kind != stream.Malformed || !strings.HasSuffix(report.Problems[0].Object, "/base-00000001") {
 		t.Errorf("the report is %+v", report)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -264,7 +265,7 @@ func TestCheck(t *testing.T) {
 	must(a.w.Append(ctx, workspace.Append{Session: s.ID, Text: strings.Repeat("a long text ", 10000)}))
 	a.push()
 	must(b.sync())
-	if report := must(b.remote().Check(ctx)); !report.OK {
+	if report := must(b.remote().Check(ctx, remote.CheckOptions{})); !report.OK {
 		t.Errorf("nothing is wrong, but %+v", report)
 	}
 	for _, name := range names(t, store) {
@@ -274,12 +275,52 @@ func TestCheck(t *testing.T) {
 			}
 		}
 	}
-	report := must(b.remote().Check(ctx))
+	report := must(b.remote().Check(ctx, remote.CheckOptions{}))
 	if report.OK || len(report.Problems) == 0 || len(report.Packs) != 1 {
 		t.Errorf("objects are gone, and the report is %+v", report)
 	}
 	if _, err := b.sync(); err != nil {
 		t.Errorf("a sync with what is left: %v", err)
+	}
+}
+
+// TestCheckReadData: a check that reads all of it finds what an earlier exchange had read and somebody changed since.
+func TestCheckReadData(t *testing.T) {
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	a, b := list[0], list[1]
+	ctx := t.Context()
+	s := must(a.w.New(ctx, "One"))
+	must(a.w.Append(ctx, workspace.Append{Session: s.ID, Text: strings.Repeat("a long text ", 10000)}))
+	a.push()
+	for _, text := range []string{"two", "three"} {
+		must(a.w.Append(ctx, workspace.Append{Session: s.ID, Text: text}))
+		a.push()
+	}
+	must(b.sync())
+	all := remote.CheckOptions{ReadData: true}
+	for _, c := range list {
+		if report := must(c.remote().Check(ctx, all)); !report.OK || len(report.Machines) != 2 {
+			t.Fatalf("nothing is wrong, but %+v", report)
+		}
+	}
+	record := fmt.Sprintf("m/%s/00000002", must(a.remote().Info()).Machine)
+	for _, name := range names(t, store) {
+		if strings.HasPrefix(name, "p/") {
+			must(0, errors.Join(store.Delete(ctx, name), store.Put(ctx, name, []byte("other bytes"))))
+		}
+	}
+	if err := store.Delete(ctx, record); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list {
+		if report := must(c.remote().Check(ctx, remote.CheckOptions{})); !report.OK {
+			t.Errorf("what was read before is read again: %+v", report)
+		}
+		report := must(c.remote().Check(ctx, all))
+		if len(report.Packs) != 1 || len(report.Problems) == 0 || report.Problems[0].Object != record {
+			t.Errorf("the report of %s is %+v", c.name, report)
+		}
 	}
 }
 
@@ -367,7 +408,7 @@ func TestPurge(t *testing.T) {
 	if len(f.Sessions) != 2 {
 		t.Errorf("a newcomer gets %+v", f.Sessions)
 	}
-	if report := must(c.remote().Check(ctx)); !report.OK {
+	if report := must(c.remote().Check(ctx, remote.CheckOptions{})); !report.OK {
 		t.Errorf("after the purge there is %+v", report)
 	}
 }

@@ -14,15 +14,21 @@ func (p *program) remoteCheckVerb() verb {
 	return verb{
 		parent: "remote",
 		name:   "check",
-		args:   "[NAME]",
+		args:   "[NAME] [--read-data]",
 		short:  "check what is in a remote",
 		long: `Reads what is new in the remote and the newest base of each machine, looks whether the newest record
 of each machine and all packs are there, and prints its machines and what is wrong: objects that are
 missing, older or other than they were, not encrypted with the key, or not signed by their machine; and
-conflict copies that a program which copies folders has made. None of these is believed. What this
-machine read before is not read again. Changes nothing. The exit code is 5 if something is wrong.`,
-		example: `bough remote check`,
-		max:     1,
+conflict copies that a program which copies folders has made. None of these is believed. Changes
+nothing. The exit code is 5 if something is wrong.
+
+What this machine read before is not read again, except with --read-data: then all is read that a new
+machine reads, and every pack. That shows a record that was deleted after this machine had read it, and a
+pack with other bytes. It downloads the whole remote.`,
+		example: `bough remote check
+bough remote check --read-data`,
+		flags: []cli.Flag{&cli.BoolFlag{Name: "read-data", DisableDefaultText: true, Usage: "read also what this machine has read before, and all packs"}},
+		max:   1,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
 			ctx, stop := untilInterrupt(c.Context)
 			defer stop()
@@ -31,7 +37,7 @@ machine read before is not read again. Changes nothing. The exit code is 5 if so
 				return err
 			}
 			defer r.Close()
-			report, err := r.Check(ctx)
+			report, err := r.Check(ctx, remote.CheckOptions{ReadData: c.Bool("read-data")})
 			if err != nil {
 				return err
 			}
@@ -63,7 +69,7 @@ func (p *program) remoteReport(r *remote.Report) {
 		fmt.Fprintf(p.stdout, "%-12s  %s\n", "copy", line(name))
 	}
 	for _, name := range r.Packs {
-		fmt.Fprintf(p.stdout, "%-12s  %s  missing\n", "pack", clean(name))
+		fmt.Fprintf(p.stdout, "%-12s  %s  missing or damaged\n", "pack", clean(name))
 	}
 	for _, name := range r.Newer {
 		fmt.Fprintf(p.stdout, "%-12s  %s wrote records that this version of bough does not know: nothing is deleted as garbage until bough is updated here, or the machine is retired\n", "newer", line(name))

@@ -18,6 +18,11 @@ type exchangeIn struct {
 	DryRun bool  `json:"dry_run,omitempty" jsonschema:"only return what would be done"`
 }
 
+type checkIn struct {
+	aRemote
+	ReadData bool `json:"read_data,omitempty" jsonschema:"read all that a new machine reads, and all packs, also what this machine has read before"`
+}
+
 type pullIn struct {
 	aRemote
 	Session string   `json:"session_id,omitempty" jsonschema:"only this session of the remote, with those that it needs: an id, a title or the beginning of an id; by default all"`
@@ -30,9 +35,11 @@ func remoteVerbs() []*Verb {
 	return []*Verb{
 		verb("remote/ls", Reads, "Remotes", "Lists the remotes of the workspace, through which it meets those of other machines. Makes no request.",
 			func(_ context.Context, w *workspace.Workspace, _ none) (*Remotes, error) { return RemotesOf(w) }),
-		remoteVerb("remote/check", Reads, "Check a remote", "Reads a whole remote, and lists its machines and what is wrong there. Changes nothing.",
-			func(ctx context.Context, env Env, in aRemote) (*remote.Report, error) {
-				return onRemote(ctx, env, in.Remote, func(ctx context.Context, r *remote.Remote) (*remote.Report, error) { return r.Check(ctx) })
+		remoteVerb("remote/check", Reads, "Check a remote", "Reads what is new in a remote, or all of it, and lists its machines and what is wrong there. Changes nothing.",
+			func(ctx context.Context, env Env, in checkIn) (*remote.Report, error) {
+				return onRemote(ctx, env, in.Remote, func(ctx context.Context, r *remote.Remote) (*remote.Report, error) {
+					return r.Check(ctx, remote.CheckOptions{ReadData: in.ReadData})
+				})
 			}),
 		remoteVerb("push", Changes, "Push to a remote", "Sends to a remote what the workspace has and the remote does not.",
 			func(ctx context.Context, env Env, in exchangeIn) (*remote.Result, error) {

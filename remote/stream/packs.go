@@ -131,14 +131,8 @@ func (p *Packs) load(ctx context.Context, name string) (frames []byte, known fra
 	}
 	stored, ok := p.cached(name)
 	if !ok {
-		if stored, err = p.remote.Store.Get(ctx, packs+name); err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil, known, &fault.Error{Code: fault.NotFound, Message: packs + name + " is not in the remote", Err: err}
-			}
+		if stored, err = p.remote.pack(ctx, name); err != nil {
 			return nil, known, err
-		}
-		if len(stored) > bucket.MaxObject || hashOf(stored) != name {
-			return nil, known, damagedPack(name, errors.New("its bytes are not those that its name says"))
 		}
 		p.keep(name, stored)
 	}
@@ -148,6 +142,32 @@ func (p *Packs) load(ctx context.Context, name string) (frames []byte, known fra
 	}
 	p.name, p.frames, p.last = name, frames, frame{}
 	return frames, known, nil
+}
+
+// pack returns a pack as it is stored.
+func (r *Remote) pack(ctx context.Context, name string) ([]byte, error) {
+	stored, err := r.Store.Get(ctx, packs+name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &fault.Error{Code: fault.NotFound, Message: packs + name + " is not in the remote", Err: err}
+	case err != nil:
+		return nil, err
+	case len(stored) > bucket.MaxObject || hashOf(stored) != name:
+		return nil, damagedPack(name, errors.New("its bytes are not those that its name says"))
+	}
+	return stored, nil
+}
+
+// CheckPack reads a pack of the store. The errors are those of [Packs.Items].
+func (r *Remote) CheckPack(ctx context.Context, name string) error {
+	stored, err := r.pack(ctx, name)
+	if err != nil {
+		return err
+	}
+	if _, err = r.Key.Decrypt(stored); err != nil {
+		return damagedPack(name, err)
+	}
+	return nil
 }
 
 func damagedPack(name string, err error) error {

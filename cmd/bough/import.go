@@ -173,7 +173,7 @@ func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []str
 		if err != nil {
 			return source, nil, err
 		}
-		files, done, err := opencode.export(c.Context, func(n, of int) { p.meter.update("asking opencode for its sessions", int64(n), int64(of)) })
+		files, done, err := opencode.export(c.Context, func(n, of int) { p.meter.count("asking opencode for its sessions", int64(n), int64(of)) })
 		if err != nil {
 			return source, nil, err
 		}

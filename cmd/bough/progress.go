@@ -40,8 +40,13 @@ func newMeter(out io.Writer) *meter {
 	return &meter{out: out, width: width}
 }
 
-// update records how many bytes are done.
-func (m *meter) update(doing string, done, total int64) {
+// update records how many bytes are done, of a total that is 0 if it is not known.
+func (m *meter) update(doing string, done, total int64) { m.show(doing, done, total, true) }
+
+// count records how many things are done.
+func (m *meter) count(doing string, done, total int64) { m.show(doing, done, total, false) }
+
+func (m *meter) show(doing string, done, total int64, bytes bool) {
 	if m.out == nil {
 		return
 	}
@@ -50,7 +55,7 @@ func (m *meter) update(doing string, done, total int64) {
 		m.start = now
 	}
 	if doing != m.doing {
-		m.doing, m.bar = doing, newBar(doing, m.width)
+		m.doing, m.bar = doing, newBar(doing, m.width).Set(pb.Bytes, bytes)
 		_ = m.bar.String() // the remaining time is measured from the first rendering
 	}
 	m.bar.SetTotal(total).SetCurrent(min(done, total))
@@ -59,8 +64,11 @@ func (m *meter) update(doing string, done, total int64) {
 	}
 	m.drawn = now
 	line := doing
-	if total > 0 {
+	switch {
+	case total > 0:
 		line = m.bar.String()
+	case done > 0 && bytes:
+		line += " " + size(done)
 	}
 	fmt.Fprintf(m.out, "\r\x1b[K%s", line)
 }
@@ -84,7 +92,7 @@ func (m *meter) end() {
 // never again once it is full; mpb owns the terminal and is older.
 func newBar(doing string, columns int) *pb.ProgressBar {
 	const widest = 100
-	b := pb.New64(0).Set(pb.Static, true).Set(pb.Bytes, true).Set(pb.SIBytesPrefix, true)
+	b := pb.New64(0).Set(pb.Static, true).Set(pb.SIBytesPrefix, true)
 	b.SetTemplateString(`{{string . "doing"}} {{bar . "[" "=" "=" " " "]"}} {{counters . "%s of %s"}}{{rtime . ", %s left" "" ""}}`)
 	return b.Set("doing", doing).SetWidth(min(columns, widest)).Start()
 }

@@ -22,6 +22,7 @@ func TestBar(t *testing.T) {
 		{500, 1000, time.Second, 20, "writing  500 B of 1."},
 		{2000, 1000, time.Second, 60, "writing [======================] 1.00 kB of 1.00 kB, 0s left"},
 		{0, 0, time.Second, 60, "writing"},
+		{1_200_000, 0, time.Second, 60, "writing 1.2 MB"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
@@ -36,6 +37,18 @@ func TestBar(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBarOfThings: a number of things is no number of bytes.
+func TestBarOfThings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		m := &meter{out: &out, width: 60, start: time.Now().Add(-time.Hour)}
+		m.count("Adding sessions", 40, 120)
+		if got := strings.TrimPrefix(out.String(), "\r\x1b[K"); !strings.Contains(got, "] 40 of 120") {
+			t.Errorf("the meter shows %q", got)
+		}
+	})
 }
 
 // TestMeter: short work shows nothing, long work a line that is erased before other output.

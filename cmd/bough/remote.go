@@ -50,8 +50,14 @@ func (p *program) remoteOptions(oneWriter bool) remote.Options {
 	return remote.Options{
 		OpenStore: openStore(oneWriter),
 		Person:    person(),
-		Progress:  func(r remote.Progress) { p.meter.update(progressTexts[r.Doing], r.Done, r.Total) },
-		Note:      p.noteShared(),
+		Progress: func(r remote.Progress) {
+			show := p.meter.update
+			if r.Doing == "apply" { // it counts sessions
+				show = p.meter.count
+			}
+			show(progressTexts[r.Doing], r.Done, r.Total)
+		},
+		Note: p.noteShared(),
 	}
 }
 

@@ -59,7 +59,13 @@ func (r *Remote) Purge(ctx context.Context, session string) (*Purge, error) {
 	if err := errors.Join(err, j.save(), j.erase()); err != nil {
 		return nil, err
 	}
-	return &Purge{Session: session, Holders: j.holders(session), Waiting: j.waiting(session), Newer: j.newer()}, nil
+	p := &Purge{Session: session, Holders: j.holders(session), Gone: []string{}, Waiting: j.waiting(session), Newer: j.newer()}
+	for _, m := range j.view().Machines {
+		if m.Retired && slices.Contains(p.Holders, m.Name) {
+			p.Gone = append(p.Gone, m.Name)
+		}
+	}
+	return p, nil
 }
 
 // noteForgotten notes that this machine has nothing of a purged session in the store.

@@ -203,6 +203,7 @@ type Operation struct {
 type Purge struct {
 	Session string   `json:"session_id"`
 	Holders []string `json:"holders"` // names of machines whose objects still have messages of it
+	Gone    []string `json:"gone"`    // those of the holders that are retired: only they could delete what they sent
 	Waiting []string `json:"waiting"` // names of machines that have not seen the purge yet, and delay it
 	Newer   []string `json:"newer"`   // names of machines that wrote what this version of bough does not know; nothing is deleted until it is updated, or they are retired
 }

@@ -20,7 +20,8 @@ deletes what it has written itself, with a push that it makes after all have rea
 then purge names the machines that still hold messages. The workspaces keep what they have, and do not
 send it again. Its title, its bookmarks and what the log says of it go too, and so do the states of
 files that belong to it alone, with content that no other state needs. Copies of its messages in other
-sessions stay. This cannot be undone.`,
+sessions stay. A bucket that keeps versions of objects keeps what is deleted from it: let old versions
+expire there. This cannot be undone.`,
 		example: `bough remote purge "Plan the trip"`,
 		flags: []cli.Flag{
 			remoteFlag(),
@@ -63,6 +64,12 @@ sessions stay. This cannot be undone.`,
 			}
 			if len(purged.Waiting) > 0 {
 				fmt.Fprintf(p.stderr, "Not seen yet by %s: 'bough sync' there, or 'bough remote retire MACHINE' if it is gone\n", line(strings.Join(purged.Waiting, ", ")))
+			}
+			if len(purged.Gone) > 0 {
+				fmt.Fprintf(p.stderr, "Retired: %s; what a retired machine sent stays in %s, and only a new remote has none of it\n", line(strings.Join(purged.Gone, ", ")), line(info.Name))
+			}
+			if len(purged.Gone) == len(purged.Holders) {
+				return nil
 			}
 			fmt.Fprintf(p.stderr, "Then run 'bough sync' here; 'bough remote purge %s' names the machines that still have it\n", clean(id))
 			return nil

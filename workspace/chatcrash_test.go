@@ -121,10 +121,6 @@ func TestChatCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	most := testsize.Of(1, 1, 3)
-	if underRace {
-		most = 1
-	}
 	states, tried := 0, map[crashdisk.Sum]int{}
 	stops := make([]int, len(steps)+1)
 	for k := range stops {
@@ -132,7 +128,7 @@ func TestChatCrash(t *testing.T) {
 	}
 	stops = testsize.Sample(t, "steps to stop after", stops, testsize.Of(1, 2, len(stops)))
 	for _, k := range stops {
-		left(trace, k, most, func(how string, tree crashdisk.Tree) bool {
+		left(trace, k, 1, func(how string, tree crashdisk.Tree) bool {
 			states++
 			due := 0
 			for _, at := range acknowledged {

@@ -85,7 +85,7 @@ func TestContinueLaw(t *testing.T) {
 	const limit, before = 4, 12
 	for _, dialect := range []session.Dialect{session.Bough, session.Penguin} {
 		t.Run(dialect.String(), func(t *testing.T) {
-			for seed := range uint64(testsize.Of(1, 1, 60)) {
+			for seed := range uint64(testsize.Of(1, 1, 20)) {
 				random := rand.New(rand.NewPCG(seed, 18))
 				files := testchat.Chat{Messages: before, PerFile: limit, Text: 10, Seed: seed}.Files()
 				g := &grower{root: files[0].ID, ids: []map[string]string{{}, {}}}

@@ -186,7 +186,7 @@ func newCrash(t *testing.T, d *disks, needed *used, sc scenario) *crash {
 		c.most = min(c.most, testsize.Of(1, 1, c.most))
 		c.rare = c.most
 	} else {
-		c.most = testsize.Of(2, 2, 8)
+		c.most = testsize.Of(2, 2, 4)
 		c.rare = 64
 		if testsize.Full() && c.packs { // there are five times as many steps, and more checks of each folder
 			c.most, c.rare = 6, 20

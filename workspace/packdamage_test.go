@@ -351,7 +351,7 @@ func TestPackedDamage(t *testing.T) {
 	s := openSpace(t, t.TempDir(), 0)
 	root, _, first, second, pack := s.packs()
 	want := map[string]string{first: firstText, second: secondText}
-	step := testsize.Of(101, 47, 2)
+	step := testsize.Of(101, 47, 7)
 	bits := []byte{0x01, 0x10, 0x80}
 	for _, name := range []string{pack, "packed/" + second + ".json"} {
 		data := s.read(name)

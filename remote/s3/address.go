@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"github.com/bough-dev/bough/workspace/fault"
@@ -88,6 +89,9 @@ func (a address) check(u *url.URL) error {
 	}
 	if err := valid(a.bucket); err != nil {
 		return badAddress(fmt.Sprintf("%q is not the name of a bucket: %v", a.bucket, err))
+	}
+	if _, err := minio.New(a.host, &minio.Options{Secure: a.secure}); err != nil {
+		return badAddress(fmt.Sprintf("the store cannot be at %q", a.host))
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(a.prefix, "/"), "/") {
 		if part == "." || part == ".." || part == "" && a.prefix != "" || strings.ContainsFunc(part, control) {

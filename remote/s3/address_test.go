@@ -61,6 +61,7 @@ func TestParseRefuses(t *testing.T) {
 		"http://127.0.0.1.evil.example/chats":    "this machine only",
 		"https://chats.s3.eu-west-1.amazonaws.com/": "no bucket",
 		"https://chats.s3.amazonaws.com/a/b":        "contains a bucket",
+		"https://store.example;9000/chats":          "cannot be at",
 		"https://AKIA:hidden@store.example/chats":   "user or a password",
 		"s3://hidden@chats/a":                       "user or a password",
 		"https://AKIA:hidden@store example/chats":   "not a URL",
@@ -79,7 +80,7 @@ func TestParseRefuses(t *testing.T) {
 // FuzzParse: an address that is accepted is written as one that means the same, and requests go to
 // its host only.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"s3://chats/a b/%41", "https://store.example:9000/chats/a//", "http://[::1]:9000/chats/%2e%2e", "http://localhost%2f.example/chats"} {
+	for _, s := range []string{"s3://chats/a b/%41", "https://store.example:9000/chats/a//", "http://[::1]:9000/chats/%2e%2e", "http://localhost%2f.example/chats", "https://store.example;9000/chats"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

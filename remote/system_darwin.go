@@ -1,8 +1,8 @@
 package remote
 
 import (
+	"bytes"
 	"os/exec"
-	"regexp"
 )
 
 // systemID returns the UUID of the Mac's hardware, "" if ioreg, a program of macOS, does not tell it.
@@ -11,9 +11,7 @@ func systemID() string {
 	if err != nil {
 		return ""
 	}
-	found := regexp.MustCompile(`"IOPlatformUUID" = "([^"]+)"`).FindSubmatch(out)
-	if found == nil {
-		return ""
-	}
-	return string(found[1])
+	_, rest, _ := bytes.Cut(out, []byte(`"IOPlatformUUID" = "`))
+	id, _, _ := bytes.Cut(rest, []byte(`"`))
+	return string(id)
 }

@@ -15,6 +15,7 @@
 //	jsonl, jsondoc, member, times   files and records of JSON
 //	export, nodes, thread, tree     trees of messages, as different files store them
 //	calls, parts, compaction        the content of messages
+//	riders                          records of a log that have none
 //	request, provider               providers of models
 //	sink, report                    what readers and writers are run with
 //

@@ -284,6 +284,28 @@ func TestNativeFolders(t *testing.T) {
 	}
 }
 
+// TestEditorFolders: tasks are searched where the editors of each system keep them.
+func TestEditorFolders(t *testing.T) {
+	for _, c := range []struct{ os, appData, want string }{
+		{"linux", "", "/home/ann/.config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"},
+		{"darwin", "", "/home/ann/Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"},
+		{"windows", "", "/home/ann/AppData/Roaming/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"},
+		{"windows", "/data", "/data/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"},
+	} {
+		env := map[string]string{"APPDATA": c.appData}
+		roots := clineFormat.Roots(transcript.Machine{Home: "/home/ann", OS: c.os, Env: func(name string) string { return env[name] }})
+		var editors []string
+		for _, dir := range roots {
+			if strings.HasSuffix(dir, "/Code/User/globalStorage/saoudrizwan.claude-dev/tasks") {
+				editors = append(editors, dir)
+			}
+		}
+		if !slices.Equal(editors, []string{c.want}) {
+			t.Errorf("on %s: %q, want %s; all are %q", c.os, editors, c.want, roots)
+		}
+	}
+}
+
 // TestNativeDetects: a file is detected by its beginning, even if that is the beginning of
 // a very long record.
 func TestNativeDetects(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -134,5 +135,5 @@ func isAsked(f *convert.Format) bool { return f.Name == "opencode" }
 func machine() transcript.Machine {
 	home, _ := os.UserHomeDir()
 	here, _ := os.Getwd()
-	return transcript.Machine{Home: home, Dir: here, Env: os.Getenv, Read: os.ReadFile}
+	return transcript.Machine{Home: home, Dir: here, Env: os.Getenv, OS: runtime.GOOS, Read: os.ReadFile}
 }

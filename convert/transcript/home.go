@@ -5,6 +5,7 @@ type Machine struct {
 	Home string                   // the user's home folder, an absolute path
 	Dir  string                   // the current folder, an absolute path
 	Env  func(name string) string // returns the value of an environment variable
+	OS   string                   // the operating system, as in runtime.GOOS
 
 	// Read reads a file, such as a list of folders that a program keeps.
 	Read func(path string) ([]byte, error)

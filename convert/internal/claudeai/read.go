@@ -194,11 +194,7 @@ func messagesOf(raw json.RawMessage, id string, open *openCalls) (list []*transc
 	}
 	v.Get("attachments").ForEach(func(_, a gjson.Result) bool {
 		name, text := a.Get("file_name").Str, a.Get("extracted_content").Str
-		add(speaker, content.Part{Type: content.TypeFile, Filename: name, Meta: rawjson.Compact(struct {
-			Type string `json:"type"`
-			MIME string `json:"media_type"`
-			Data string `json:"data"`
-		}{"text", "text/plain", text})})
+		add(speaker, parts.NewTextFile(name, text))
 		return true
 	})
 	for _, files := range []string{"files", "files_v2"} {

@@ -19,7 +19,6 @@ import (
 	"encoding/json"
 	"io"
 	"path"
-	"runtime"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/content"
@@ -31,7 +30,6 @@ import (
 	"github.com/bough-dev/bough/convert/internal/request"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
 
@@ -83,7 +81,7 @@ func roots(m transcript.Machine) []string {
 	data := cmp.Or(m.Env("CLINE_DATA_DIR"), path.Join(cmp.Or(m.Env("CLINE_DIR"), path.Join(m.Home, ".cline")), "data"))
 	list := []string{cmp.Or(m.Env("CLINE_SESSION_DATA_DIR"), path.Join(data, "sessions")), path.Join(data, "tasks"), path.Join(m.Home, ".kilocode", "cli", "global", "tasks")}
 	config := path.Join(m.Home, ".config")
-	switch runtime.GOOS {
+	switch m.OS {
 	case "darwin":
 		config = path.Join(m.Home, "Library", "Application Support")
 	case "windows":
@@ -213,11 +211,7 @@ func partOf(block gjson.Result) content.Part {
 		case data != "" && (block.Get("type").Str == "image" || strings.HasPrefix(mime, "image/")):
 			return content.Image(cmp.Or(mime, "image/png"), data)
 		case block.Get("path").Str != "":
-			return content.Part{Type: content.TypeFile, Filename: member.String(block.Get("path")), Meta: rawjson.Compact(struct {
-				Type string `json:"type"`
-				MIME string `json:"media_type"`
-				Data string `json:"data"`
-			}{"text", "text/plain", member.String(block.Get("content"))})}
+			return parts.NewTextFile(member.String(block.Get("path")), member.String(block.Get("content")))
 		}
 	}
 	said, err := content.Parse(content.Anthropic, []byte(`{"role":"user","content":[`+block.Raw+`]}`), nil)

@@ -24,6 +24,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
+	"github.com/bough-dev/bough/convert/internal/riders"
 	"github.com/bough-dev/bough/convert/internal/sink"
 	"github.com/bough-dev/bough/convert/internal/state"
 	"github.com/bough-dev/bough/convert/internal/times"
@@ -89,7 +90,7 @@ type reader struct {
 
 	running  bool              // a turn began and has not ended
 	tools    map[string]string // names of the called tools, by id of the call
-	riding   []rider
+	riding   riders.List
 	twin     *transcript.Message // the message of an event for the user that has no item for the model yet
 	twinAt   int                 // how many riders precede it
 	thoughts []content.Part
@@ -99,11 +100,6 @@ type reader struct {
 type turn struct {
 	id      string
 	prompts bool
-}
-
-type rider struct {
-	raw   json.RawMessage
-	opens bool
 }
 
 func newReader(to transcript.Sink) *reader {
@@ -135,10 +131,7 @@ func (r *reader) Fields(c *fields.Coder) {
 	c.Bool(&r.alone)
 	c.Bool(&r.running)
 	fields.Map(c, &r.tools, c.String)
-	fields.Slice(c, &r.riding, func(r *rider) {
-		fields.Bytes(c, &r.raw)
-		c.Bool(&r.opens)
-	})
+	r.riding.Fields(c)
 	state.Message(c, &r.twin)
 	c.Int(&r.twinAt)
 	state.Parts(c, &r.thoughts)
@@ -151,9 +144,7 @@ func (r *reader) End(to transcript.Sink) error {
 	if err := r.finish(); err != nil || r.held == nil {
 		return err
 	}
-	for _, rider := range r.riding {
-		r.held.Records = append(r.held.Records, rider.raw)
-	}
+	r.held.Records = append(r.held.Records, r.riding.Records()...)
 	if err := to.Message(r.held); err != nil {
 		return err
 	}
@@ -192,7 +183,7 @@ func (r *reader) line(l jsonl.Line) error {
 		if err := r.flush(); err != nil {
 			return err
 		}
-		r.ride(raw, true)
+		r.riding.Add(raw, true)
 		r.live = r.live[:cutAt(len(r.live), n, func(i int) bool { return r.live[i].prompts })]
 		return nil
 	}
@@ -206,14 +197,14 @@ func (r *reader) line(l jsonl.Line) error {
 				return err
 			}
 		}
-		r.ride(raw, true)
+		r.riding.Add(raw, true)
 		r.think(rec.payload)
 		return nil
 	}
 	m, key := rec.says()
 	switch {
 	case m == nil:
-		r.ride(raw, rec.opens())
+		r.riding.Add(raw, rec.opens())
 		return nil
 	case m.HasPart(content.TypeToolResult):
 		r.named(m)
@@ -225,7 +216,7 @@ func (r *reader) line(l jsonl.Line) error {
 		}
 	}
 	if rec.again {
-		r.ride(raw, true)
+		r.riding.Add(raw, true)
 		r.live = append(r.live, turn{r.last[r.base(key)], m.IsPrompt()})
 		return nil
 	}
@@ -244,7 +235,7 @@ func (r *reader) line(l jsonl.Line) error {
 	}
 	m.Parts = append(r.thoughts, m.Parts...)
 	r.thoughts = nil
-	r.ride(raw, true)
+	r.riding.Add(raw, true)
 	return r.say(m, key, len(r.riding))
 }
 
@@ -327,10 +318,6 @@ func (r *reader) note(rec *record, l jsonl.Line) {
 	}
 }
 
-func (r *reader) ride(raw json.RawMessage, opens bool) {
-	r.riding = append(r.riding, rider{raw, opens})
-}
-
 // think keeps a model's thinking for the next message.
 func (r *reader) think(p gjson.Result) {
 	take := func(_, v gjson.Result) bool {
@@ -350,10 +337,9 @@ func (r *reader) think(p gjson.Result) {
 // event handles an event of a message for the user: the held one, a later one, or
 // one without an item for the model.
 func (r *reader) event(m *transcript.Message, raw json.RawMessage, rec *record) error {
-	opened := slices.ContainsFunc(r.riding, func(rider rider) bool { return rider.opens })
-	if r.alone && r.held != nil && !opened && r.held.Role == m.Role && !r.held.HasPart(content.TypeToolResult) && related(m, r.held) {
+	if r.alone && r.held != nil && !r.riding.Opened() && r.held.Role == m.Role && !r.held.HasPart(content.TypeToolResult) && related(m, r.held) {
 		r.alone = false
-		r.ride(raw, false)
+		r.riding.Add(raw, false)
 		return nil
 	}
 	if r.twin != nil || m.Role == "user" {
@@ -362,7 +348,7 @@ func (r *reader) event(m *transcript.Message, raw json.RawMessage, rec *record) 
 		}
 	}
 	m.Time = rec.time
-	r.ride(raw, true)
+	r.riding.Add(raw, true)
 	r.twin, r.twinAt = m, len(r.riding)
 	return nil
 }
@@ -403,7 +389,7 @@ func (r *reader) flush() error {
 	if len(r.thoughts) > 0 {
 		m := &transcript.Message{Message: content.Message{Role: "assistant", Parts: r.thoughts}}
 		r.thoughts = nil
-		m.Time = parseRecord(r.riding[r.thought-1].raw).time
+		m.Time = parseRecord(r.riding[r.thought-1].Raw).time
 		texts := []string{"reasoning"}
 		for _, p := range m.Parts {
 			texts = append(texts, p.Text)
@@ -443,18 +429,7 @@ func (r *reader) say(m *transcript.Message, key []byte, n int) error {
 	if m.Role == "assistant" {
 		m.Model = r.conv.Model
 	}
-	split := max(slices.IndexFunc(r.riding[:n], func(rider rider) bool { return rider.opens }), 0)
-	for i, rider := range r.riding[:n] {
-		switch {
-		case i >= split:
-			m.Records = append(m.Records, rider.raw)
-		case r.held != nil:
-			r.held.Records = append(r.held.Records, rider.raw)
-		default:
-			r.conv.Records = append(r.conv.Records, rider.raw)
-		}
-	}
-	r.riding = append([]rider(nil), r.riding[n:]...)
+	r.riding.Assign(n, m, r.held, &r.conv)
 	if r.held != nil {
 		if err := r.to.Message(r.held); err != nil {
 			return err

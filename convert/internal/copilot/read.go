@@ -15,7 +15,6 @@ package copilot
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"io"
 	"path"
 	"slices"
@@ -24,12 +23,13 @@ import (
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/parts"
+	"github.com/bough-dev/bough/convert/internal/riders"
 	"github.com/bough-dev/bough/convert/internal/sink"
 	"github.com/bough-dev/bough/convert/internal/state"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/fields"
-	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
 
@@ -77,18 +77,12 @@ type reader struct {
 	conv  transcript.Conversation
 
 	held   *transcript.Message // not passed on yet, because the next events may belong to it
-	riding []rider
+	riding riders.List
 	last   map[string]string // the last message of each assistant, "" for the main one
 	began  map[string]string // the call that began an assistant
 	called map[string]string // the message of a call
 	tools  map[string]string // names of the called tools, by id of the call
 	asked  map[string]string // commands of the user, by id of the call
-}
-
-// A rider is an event without a message.
-type rider struct {
-	raw   json.RawMessage
-	opens bool // it belongs to the message after it
 }
 
 func newReader(to transcript.Sink) *reader {
@@ -110,10 +104,7 @@ func (r *reader) Fields(c *fields.Coder) {
 	r.lines.Fields(c)
 	state.Conversation(c, &r.conv)
 	state.Message(c, &r.held)
-	fields.Slice(c, &r.riding, func(v *rider) {
-		fields.Bytes(c, &v.raw)
-		c.Bool(&v.opens)
-	})
+	r.riding.Fields(c)
 	for _, m := range []*map[string]string{&r.last, &r.began, &r.called, &r.tools, &r.asked} {
 		fields.Map(c, m, c.String)
 	}
@@ -125,10 +116,7 @@ func (r *reader) End(to transcript.Sink) error {
 		return nil
 	}
 	held, conv := *r.held, r.conv
-	held.Records = slices.Clip(held.Records)
-	for _, rider := range r.riding {
-		held.Records = append(held.Records, rider.raw)
-	}
+	held.Records = append(slices.Clip(held.Records), r.riding.Records()...)
 	if err := to.Message(&held); err != nil {
 		return err
 	}
@@ -142,7 +130,7 @@ func (r *reader) line(l jsonl.Line) error {
 	r.note(e)
 	m := r.message(e)
 	if m == nil {
-		r.riding = append(r.riding, rider{raw, e.opens()})
+		r.riding.Add(raw, e.opens())
 		return nil
 	}
 	m.ID, m.Parent, m.Time, m.Format = e.id, r.last[e.agent], e.time, format
@@ -158,22 +146,8 @@ func (r *reader) line(l jsonl.Line) error {
 			r.tools[c.ID], r.called[c.ID] = c.Name, m.ID
 		}
 	}
-	split := slices.IndexFunc(r.riding, func(v rider) bool { return v.opens })
-	if split < 0 {
-		split = len(r.riding)
-	}
-	for i, v := range r.riding {
-		switch {
-		case i >= split:
-			m.Records = append(m.Records, v.raw)
-		case r.held != nil:
-			r.held.Records = append(r.held.Records, v.raw)
-		default:
-			r.conv.Records = append(r.conv.Records, v.raw)
-		}
-	}
-	m.Records = append(m.Records, raw)
-	r.riding = nil
+	r.riding.Add(raw, true)
+	r.riding.Assign(len(r.riding), m, r.held, &r.conv)
 	if r.held != nil {
 		if err := r.to.Message(r.held); err != nil {
 			return err
@@ -264,11 +238,7 @@ func attached(v gjson.Result) content.Part {
 	case data != "" && strings.HasPrefix(mime, "image/"):
 		return content.Image(mime, data)
 	case data != "":
-		return content.Part{Type: content.TypeFile, Filename: name, Meta: rawjson.Compact(struct {
-			Type string `json:"type"`
-			MIME string `json:"media_type"`
-			Data string `json:"data"`
-		}{"base64", mime, data})}
+		return parts.NewFile(name, mime, data)
 	}
 	text := "[" + cmp.Or(v.Get("type").Str, "file") + " " + name + "]"
 	if said := member.String(v.Get("text")); said != "" {

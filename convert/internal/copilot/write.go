@@ -273,6 +273,7 @@ func (w *writer) answer(m *transcript.Message, at time.Time) {
 	}
 }
 
+// An attachment is a file of a prompt, or of the result of a tool.
 type attachment struct {
 	Type string `json:"type"`
 	Data string `json:"data"`
@@ -280,15 +281,9 @@ type attachment struct {
 	Name string `json:"displayName,omitempty"`
 }
 
-type binary struct {
-	Type string `json:"type"`
-	Data string `json:"data"`
-	MIME string `json:"mimeType"`
-}
-
 type result struct {
-	Content string   `json:"content"`
-	Binary  []binary `json:"binaryResultsForLlm,omitempty"`
+	Content string       `json:"content"`
+	Binary  []attachment `json:"binaryResultsForLlm,omitempty"`
 }
 
 type failure struct {
@@ -333,7 +328,7 @@ func (w *writer) user(m *transcript.Message, at time.Time) {
 				w.lost.Part(p)
 				texts = append(texts, parts.Text(p))
 			case p.Type == content.TypeImage && last >= 0 && len(texts)+len(files) == 0 && done[last].Result != nil: // it is part of the result before it
-				done[last].Result.Binary = append(done[last].Result.Binary, binary{"image", data, mime})
+				done[last].Result.Binary = append(done[last].Result.Binary, attachment{Type: "image", Data: data, MIME: mime})
 			default:
 				files = append(files, attachment{"blob", data, cmp.Or(mime, "application/octet-stream"), p.Filename})
 			}
@@ -367,13 +362,13 @@ func (w *writer) user(m *transcript.Message, at time.Time) {
 }
 
 // images returns the images in the output of a tool.
-func (w *writer) images(p *content.Part) (list []binary) {
+func (w *writer) images(p *content.Part) (list []attachment) {
 	gjson.GetBytes(p.Meta, "content").ForEach(func(_, block gjson.Result) bool {
 		source := block.Get("source")
 		switch {
 		case block.Get("type").Str == "text":
 		case block.Get("type").Str == "image" && source.Get("data").Str != "":
-			list = append(list, binary{"image", source.Get("data").Str, source.Get("media_type").Str})
+			list = append(list, attachment{Type: "image", Data: source.Get("data").Str, MIME: source.Get("media_type").Str})
 		default:
 			w.lost.Add(report.LostExtras)
 		}

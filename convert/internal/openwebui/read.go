@@ -150,11 +150,7 @@ func fileOf(f gjson.Result) content.Part {
 	}
 	name := f.Get("name").Str
 	if text := f.Get("file.data.content"); text.Str != "" {
-		return content.Part{Type: content.TypeFile, Filename: name, Meta: rawjson.Compact(struct {
-			Type string `json:"type"`
-			MIME string `json:"media_type"`
-			Data string `json:"data"`
-		}{"text", "text/plain", member.String(text)})}
+		return parts.NewTextFile(name, member.String(text))
 	}
 	if kind == "" {
 		kind = "file"

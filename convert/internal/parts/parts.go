@@ -41,6 +41,23 @@ func Text(p *content.Part) string {
 // Signature returns the provider's signature of a thinking part, "" for none.
 func Signature(p *content.Part) string { return gjson.GetBytes(p.Meta, "signature").Str }
 
+// A source is the content of a file in a part.
+type source struct {
+	Type string `json:"type"` // base64 or text
+	MIME string `json:"media_type"`
+	Data string `json:"data"`
+}
+
+// NewFile returns a part with a file, in base64.
+func NewFile(name, mime, data string) content.Part {
+	return content.Part{Type: content.TypeFile, Filename: name, Meta: rawjson.Compact(source{"base64", mime, data})}
+}
+
+// NewTextFile returns a part with a file of text.
+func NewTextFile(name, text string) content.Part {
+	return content.Part{Type: content.TypeFile, Filename: name, Meta: rawjson.Compact(source{"text", "text/plain", text})}
+}
+
 // TextFile returns the text of a file, and reports whether it is text.
 func TextFile(p *content.Part) (text string, ok bool) {
 	v := gjson.GetManyBytes(p.Meta, "type", "data")

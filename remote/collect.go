@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -12,9 +13,20 @@ import (
 
 // garbage is a pack that no record after one needs, or what only records up to one have.
 type garbage struct {
-	Pack     string   `json:"pack"`               // "" for what only records have
-	Seq      uint64   `json:"seq"`                // of the own record
-	Sessions []string `json:"sessions,omitempty"` // that were purged, of which there may be something in it
+	Pack     string         `json:"pack"`               // "" for what only records have
+	Seq      uint64         `json:"seq"`                // of the record
+	Sessions []string       `json:"sessions,omitempty"` // that were purged, of which there may be something in it; none for a pack of which it is not known what it has
+	Machine  record.Machine `json:"machine,omitempty"`  // that wrote the record, before this workspace became another one; "" for the own one
+}
+
+// mayHave reports whether there may be something of a purged session in the garbage.
+func (g garbage) mayHave(session string) bool {
+	return slices.Contains(g.Sessions, session) || g.Pack != "" && len(g.Sessions) == 0
+}
+
+// seenBy reports whether what was merged of all streams covers the record.
+func (g garbage) seenBy(seen record.Vector, own record.Machine) bool {
+	return g.Seq <= seen[cmp.Or(g.Machine, own)]
 }
 
 // baseEvery is after how many own records there is a new base.
@@ -45,13 +57,21 @@ func (j *job) tidy() error {
 // Records of a newer version of bough may need what this version takes for garbage, so then it does nothing until
 // the machines that wrote them are retired.
 func (j *job) collect() error {
+	if j.searches {
+		if err := j.findLost(); err != nil {
+			return err
+		}
+	}
 	own := j.writer.Machine()
 	at := j.writer.Published()[own].Seq
-	through := min(at, j.state.Acknowledged()[own])
+	seen := j.state.Acknowledged()
+	seen[own] = min(at, seen[own])
+	through := seen[own]
+	free := func(g garbage) bool { return g.seenBy(seen, own) }
 	every := j.baseEvery
 	switch {
 	case len(j.Garbage) == 0:
-	case through > j.Collected:
+	case through > j.Collected, slices.ContainsFunc(j.Garbage, free):
 		every = 0 // a purge waits for it, and others have seen more
 	default:
 		every = 1
@@ -69,16 +89,17 @@ func (j *job) collect() error {
 		if err := j.putBase(own); err != nil {
 			return err
 		}
-	}
-	needed := map[string]bool{}
-	if len(j.Garbage) > 0 {
-		for _, p := range j.state.Packs() {
-			needed[p.Name] = true
+		if err := j.findLost(); err != nil {
+			return err
 		}
+	}
+	var needed map[string]bool
+	if len(j.Garbage) > 0 {
+		needed = j.named()
 	}
 	var packs []string
 	for _, g := range j.Garbage {
-		if g.Seq <= through && g.Pack != "" && !needed[g.Pack] {
+		if free(g) && g.Pack != "" && !needed[g.Pack] {
 			packs = append(packs, g.Pack)
 			j.packs.Forget(g.Pack)
 		}
@@ -86,8 +107,41 @@ func (j *job) collect() error {
 	if _, err := j.writer.Collect(j.ctx, stream.Plan{Through: through, Packs: packs}); err != nil {
 		return err
 	}
-	j.Garbage = slices.DeleteFunc(j.Garbage, func(g garbage) bool { return g.Seq <= through })
+	j.Garbage = slices.DeleteFunc(j.Garbage, free)
 	j.Based, j.Collected, j.changed = at, through, true
+	return nil
+}
+
+// named returns the packs that elements of the state name.
+func (j *job) named() map[string]bool {
+	names := map[string]bool{}
+	for _, p := range j.state.Packs() {
+		names[p.Name] = true
+	}
+	return names
+}
+
+// findLost adds to the garbage the packs that this machine made and that nothing names: a process ended after it had
+// uploaded one, or the rows with the garbage were lost. Others may not have seen yet that a pack is no longer named, so
+// it waits as if the last own record had dropped it. If the state may lack what names a pack, nothing is done.
+func (j *job) findLost() error {
+	if j.dry || j.behind() || len(j.writer.Unsent()) > 0 || len(j.newer()) > 0 || len(j.state.Missing()) > 0 {
+		return nil
+	}
+	made, err := j.writer.Made()
+	if err != nil || len(made) == 0 {
+		return err
+	}
+	known := j.named()
+	for _, g := range j.Garbage {
+		known[g.Pack] = true
+	}
+	for _, pack := range made {
+		if !known[pack] {
+			j.Garbage, j.changed = append(j.Garbage, garbage{Pack: pack, Seq: j.writer.Published()[j.writer.Machine()].Seq}), true
+		}
+	}
+	j.searches = false
 	return nil
 }
 
@@ -153,5 +207,5 @@ func (j *job) packInline() error {
 		j.state.Move(at, body)
 	}
 	j.known, j.changed = nil, true
-	return nil
+	return j.save() // before a base has them, so that what is not named here is in no base
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,7 @@ func (r *Remote) Purge(ctx context.Context, session string) (*Purge, error) {
 	j.changed = true
 	err = errors.Join(j.save(), j.upload())
 	if err == nil {
+		j.searches = true
 		err = j.collect()
 	}
 	if err := errors.Join(err, j.save(), j.erase()); err != nil {
@@ -88,7 +90,7 @@ func (j *job) erase() error {
 // holders returns the names of the machines that have messages of a session in the store.
 func (j *job) holders(session string) []string {
 	machines := append(j.view().Holders(session), travel.Project(j.state).Holders(session)...)
-	inGarbage := slices.ContainsFunc(j.Garbage, func(g garbage) bool { return slices.Contains(g.Sessions, session) })
+	inGarbage := slices.ContainsFunc(j.Garbage, func(g garbage) bool { return g.mayHave(session) })
 	if own := j.writer.Machine(); inGarbage && !slices.Contains(machines, own) {
 		machines = append(machines, own)
 	}
@@ -110,8 +112,9 @@ func (j *job) waiting(session string) []string {
 		needed[at.Machine] = at.Seq
 	}
 	for _, g := range j.Garbage {
-		if slices.Contains(g.Sessions, session) {
-			needed[own] = max(needed[own], g.Seq)
+		if g.mayHave(session) {
+			m := cmp.Or(g.Machine, own)
+			needed[m] = max(needed[m], g.Seq)
 		}
 	}
 	names := []string{}
@@ -159,6 +162,7 @@ func (j *job) dropPurged(b *batch) error {
 	if len(purged) == 0 {
 		return nil
 	}
+	j.searches = true
 	objects, live, err := j.purgeFiles(b)
 	if err != nil {
 		return err
@@ -191,13 +195,13 @@ func (j *job) dropPurged(b *batch) error {
 	}
 	held := slices.Sorted(maps.Keys(wrote))
 	for pack := range packs {
-		j.Garbage = append(j.Garbage, garbage{pack, next, held})
+		j.Garbage = append(j.Garbage, garbage{Pack: pack, Seq: next, Sessions: held})
 	}
 	if len(b.entries) == before {
 		next-- // an earlier record dropped it
 	}
 	if len(packs) == 0 && len(held) > 0 {
-		j.Garbage = append(j.Garbage, garbage{"", next, held}) // only records have it
+		j.Garbage = append(j.Garbage, garbage{Seq: next, Sessions: held}) // only records have it
 	}
 	// After the drop is recorded, only this names the packs. If a crash comes before, they are still needed.
 	j.changed = true

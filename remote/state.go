@@ -104,7 +104,10 @@ func (j *job) load() error {
 	before := j.close
 	j.close = func() { s.Close(); before() }
 	j.synced, j.rows = s.synced, s.rows
-	j.Machine = j.writer.Machine()
+	if j.Machine == "" {
+		j.Machine = j.writer.Machine()
+	}
+	j.renumber() // a process may have ended after the writer became another machine
 	return j.rebuild()
 }
 

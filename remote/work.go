@@ -81,6 +81,7 @@ type job struct {
 	changed   bool        // synced or the state differ from the stored rows
 	known     *plan.View  // of state, nil if that changed
 	toErase   bool        // the files of the rows still have what was purged
+	searches  bool        // for packs that nothing names, see findLost
 	ownAbsent bool        // a listing shows no object of the own stream
 	result    *Result
 
@@ -197,8 +198,28 @@ func (j *job) renew() error {
 	if _, err := j.writer.Renew(); err != nil {
 		return err
 	}
-	j.Machine, j.Based, j.Collected, j.changed = j.writer.Machine(), 0, 0, true
+	j.renumber()
 	return j.rebuild()
+}
+
+// renumber has what is known of the own stream be of another one, if the writer has become another machine since
+// it was stored.
+func (j *job) renumber() {
+	former, own := j.Machine, j.writer.Machine()
+	if former == own {
+		return
+	}
+	sent := j.writer.Published()[former].Seq
+	for i, g := range j.Garbage {
+		switch {
+		case g.Machine != "":
+		case g.Seq <= sent:
+			j.Garbage[i].Machine = former
+		default:
+			j.Garbage[i].Seq -= sent // it was issued again
+		}
+	}
+	j.Machine, j.Based, j.Collected, j.changed = own, 0, 0, true
 }
 
 // startAnew makes this workspace another machine, as if the remote were new to it: no other machine has read

@@ -181,7 +181,7 @@ func (w *Writer) Collect(ctx context.Context, plan Plan) (done Collected, err er
 		}
 		done.Packs++
 	}
-	return done, nil
+	return done, w.forgetMade(plan.Packs)
 }
 
 // garbage returns the objects of the stream that a plan deletes, records first, and the number of the

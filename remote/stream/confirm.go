@@ -90,7 +90,8 @@ func (w *Writer) isOwnBase(ctx context.Context, seq uint64) (bool, error) {
 
 // Restart makes a forked writer another machine, which has no records. It deletes the records that were
 // uploaded since the last Confirm, and forgets those that were not uploaded: the caller reads the remote
-// anew, compares, and appends what that lacks.
+// anew, compares, and appends what that lacks. The new machine has the packs that this one made: the other copy wrote
+// its base when it had nothing left to upload, so it names none of them any more.
 func (w *Writer) Restart(ctx context.Context) error {
 	for _, s := range w.state.Sent {
 		name := recordName(w.Machine(), s.Seq)
@@ -108,6 +109,13 @@ func (w *Writer) Restart(ctx context.Context) error {
 	}
 	next := &Writer{signer: signer}
 	if err := durable.MakeDir(w.root, next.dir()); err != nil {
+		return err
+	}
+	made, err := w.made()
+	if err != nil {
+		return err
+	}
+	if err := w.writeMade(next.Machine(), made); err != nil {
 		return err
 	}
 	if err := w.save(machineState{Format: record.Format, Remote: w.remote.ID, Secret: signer.Secret(), Former: w.state.Former}); err != nil {

@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/bough-dev/bough/remote/bucket"
@@ -39,6 +40,7 @@ func TestConfirm(t *testing.T) {
 		t.Fatalf("the other copy: %v", err)
 	}
 	b.say("b3")
+	pack := b.pack(messages("a", 3, 100))[0][0].Pack
 	if b.reopen(); !b.Forked() {
 		t.Fatal("it is not known to be forked")
 	}
@@ -50,6 +52,9 @@ func TestConfirm(t *testing.T) {
 	}
 	if b.reopen(); b.Machine() == own {
 		t.Error("it is the old machine again")
+	}
+	if made, err := b.Made(); err != nil || !slices.Equal(made, []string{pack}) {
+		t.Errorf("of the pack %s, it knows that it made %v, %v", pack, made, err)
 	}
 	if _, err := store.Get(ctx, "m/"+string(own)+"/00000002"); err == nil {
 		t.Error("the record that nobody reads is there")

@@ -41,6 +41,16 @@ var changes = []change{
 		acknowledged("pack")
 		m.upload()
 	}},
+	{"a pack for a base", nil, func(m *machine, _ func(...string)) {
+		m.publish("0")
+		p := m.Packer()
+		if _, err := p.Add(messages("a", 3, 100)); err != nil {
+			m.Fatal(err)
+		}
+		if err := errors.Join(p.Close(), m.UploadPacks(ctx)); err != nil {
+			m.Fatal(err)
+		}
+	}},
 	{"renew", func(m *machine) {
 		m.publish("0")
 		m.pack(messages("a", 3, 100))
@@ -138,6 +148,7 @@ func (rec *recording) judge(t *testing.T, tree crashdisk.Tree, objects map[strin
 		return err
 	}
 	top, err := os.ReadDir(dir)
+	top = slices.DeleteFunc(top, func(e os.DirEntry) bool { return e.Name() == "made" })
 	if err != nil || len(files)+len(packs) > 0 || len(top) != 3 {
 		return fmt.Errorf("%v, %v and %v are left, %w", files, packs, top, err)
 	}
@@ -146,6 +157,10 @@ func (rec *recording) judge(t *testing.T, tree crashdisk.Tree, objects map[strin
 		return fmt.Errorf("%+v, %w", got, err)
 	}
 	values := map[string]bool{}
+	found, err := w.Made()
+	if err != nil {
+		return err
+	}
 	for _, record := range got.Records {
 		for _, v := range valuesOf(t, record) {
 			values[v] = true
@@ -154,11 +169,17 @@ func (rec *recording) judge(t *testing.T, tree crashdisk.Tree, objects map[strin
 			if op.Body == nil {
 				continue
 			}
+			found = append(found, op.Body.Pack)
 			for _, err := range r.OpenPacks(rootOf(t, t.TempDir()), 1<<20).Items(ctx, op.Body) {
 				if err != nil {
 					return err
 				}
 			}
+		}
+	}
+	for name := range dump(t, store) {
+		if pack, ok := strings.CutPrefix(name, "p/"); ok && !slices.Contains(found, pack) {
+			return fmt.Errorf("no record names the pack %s, and the machine does not know that it made it", pack)
 		}
 	}
 	for v, after := range rec.values {
@@ -222,12 +243,14 @@ func TestCrash(t *testing.T) {
 }
 
 // TestCrashControl: without any flush, the test finds a loss. A removal need not be durable, and the
-// first folder is also flushed with the second one.
+// first folder is also flushed with the second one. That a machine made a pack needs to be known only if no record
+// names it.
 func TestCrashControl(t *testing.T) {
-	for _, c := range changes[1:4] {
+	for _, c := range changes[1:5] {
 		rec := newRecording(t, c)
 		flushes := slices.DeleteFunc(rec.trace.Syncs(), func(i int) bool {
-			return i == 1 || rec.trace.Removes(i-1) || rec.trace.Removes(i-2)
+			made := strings.HasPrefix(rec.trace.Steps[i].Name, "made") || i > 0 && rec.trace.Steps[i-1].Name == "made"
+			return made != (c.name == "a pack for a base") || i == 1 || rec.trace.Removes(i-1) || rec.trace.Removes(i-2)
 		})
 		for _, i := range testsize.Sample(t, c.name, flushes, 4) {
 			if _, err := rec.crashes(t, rec.trace.Drop(i), i); err == nil {

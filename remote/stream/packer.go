@@ -106,6 +106,9 @@ func (p *Packer) flush() error {
 		return fmt.Errorf("a pack with an item of this size has %d bytes, and %d are possible", len(stored), bucket.MaxObject)
 	}
 	name := hashOf(stored)
+	if err := p.w.noteMade(name); err != nil {
+		return err
+	}
 	if err := p.w.write(packFile(name), stored); err != nil {
 		return err
 	}

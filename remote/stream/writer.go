@@ -228,7 +228,7 @@ func (w *Writer) readSpool() error {
 }
 
 // tidy removes what an interrupted change left: uploaded records, packs without a record, and the
-// records of other machines, which were issued anew.
+// records and packs of other machines, which were issued anew.
 func (w *Writer) tidy() error {
 	dirs, err := durable.ReadDir(w.root, spoolDir)
 	if err != nil {
@@ -255,7 +255,10 @@ func (w *Writer) tidy() error {
 	if err != nil {
 		return err
 	}
-	return w.remove(append(names, stale...))
+	if err := w.remove(append(names, stale...)); err != nil {
+		return err
+	}
+	return w.tidyMade()
 }
 
 // stalePacks returns the files of packs that no record refers to.

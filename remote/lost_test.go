@@ -1,0 +1,172 @@
+package remote_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/internal/durable"
+	"github.com/bough-dev/bough/remote"
+	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/workspace"
+)
+
+// packsIn returns the names of the packs in a store.
+func packsIn(t *testing.T, store bucket.Store) (list []string) {
+	for _, o := range must(store.List(t.Context(), bucket.ListOptions{Prefix: "p/"})) {
+		list = append(list, o.Name)
+	}
+	return list
+}
+
+// dieUploaded has the process die at the first step in the folder of a computer after a pack was uploaded. It returns a
+// function that ends this, and reports whether it died.
+func (c *computer) dieUploaded(store bucket.Store) (end func() (died bool)) {
+	t := c.t.(*testing.T)
+	before, died := len(packsIn(t, store)), false
+	restore := durable.Interpose(func(root *os.Root, _ durable.Step) error {
+		if strings.HasPrefix(root.Name(), c.w.Dir()) && (died || len(packsIn(t, store)) > before) {
+			died = true
+			return errDead
+		}
+		return nil
+	})
+	return func() bool {
+		restore()
+		return died
+	}
+}
+
+// TestLostPack: a pack that was uploaded before a process died, and that nothing names, is found by a purge, which
+// names its machine until all machines have seen that it is not needed, and then it is deleted.
+func TestLostPack(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	a, b := list[0], list[1]
+	secret := must(a.w.New(ctx, "Secret"))
+	must(a.w.Append(ctx, workspace.Append{Session: secret.ID, Text: "a secret"}))
+	for range 2 {
+		must(a.sync())
+		must(b.sync())
+	}
+	// A base moves the messages to a pack.
+	must(a.w.New(ctx, "Another"))
+	end := a.dieUploaded(store)
+	r := a.remote()
+	r.SetBaseEvery(1)
+	_, err := r.Sync(ctx, remote.PullOptions{})
+	r.Close()
+	lost := packsIn(t, store)
+	if !end() || len(lost) != 1 {
+		t.Fatalf("the process did not die: %v; there are the packs %v", err, lost)
+	}
+	must(a.sync())
+	must(b.sync())
+	got := must(a.remote().Purge(ctx, secret.ID))
+	if !slices.Equal(got.Holders, []string{"laptop"}) || !slices.Equal(got.Waiting, []string{"desktop"}) {
+		t.Errorf("purged: %+v", got)
+	}
+	for range 2 {
+		must(b.sync())
+	}
+	must(a.sync())
+	if got = must(a.remote().Purge(ctx, secret.ID)); len(got.Holders)+len(got.Waiting) != 0 {
+		t.Errorf("seen by all: %+v", got)
+	}
+	if left := packsIn(t, store); slices.Contains(left, lost[0]) {
+		t.Errorf("the pack of the process that died is still there: %v", left)
+	}
+	a.lacks(store, "a secret")
+	if report := must(a.friend("phone").remote().Check(ctx, remote.CheckOptions{ReadData: true})); !report.OK {
+		t.Errorf("a newcomer finds %+v", report)
+	}
+}
+
+// TestLostGarbage: garbage is deleted although the rows that say what is garbage were damaged.
+func TestLostGarbage(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	a, b := list[0], list[1]
+	secret := must(a.w.New(ctx, "Secret"))
+	must(a.w.Append(ctx, workspace.Append{Session: secret.ID, Text: strings.Repeat("a secret ", 10_000)}))
+	for range 2 {
+		must(a.sync())
+		must(b.sync())
+	}
+	packs := packsIn(t, store)
+	if got := must(a.remote().Purge(ctx, secret.ID)); len(packs) != 1 || !slices.Equal(got.Holders, []string{"laptop"}) {
+		t.Fatalf("with the packs %v: %+v", packs, got)
+	}
+	a.damageRows()
+	if got := must(a.sync()); len(got.Problems) > 0 {
+		t.Fatalf("with damaged rows: %+v", got)
+	}
+	if got := must(a.remote().Purge(ctx, secret.ID)); !slices.Equal(got.Holders, []string{"laptop"}) {
+		t.Errorf("the pack is there, and the purge says %+v", got)
+	}
+	for range 2 {
+		must(b.sync())
+	}
+	must(a.sync())
+	if got := must(a.remote().Purge(ctx, secret.ID)); len(got.Holders)+len(got.Waiting) != 0 {
+		t.Errorf("seen by all: %+v", got)
+	}
+	if left := packsIn(t, store); slices.Contains(left, packs[0]) {
+		t.Errorf("the pack is still there: %v", left)
+	}
+}
+
+// TestRenewedGarbage: a machine that became another one, while the others had not seen a purge, deletes what waited
+// for that.
+func TestRenewedGarbage(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	a, b := list[0], list[1]
+	secret := must(a.w.New(ctx, "Secret"))
+	must(a.w.Append(ctx, workspace.Append{Session: secret.ID, Text: strings.Repeat("a secret ", 10_000)}))
+	for range 2 {
+		must(a.sync())
+		must(b.sync())
+	}
+	packs := packsIn(t, store)
+	must(a.remote().Purge(ctx, secret.ID))
+	dir := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(dir, os.DirFS(a.w.Dir())); err != nil {
+		t.Fatal(err)
+	}
+	copied := &computer{t: t, opts: a.opts, name: "laptop"}
+	copied.w = must(workspace.Open(ctx, dir, &workspace.Options{Settle: -1, Now: clock(), Random: source(50)}))
+	must(copied.w.New(ctx, "On the copy"))
+	copied.push()
+	must(a.w.New(ctx, "On the laptop"))
+	former := must(a.remote().Info()).Machine
+	if got := must(a.sync()); !got.Renewed {
+		t.Fatalf("a machine with a copy: %+v", got)
+	}
+	must(b.sync())
+	must(b.remote().Retire(ctx, string(former))) // the copy is gone
+	for range 3 {
+		must(b.sync())
+		must(a.sync())
+	}
+	if got := must(a.remote().Purge(ctx, secret.ID)); len(got.Holders)+len(got.Waiting) != 0 {
+		t.Errorf("seen by all: %+v", got)
+	}
+	if left := packsIn(t, store); slices.Contains(left, packs[0]) {
+		t.Errorf("the pack is still there: %v", left)
+	}
+}
+
+// damageRows has what the workspace of a computer has read of the remote damaged.
+func (c *computer) damageRows() {
+	c.t.Helper()
+	name := filepath.Join(c.w.Dir(), ".bough/remotes/home/joined/files.json")
+	if err := os.WriteFile(name, []byte("damaged"), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}

@@ -37,8 +37,9 @@ func (r *Remote) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	}
 	report := &Report{Remote: r.name, Problems: []*stream.Problem{}, Held: []stream.Held{}, Copies: []string{}, Packs: []string{}}
 	got, conflicts := &fetched{next: have}, plan.NewConflicts(j.view())
-	for more, first := true, true; more; first = false {
-		f, err := j.stream.Fetch(ctx, stream.Request{Have: got.next, Own: own, Scope: stream.Whole, Patience: 1, Without: got.bad, CheckBase: checkBase, AllBases: first})
+	got.more = true
+	for first := true; got.more; first = false {
+		f, err := j.stream.Fetch(ctx, stream.Request{Have: got.next, Own: own, Scope: stream.Whole, Patience: 1, Without: got.without(), CheckBase: checkBase, AllBases: first})
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +48,7 @@ func (r *Remote) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		more = moved && f.More
+		got.advance(f, moved)
 		j.noteNewer(f.Unknown)
 		j.join(got, conflicts)
 		report.Held = f.Held
@@ -62,7 +63,7 @@ func (r *Remote) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	for _, m := range slices.Sorted(maps.Keys(absent)) {
 		seq := absent[m]
 		if !slices.ContainsFunc(report.Problems, func(p *stream.Problem) bool { return p.Machine == m }) {
-			report.Problems = append(report.Problems, &stream.Problem{Kind: stream.Withheld, Machine: m, Seq: seq, Object: fmt.Sprintf("m/%s/%08d", m, seq), Detail: "it is not there, but a base that was read has seen it"})
+			report.Problems = append(report.Problems, &stream.Problem{Kind: stream.Withheld, Machine: m, Seq: seq, Object: objectName(m, seq), Detail: "it is not there, but a base that was read has seen it"})
 		}
 	}
 	if report.Held == nil {

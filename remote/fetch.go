@@ -10,13 +10,15 @@ import (
 // Fetch reads what other machines sent, as Pull does, and changes nothing in the workspace: then
 // Sessions, Heads and Operations return the new state, and the next Pull applies it.
 func (r *Remote) Fetch(ctx context.Context) (*Result, error) {
-	j, err := r.begin(ctx, "fetch", false)
-	if err != nil {
-		return nil, err
-	}
-	defer j.end()
-	if err := errors.Join(j.pull(plan.Scope{Kinds: map[string]bool{}}, PullOptions{}), j.save()); err != nil {
-		return nil, err
-	}
-	return j.done(), nil
+	return r.withoutAhead(ctx, "fetch", func(without *fetched) (*Result, error) {
+		j, err := r.begin(ctx, "fetch", false)
+		if err != nil {
+			return nil, err
+		}
+		defer j.end()
+		if err := errors.Join(j.pull(plan.Scope{Kinds: map[string]bool{}}, PullOptions{}, without), j.save()); err != nil {
+			return nil, err
+		}
+		return j.done(), nil
+	})
 }

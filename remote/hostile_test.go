@@ -191,6 +191,65 @@ func TestHostileBase(t *testing.T) {
 	}
 }
 
+// TestBaseAhead: a base that has seen a record that is absent, while there are more records than a fetch reads at once,
+// keeps no machine from reading the others, also if an object has the name of that record.
+func TestBaseAhead(t *testing.T) {
+	for _, there := range []bool{false, true} {
+		t.Run(fmt.Sprint(there), func(t *testing.T) {
+			ctx := t.Context()
+			store := &bucket.Memory{}
+			list := computers(t, store, "laptop", "desktop")
+			a, b := list[0], list[1]
+			info := must(a.remote().Info())
+			var sessions []string
+			for i := range 4 {
+				sessions = append(sessions, must(a.w.New(ctx, fmt.Sprint("One of several ", i))).ID)
+				a.push()
+			}
+			if there {
+				if err := store.Put(ctx, "m/"+string(info.Machine)+"/00000009", []byte("garbage")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			signer := must(seal.NewSigner())
+			state := join.New()
+			if err := state.Add(&record.Record{Format: 1, Machine: signer.Machine(), Seq: 1, Lamport: 1, Ops: []record.Op{}}); err != nil {
+				t.Fatal(err)
+			}
+			content := state.Base(signer.Machine())
+			content.Seen = record.Vector{info.Machine: 9}
+			base := &seal.Base{Format: 1, Machine: signer.Machine(), Seq: 1, Lamport: 1, Seen: content.Seen, Last: strings.Repeat("a", 64), Key: signer.Public(), Content: content.Encode()}
+			stored := must(must(seal.ReadKeyFile(info.Key)).Seal(must(seal.EncodeBase(base, signer))))
+			if err := store.Put(ctx, "m/"+string(signer.Machine())+"/base-00000001", stored); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []*computer{b, a.friend("newcomer")} {
+				r := c.remote()
+				r.SetFetchBytes(1)
+				got, err := r.Pull(ctx, remote.PullOptions{})
+				r.Close()
+				if err != nil {
+					t.Fatalf("%s: %v", c.name, err)
+				}
+				if slices.ContainsFunc(sessions, func(id string) bool { return !slices.Contains(got.Sessions, id) }) {
+					t.Errorf("%s gets %v", c.name, got.Sessions)
+				}
+				var problems []*stream.Problem
+				for range 3 {
+					problems = append(problems, c.pull().Problems...)
+				}
+				if !slices.ContainsFunc(problems, func(p *stream.Problem) bool { return p.Machine == info.Machine && p.Seq == 5 }) {
+					t.Errorf("%s reports %+v", c.name, problems)
+				}
+				must(c.w.New(ctx, "New"))
+				if got := c.push(); got.Sent.Records == 0 {
+					t.Errorf("%s sends nothing: %+v", c.name, got)
+				}
+			}
+		})
+	}
+}
+
 // TestLostRecord: if the store loses a record that a base has seen, a new machine reads the streams that do not need
 // it, and sends its own. When the machine of the record has stored a base, all are whole again.
 func TestLostRecord(t *testing.T) {

@@ -24,14 +24,42 @@ func (r *Remote) Sync(ctx context.Context, o PullOptions) (*Result, error) {
 }
 
 func (r *Remote) pull(ctx context.Context, verb string, o PullOptions, push bool) (*Result, error) {
-	result, err := r.pullOnce(ctx, verb, o, push)
-	if isForked(err) {
-		return r.pullOnce(ctx, verb, o, push)
+	return r.withoutAhead(ctx, verb, func(without *fetched) (*Result, error) {
+		result, err := r.pullOnce(ctx, verb, o, push, without)
+		if isForked(err) {
+			return r.pullOnce(ctx, verb, o, push, without)
+		}
+		return result, err
+	})
+}
+
+// withoutAhead calls do, which pulls. While its error is an *aheadError, it calls do again, which then reads all anew,
+// without the streams with these bases.
+func (r *Remote) withoutAhead(ctx context.Context, verb string, do func(without *fetched) (*Result, error)) (*Result, error) {
+	result, err := do(nil)
+	without := &fetched{}
+	for ahead := new(aheadError); errors.As(err, &ahead); {
+		without.bad, without.problems = append(without.bad, ahead.machines...), append(without.problems, ahead.problems...)
+		if err := r.forget(ctx, verb); err != nil {
+			return nil, err
+		}
+		result, err = do(without)
 	}
 	return result, err
 }
 
-func (r *Remote) pullOnce(ctx context.Context, verb string, o PullOptions, push bool) (*Result, error) {
+// forget has all of the remote read anew.
+func (r *Remote) forget(ctx context.Context, verb string) error {
+	unlock, err := lock(ctx, r.root, verb)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return resetStored(r.root)
+}
+
+// pullOnce pulls, without some streams as [job.pull] says.
+func (r *Remote) pullOnce(ctx context.Context, verb string, o PullOptions, push bool, without *fetched) (*Result, error) {
 	scope, err := scopeOf(o)
 	if err != nil {
 		return nil, err
@@ -53,7 +81,7 @@ func (r *Remote) pullOnce(ctx context.Context, verb string, o PullOptions, push 
 	if err := j.confirm(); err != nil {
 		return nil, err
 	}
-	pulled := j.pull(scope, o)
+	pulled := j.pull(scope, o, without)
 	var sent error
 	if push {
 		sent = j.upload()
@@ -94,11 +122,14 @@ func (j *job) confirm() error {
 	return nil
 }
 
-// pull reads, then records the changes here, and then joins and applies what was read: so the time
-// between looking at the workspace and changing it is short.
-func (j *job) pull(scope plan.Scope, o PullOptions) error {
+// pull reads, without the streams that are bad in without, if it is not nil. Then it records the changes here, and then joins
+// and applies what was read: so the time between looking at the workspace and changing it is short.
+func (j *job) pull(scope plan.Scope, o PullOptions, without *fetched) error {
 	old := maps.Clone(j.Cursors)
-	got, err := j.fetch(o, nil)
+	if without != nil {
+		without.lost = j.behind()
+	}
+	got, err := j.fetch(o, without)
 	if err != nil {
 		f, factsErr := j.facts() // changes here can be recorded and sent without it
 		if factsErr != nil {
@@ -127,7 +158,7 @@ func (j *job) pull(scope plan.Scope, o PullOptions) error {
 	if err := j.joinAll(o, got, conflicts); err != nil {
 		return err
 	}
-	if err := j.complete(); err != nil {
+	if err := j.readAll(); err != nil {
 		return err
 	}
 	if !whole {

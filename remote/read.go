@@ -2,6 +2,7 @@ package remote
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -21,6 +22,41 @@ func (j *job) complete() error {
 	}
 	return &fault.Error{Code: fault.Failed, Message: "not all of the remote could be read", Hint: "pull again"}
 }
+
+// An aheadError reports bases in the state that had seen records which the remote does not have: nothing can be applied
+// with them. A fetch in portions hopes that a listed record is what it should be, so somebody can have it add such a base.
+type aheadError struct {
+	error
+	machines []record.Machine  // of the bases, and those that had seen these
+	problems []*stream.Problem // the absent records
+}
+
+func (e *aheadError) Unwrap() error { return e.error }
+
+// readAll is complete after all of the remote was read. The error is an *aheadError if the store answered everything: what
+// is missing is then not there, and the rest can be read without what had seen it.
+func (j *job) readAll() error {
+	err := j.complete()
+	unreadable := func(p *stream.Problem) bool { return p.Kind == stream.Unreadable }
+	if err == nil || j.dry || slices.ContainsFunc(j.result.Problems, unreadable) {
+		return err
+	}
+	ahead := &aheadError{error: err, machines: j.state.Ahead()}
+	published := j.writer.Published()
+	own := func(m record.Machine) bool { return m == j.writer.Machine() || published[m].Seq > 0 }
+	if len(ahead.machines) == 0 || slices.ContainsFunc(ahead.machines, own) {
+		return err
+	}
+	missing := j.state.Missing()
+	for _, m := range slices.Sorted(maps.Keys(missing)) {
+		seq := j.state.Vector()[m] + 1
+		ahead.problems = append(ahead.problems, &stream.Problem{Kind: stream.Withheld, Machine: m, Seq: seq, Object: objectName(m, seq),
+			Detail: fmt.Sprintf("it is not there, but a base of the machine %s has seen record %d", ahead.machines[0], missing[m])})
+	}
+	return ahead
+}
+
+func objectName(m record.Machine, seq uint64) string { return fmt.Sprintf("m/%s/%08d", m, seq) }
 
 // behind reports whether the state lacks records that this workspace has sent: the process ended before
 // it was stored.
@@ -45,15 +81,40 @@ type fetched struct {
 	lost     bool              // own records are read as those of others
 	bad      []record.Machine  // whose streams are not read on
 	problems []*stream.Problem // of these, with their content
+	waiting  []record.Machine  // whose streams are not read until the others are, because what waits in them took all room
+	again    bool              // the portion is the one after the others were read
+}
+
+// without returns the machines whose streams the next portion does not have.
+func (g *fetched) without() []record.Machine { return slices.Concat(g.bad, g.waiting) }
+
+// advance decides whether there is another portion, after one that moved a cursor or did not.
+func (g *fetched) advance(f *stream.Fetched, moved bool) {
+	before := len(g.waiting)
+	if f.More && !moved && !g.again {
+		for _, h := range f.Held {
+			if !slices.Contains(g.waiting, h.Machine) {
+				g.waiting = append(g.waiting, h.Machine)
+			}
+		}
+	}
+	switch {
+	case f.More && moved, len(g.waiting) > before:
+		g.more, g.again = true, false
+	case len(g.waiting) > 0:
+		g.more, g.again, g.waiting = true, true, nil
+	default:
+		g.more = false
+	}
 }
 
 // fetch reads the new records and bases of the store: the first portion of them, or the one after before.
 func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 	got := &fetched{next: maps.Clone(j.Cursors), lost: j.behind()}
 	if before != nil {
-		got.lost, got.bad, got.problems = before.lost, before.bad, before.problems
+		got.lost, got.bad, got.problems, got.waiting, got.again = before.lost, before.bad, before.problems, before.waiting, before.again
 	}
-	q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes, Without: got.bad, CheckBase: checkBase}
+	q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes, Without: got.without(), CheckBase: checkBase}
 	switch {
 	case o.Whole || got.lost || !j.isKnown(): // a base may replace own records that are lost here
 		q.Scope = stream.Whole
@@ -85,7 +146,7 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 	if err != nil {
 		return nil, err
 	}
-	got.more = moved && f.More
+	got.advance(f, moved)
 	j.result.Problems = slices.Concat(got.problems, f.Problems)
 	own := j.writer.Machine()
 	j.ownAbsent = j.ownAbsent || slices.Contains(f.Absent, own) && slices.ContainsFunc(f.Problems, func(p *stream.Problem) bool { return p.Machine == own })

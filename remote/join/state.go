@@ -96,6 +96,23 @@ func (s *State) Lamport() uint64 {
 // it is not empty, s may lack newer values and show what was dropped: it must not be projected.
 func (s *State) Missing() record.Vector { return s.beyond(s.needs) }
 
+// Ahead returns the machines, ascending, of which s includes a base that had seen what s does not include, and those that
+// had seen one of these. There are some only while there is something Missing.
+func (s *State) Ahead() (machines []record.Machine) {
+	v := s.Vector()
+	for again := true; again; {
+		again = false
+		for m, st := range s.streams {
+			if v[m] > 0 && !v.Covers(st.Seen) {
+				v[m], again = 0, true
+				machines = append(machines, m)
+			}
+		}
+	}
+	slices.Sort(machines)
+	return machines
+}
+
 // Kept returns the operations without an effect, by machine, in the order of its stream.
 func (s *State) Kept() []Kept { return slices.Clone(s.kept) }
 

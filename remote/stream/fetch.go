@@ -98,9 +98,10 @@ func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
 	if q.AllBases {
 		f.checkBases()
 	}
-	found := order(q.Have, f.runs)
+	last := func(m record.Machine) uint64 { return f.namesOf(m).last() }
+	found := order(q.Have, f.runs, last)
 	for f.follow(found.held) {
-		found = order(q.Have, f.runs)
+		found = order(q.Have, f.runs, last)
 	}
 	if err := f.failed(); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,11 +25,11 @@ type ordered struct {
 	held    []Held       // the base, or the first record, of each run that waits for others, by machine
 }
 
-// order orders the bases and records of runs, which begin at cursors. It sets the problem of a run with a
-// Lamport that no correct machine can have.
-func order(have Cursors, runs map[record.Machine]*run) ordered {
-	waits := waitingBases(have, runs)
-	list, next, read := arrange(have, runs, waits, false)
+// order orders the bases and records of runs, which begin at cursors. Of a stream that was listed, last is its last
+// number. It sets the problem of a run with a Lamport that no correct machine can have.
+func order(have Cursors, runs map[record.Machine]*run, last func(record.Machine) uint64) ordered {
+	waits := waitingBases(have, runs, last)
+	list, next, read := arrange(have, runs, waits, nil)
 	out := ordered{records: list, next: next}
 	for _, m := range slices.Sorted(maps.Keys(runs)) {
 		r := runs[m]
@@ -56,8 +57,8 @@ func order(have Cursors, runs map[record.Machine]*run) ordered {
 
 // waitingBases returns the machines of the runs whose bases have seen what is absent. Two bases may have seen the
 // records of each other, so all count as there until one of them lacks something. What a run that is not at its end
-// may have counts as there too.
-func waitingBases(have Cursors, runs map[record.Machine]*run) map[record.Machine]bool {
+// may have counts as there too: as far as it was listed, so that nobody waits for what somebody invented.
+func waitingBases(have Cursors, runs map[record.Machine]*run, last func(record.Machine) uint64) map[record.Machine]bool {
 	waits := map[record.Machine]bool{}
 	for again := true; again; {
 		again = false
@@ -67,7 +68,7 @@ func waitingBases(have Cursors, runs map[record.Machine]*run) map[record.Machine
 				continue
 			}
 			if next == nil {
-				_, next, _ = arrange(have, runs, waits, true)
+				_, next, _ = arrange(have, runs, waits, last)
 			}
 			if len(missing(next, r.base.Seen)) > 0 {
 				waits[m], again = true, true
@@ -78,9 +79,9 @@ func waitingBases(have Cursors, runs map[record.Machine]*run) map[record.Machine
 }
 
 // arrange returns the records of runs, each after those that it has seen, the cursors after them, and how many there
-// are of each machine. Of runs whose base waits there is nothing. If hopeful, the cursor of a run of which there may be
-// more is after all records that it can have.
-func arrange(have Cursors, runs map[record.Machine]*run, waits map[record.Machine]bool, hopeful bool) (list []*verified, next Cursors, read map[record.Machine]int) {
+// are of each machine. Of runs whose base waits there is nothing. If last is not nil, the cursor of a run of which there
+// may be more is after all records that it can have.
+func arrange(have Cursors, runs map[record.Machine]*run, waits map[record.Machine]bool, last func(record.Machine) uint64) (list []*verified, next Cursors, read map[record.Machine]int) {
 	next, read = have.clone(), map[record.Machine]int{}
 	var machines []record.Machine
 	for _, m := range slices.Sorted(maps.Keys(runs)) {
@@ -103,9 +104,12 @@ func arrange(have Cursors, runs map[record.Machine]*run, waits map[record.Machin
 				read[m]++
 				progress = true
 			}
-			if hopeful && r.more && read[m] == len(r.records) && next[m].Seq < seal.MaxNumber {
+			if last == nil || !r.more || read[m] < len(r.records) {
+				continue
+			}
+			if end := cmp.Or(last(m), seal.MaxNumber); next[m].Seq < end {
 				c := next[m]
-				c.Seq, c.Lamport = seal.MaxNumber, seal.MaxNumber
+				c.Seq, c.Lamport = end, seal.MaxNumber
 				next[m], progress = c, true
 			}
 		}

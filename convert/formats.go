@@ -15,6 +15,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/copilot"
 	"github.com/bough-dev/bough/convert/internal/gemini"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
+	"github.com/bough-dev/bough/convert/internal/librechat"
 	"github.com/bough-dev/bough/convert/internal/markdown"
 	"github.com/bough-dev/bough/convert/internal/oasst"
 	"github.com/bough-dev/bough/convert/internal/openai"
@@ -186,6 +187,16 @@ var Formats = []*Format{
 		read:    cline.Read,
 		write:   cline.Write,
 		home:    &cline.Home,
+	},
+	{
+		Name:     "librechat",
+		Aliases:  []string{"libre-chat"},
+		About:    "a conversation that LibreChat exported as JSON",
+		Ext:      ".json",
+		Branches: true,
+		detect:   librechat.Detect,
+		read:     librechat.Read,
+		write:    librechat.Write,
 	},
 }
 

@@ -162,13 +162,13 @@ func unlinked(records []json.RawMessage) string {
 	all := make([]string, len(records))
 	for i, r := range records {
 		r = bytes.Clone(r)
-		for _, name := range []string{"uuid", "message_id", "current_node", "current_leaf_message_uuid", "message_tree_id", "conversation_id", "parent_message_uuid", "chat.history.currentId"} {
+		for _, name := range []string{"uuid", "message_id", "current_node", "current_leaf_message_uuid", "message_tree_id", "conversation_id", "parent_message_uuid", "parentMessageId", "conversationId", "chat.history.currentId"} {
 			r, _ = sjson.DeleteBytes(r, name)
 		}
 		if gjson.GetBytes(r, "mapping").Exists() {
 			r, _ = sjson.DeleteBytes(r, "id")
 		}
-		if key, node := member.Only(r); gjson.GetBytes(node, "children").Exists() || gjson.GetBytes(node, "message").Exists() || gjson.GetBytes(node, "parent").Exists() || gjson.GetBytes(node, "childrenIds").Exists() {
+		if key, node := member.Only(r); gjson.GetBytes(node, "children").Exists() || gjson.GetBytes(node, "message").Exists() || gjson.GetBytes(node, "parent").Exists() || gjson.GetBytes(node, "parentId").Exists() || gjson.GetBytes(node, "childrenIds").Exists() {
 			for _, name := range []string{"id", "parent", "children", "parentId", "childrenIds"} {
 				node, _ = sjson.DeleteBytes(node, name)
 			}

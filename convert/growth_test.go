@@ -35,6 +35,7 @@ var growers = []grower{
 	{openWebUIFormat, nil},
 	{copilotFormat, testtranscript.Copilot},
 	{clineFormat, nil},
+	{libreChatFormat, nil},
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of

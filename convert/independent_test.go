@@ -128,7 +128,7 @@ func compareRaw(t *testing.T, name string, data []byte, count func([]byte) *rawC
 var rawCounters = map[string]func([]byte) *rawCount{
 	"pi": rawPi, "claude-code": rawClaude, "codex": rawCodex, "gemini": rawGemini, "opencode": rawOpenCode,
 	"chatgpt": rawChatGPT, "claude-ai": rawClaudeAI, "oasst": rawOasst, "openai": rawRequests, "anthropic": rawRequests,
-	"open-webui": rawOpenWebUI, "copilot-cli": rawCopilot, "cline": rawCline,
+	"open-webui": rawOpenWebUI, "copilot-cli": rawCopilot, "cline": rawCline, "librechat": rawLibreChat,
 }
 
 // A rawCount is the result of the second reader for a file.

@@ -302,3 +302,60 @@ func rawOpenWebUI(data []byte) *rawCount {
 	}
 	return c
 }
+
+// rawLibreChat: a message is an object of messages, and of the children of another one if the
+// export is recursive. It becomes one message for each change of the speaker: the outputs of
+// calls in a row are of the user, after the calls. Its text counts if it has no content.
+func rawLibreChat(data []byte) *rawCount {
+	c := newRawCount()
+	var v map[string]any
+	if json.Unmarshal(data, &v) != nil {
+		c.torn = true
+		return c
+	}
+	var nodes []rawNode
+	var add func(m any, parent string)
+	add = func(m any, parent string) {
+		n := rawNode{id: rawString(m, "messageId"), parent: parent}
+		speaker := "assistant"
+		if rawGet(m, "isCreatedByUser") == true {
+			speaker = "user"
+		}
+		var turns []string
+		answered := false
+		for _, p := range rawList(m, "content") {
+			if calls := rawString(p, "type") == "tool_call"; !calls && answered {
+				turns, answered = append(turns, "user"), false
+			}
+			turns = append(turns, speaker)
+			answered = answered || rawString(p, "tool_call", "output")+rawString(p, "tool_call", "function", "output") != ""
+			c.says(rawString(p, "text"), rawString(p, "text", "value"), rawString(p, "error"))
+		}
+		if answered {
+			turns = append(turns, "user")
+		}
+		if text := rawString(m, "text"); len(turns) == 0 && text != "" {
+			c.says(text)
+			turns = append(turns, speaker)
+		}
+		if len(rawList(m, "files")) > 0 {
+			turns = append(turns, speaker)
+		}
+		n.messages = len(slices.Compact(turns))
+		nodes = append(nodes, n)
+		if v["recursive"] == true {
+			for _, child := range rawList(m, "children") {
+				add(child, n.id)
+			}
+		}
+	}
+	for _, m := range rawList(v, "messages") {
+		parent := rawString(m, "parentMessageId")
+		if v["recursive"] == true {
+			parent = ""
+		}
+		add(m, parent)
+	}
+	c.tree(nodes)
+	return c
+}

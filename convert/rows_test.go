@@ -15,6 +15,7 @@ var (
 	openWebUIFormat     = named("open-webui")
 	copilotFormat       = named("copilot-cli")
 	clineFormat         = named("cline")
+	libreChatFormat     = named("librechat")
 )
 
 // named returns a format of the table, whose place may change.

@@ -58,10 +58,14 @@ func plain(list []*transcript.Transcript, problems []transcript.Problem) string 
 	return b.String()
 }
 
+// webFormats are the formats of web services and of requests to providers, whose files are
+// documents or independent lines. FuzzWeb numbers them, so new ones come last.
+var webFormats = []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat, openWebUIFormat, clineFormat, libreChatFormat}
+
 // TestRead: the tree of each fixture is that of the file beside it with the ending .want;
 // -update writes that file.
 func TestRead(t *testing.T) {
-	for _, f := range []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat} {
+	for _, f := range webFormats {
 		for _, path := range fixturesOf(t, f) {
 			list, problems, err := f.ReadAll(bytes.NewReader(readFile(t, path)))
 			if err != nil {
@@ -83,7 +87,7 @@ func TestRead(t *testing.T) {
 // TestReadNothing: a file without a conversation is an error, and a truncated file is read
 // up to its end, or is an error.
 func TestReadNothing(t *testing.T) {
-	for _, f := range []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat} {
+	for _, f := range webFormats {
 		for _, in := range []string{"", " \n", "[]", "{}", "[{}]", "[[]]", "null", "7", "{", "[", `"x"`, "\xef\xbb\xbf", `{"messages":[]}`, `[{"mapping":{}}]`, `{"chat_messages":7}`, "\xff\xfe"} {
 			list, _, err := f.ReadAll(strings.NewReader(in))
 			if err == nil || len(list) > 0 {
@@ -118,6 +122,8 @@ func TestWriteBranch(t *testing.T) {
 		// A record is omitted if only a part of it is on the path.
 		{claudeAIFormat, "tree.json", "22222222-0000-4000-8000-000000000002", []string{"boat names", "c2ln"}, []string{`"Ann."`, "example.com"}, "22222222-0000-4000-8000-000000000002", "0.current_leaf_message_uuid"},
 		{openAssistantFormat, "trees.jsonl", "q1", []string{"12345678901234567890", `"extra": [1]`, "Why?"}, []string{"a2"}, "p1", "message_tree_id"},
+		{libreChatFormat, "branches.json", "303e4c2c-f03e-4e0a-8551-c96ec73be5fe", []string{"so tw", `"big":12345678901234567890`}, []string{"Two bells", "busy"}, "Bells", "title"},
+		{libreChatFormat, "recursive.json", "64ed7568-bdcf-42a9-b34a-73386d4d99dc", []string{`"__v": 0`, "A pleasure."}, []string{"welcome", "Ann."}, "64ed7568-bdcf-42a9-b34a-73386d4d99dc", "messages.0.children.0.children.0.children.0.messageId"},
 		{openAIFormat, "tools.json", "", []string{"12345678901234567890", `"x" : 1.50`, `\ud800`, "robot"}, nil, "Be brief.", "0.content"},
 	} {
 		list, _, err := c.f.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", c.f.Name, c.file))))
@@ -250,11 +256,13 @@ func settles(f *Format, data []byte) error {
 	return nil
 }
 
-// everything returns the messages and the records of a conversation, sorted.
+// everything returns the messages and the records of a conversation, sorted. The copy of the
+// active path that Open WebUI keeps is not compared: it has links too.
 func everything(t *transcript.Transcript) (list []string) {
 	add := func(records []json.RawMessage) {
 		for i := range records {
-			list = append(list, unlinked(records[i:i+1]))
+			r, _ := sjson.DeleteBytes(bytes.Clone(records[i]), "chat.messages")
+			list = append(list, unlinked([]json.RawMessage{r}))
 		}
 	}
 	add(t.Records)
@@ -271,14 +279,13 @@ func everything(t *transcript.Transcript) (list []string) {
 // FuzzWeb holds the law of the formats of web services and requests: everything that is
 // read is written unchanged.
 func FuzzWeb(f *testing.F) {
-	formats := []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat}
-	for i, format := range formats {
+	for i, format := range webFormats {
 		for _, path := range fixturesOf(f, format) {
 			f.Add(byte(i), readFile(f, path))
 		}
 	}
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
-		if err := settles(formats[int(which)%len(formats)], data); err != nil {
+		if err := settles(webFormats[int(which)%len(webFormats)], data); err != nil {
 			t.Fatal(err)
 		}
 		Detect(data)
@@ -323,6 +330,36 @@ func TestWebWithoutRecords(t *testing.T) {
 			read.Leaf = read.Messages[0].ID
 			read.Messages = pathTo(read, read.Leaf)
 			rewrite(read)
+		}
+	}
+}
+
+// TestShownBranch: LibreChat, which shows the last branch at each fork, continues at the leaf
+// of a written tree, and all other paths are kept.
+func TestShownBranch(t *testing.T) {
+	for seed := range testsize.Of(15, 30, 300) {
+		tr := testtranscript.Tree(rand.New(rand.NewPCG(uint64(seed), 5)))
+		tr.Dir = ""
+		children := tree.NewOutline(tr).Children
+		for _, m := range tr.Messages {
+			if len(children[m.ID]) > 0 {
+				continue
+			}
+			tr.Leaf = m.ID
+			var b bytes.Buffer
+			if lost, err := libreChatFormat.Write(&b, tr, testOptions("id")); err != nil || len(lost) > 0 {
+				t.Fatal(seed, lost, err)
+			}
+			list, problems, err := libreChatFormat.ReadAll(bytes.NewReader(b.Bytes()))
+			if err != nil || len(problems) > 0 || len(list) != 1 {
+				t.Fatal(seed, problems, err)
+			}
+			if got, want := active(list[0]), active(tr); got != want {
+				t.Fatalf("%d: the active path\n%s\nis now\n%s\n%s", seed, want, got, &b)
+			}
+			if got, want := paths(list[0]), paths(tr); !slices.Equal(got, want) {
+				t.Fatalf("%d: the paths\n%q\nare now\n%q\n%s", seed, want, got, &b)
+			}
 		}
 	}
 }

@@ -179,3 +179,70 @@ func mergeAnswers(messages []*transcript.Message, leaf, format string) (list []*
 	}
 	return list, now
 }
+
+// Fold returns a transcript in which the results of calls are in the message with the calls,
+// for formats that store them there. A message of results is folded if it is the only one
+// after the calls. Messages with records of the format do not change. If the leaf was folded
+// into another message, that is the leaf.
+func Fold(t *transcript.Transcript, format string) *transcript.Transcript {
+	children := map[string][]*transcript.Message{}
+	for _, m := range t.Messages {
+		children[m.Parent] = append(children[m.Parent], m)
+	}
+	free := func(m *transcript.Message) bool { return m.Format != format || len(m.Records) == 0 }
+	into := map[string]string{} // the messages that have the results of others
+	more := map[string][]content.Part{}
+	for _, m := range t.Messages {
+		if m.Role != "assistant" || !free(m) {
+			continue
+		}
+		open := map[string]bool{}
+		for i := range m.Parts {
+			if m.Parts[i].Type == content.TypeToolCall {
+				open[m.Parts[i].Call().ID] = true
+			}
+		}
+		for at := m; len(open) > 0 && len(children[at.ID]) == 1; {
+			if at = children[at.ID][0]; !free(at) || !at.IsToolAnswer() || !takesAll(open, at.ResultIDs()) {
+				break
+			}
+			into[at.ID] = m.ID
+			more[m.ID] = append(more[m.ID], at.Parts...)
+		}
+	}
+	if len(into) == 0 {
+		return t
+	}
+	folded := *t
+	if m, is := into[t.Leaf]; is {
+		folded.Leaf = m
+	}
+	folded.Messages = nil
+	for _, m := range t.Messages {
+		if _, is := into[m.ID]; is {
+			continue
+		}
+		parent, moved := into[m.Parent]
+		if moved || more[m.ID] != nil {
+			c := *m
+			c.Parts = slices.Concat(m.Parts, more[m.ID])
+			if moved {
+				c.Parent = parent
+			}
+			m = &c
+		}
+		folded.Messages = append(folded.Messages, m)
+	}
+	return &folded
+}
+
+// takesAll removes ids from a set, and reports whether all were in it.
+func takesAll(open map[string]bool, ids []string) bool {
+	for _, id := range ids {
+		if !open[id] {
+			return false
+		}
+		delete(open, id)
+	}
+	return true
+}

@@ -100,7 +100,7 @@ func roots(m transcript.Machine) []string {
 }
 
 func Read(in io.Reader, to transcript.Sink) error {
-	return export.List(in, "messages", to, func(e *export.Conversation) error {
+	return export.List(in, []string{"messages"}, to, func(e *export.Conversation) error {
 		t := nodes.Tree{Torn: e.Torn, Messages: messagesOf, Open: func(json.RawMessage) bool { return false }}
 		c := &t.Conversation
 		if raw := e.Around.Record(); raw != nil {

@@ -2,28 +2,29 @@ package export
 
 import (
 	"io"
+	"slices"
 
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
 	"github.com/bough-dev/bough/convert/transcript"
 )
 
-// List reads one conversation: an array of messages, or an object with the array in the
-// member name. Of an array, Around has no members.
-func List(in io.Reader, name string, to transcript.Sink, f func(*Conversation) error) error {
+// List reads one conversation: an array of messages, or an object with the array in one of
+// the members names. Of an array, Around has no members.
+func List(in io.Reader, names []string, to transcript.Sink, f func(*Conversation) error) error {
 	var c Conversation
-	isObject := false
+	inside := "" // the member with the messages
 	err := jsondoc.Walk(in, func(path []string) bool {
-		return len(path) == 0 || len(path) == 1 && path[0] == name
+		return len(path) == 0 || len(path) == 1 && slices.Contains(names, path[0])
 	}, func(v jsondoc.Visit) error {
 		switch n := len(v.Path); {
 		case n == 0:
 		case n == 2:
-			isObject = true
+			inside = v.Path[0]
 			c.Items = append(c.Items, Item{Raw: v.Raw})
 		case v.Path[0] == "":
 			c.Items = append(c.Items, Item{Raw: v.Raw})
 		case v.Raw == nil:
-			c.Around.Add(name, []byte("[]"))
+			c.Around.Add(v.Path[0], []byte("[]"))
 		default:
 			c.Around.Add(v.Path[0], v.Raw)
 		}
@@ -31,8 +32,8 @@ func List(in io.Reader, name string, to transcript.Sink, f func(*Conversation) e
 	})
 	if what := jsondoc.Damage(err); what != "" && len(c.Items) > 0 {
 		to.Problem(transcript.Problem{What: what})
-		if c.Torn = true; isObject {
-			c.Around.Add(name, []byte("[]"))
+		if c.Torn = true; inside != "" {
+			c.Around.Add(inside, []byte("[]"))
 		}
 		err = nil
 	}

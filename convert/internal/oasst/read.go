@@ -15,9 +15,9 @@ import (
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/nested"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
 
@@ -52,102 +52,34 @@ func Read(in io.Reader, to transcript.Sink) error {
 
 // readTree reads a line that is a whole tree.
 func readTree(l jsonl.Line, to transcript.Sink) error {
-	var c transcript.Conversation
-	var list []reply
 	raw := bytes.Clone(l.Raw)
-	err := rawjson.Walk(raw, func(w *rawjson.Walker) error {
-		from, _ := w.Start()
-		cut := rawjson.Span{Start: from, End: from}
-		err := w.Object(func(key []byte, _ int) error {
-			at, first := w.Start()
-			if string(key) != "prompt" || first != '{' || len(list) > 0 {
-				_, err := w.Value()
-				return err
-			}
-			err := treeMessage(w, raw, -1, &list)
-			cut = rawjson.Span{Start: at, End: passed(w, raw)}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		c.Records = []json.RawMessage{splice(raw, cut, "null")}
-		return nil
-	})
-	if err != nil {
-		to.Problem(l.Problem(err.Error()))
+	list, around, err := nested.SplitMember(raw, "prompt", "replies")
+	if err != nil || len(list) == 0 {
+		to.Problem(l.Problem("its prompt cannot be read"))
 		return nil
 	}
-	for i := range list {
-		parent := ""
-		if list[i].parent >= 0 {
-			parent = list[list[i].parent].id
-		}
-		m := messageOf(list[i].record, parent)
-		if list[i].id = m.ID; i == 0 {
-			c.ID, c.Created = member.Text(raw, "message_tree_id"), m.Time
-		}
-		if err := to.Message(m); err != nil {
-			return err
-		}
+	c := transcript.Conversation{ID: member.Text(raw, "message_tree_id"), Records: []json.RawMessage{around}}
+	c.Created = times.Of(gjson.GetBytes(list[0].Raw, "created_date"))
+	if err := pass(list, "", to); err != nil {
+		return err
 	}
 	return to.End(&c)
 }
 
-// A reply is a message of a tree.
-type reply struct {
-	record json.RawMessage
-	parent int // its place among those of the tree, -1 for the first
-	id     string
-}
-
-// treeMessage passes a message with all its replies and appends them to list, parents
-// first.
-func treeMessage(w *rawjson.Walker, raw []byte, parent int, list *[]reply) error {
-	start, _ := w.Start()
-	place := len(*list)
-	*list = append(*list, reply{parent: parent})
-	var cut rawjson.Span
-	seen := false
-	err := w.Object(func(key []byte, _ int) error {
-		at, first := w.Start()
-		if string(key) != "replies" || first != '[' || seen {
-			seen = seen || string(key) == "replies"
-			_, err := w.Value()
+// pass passes the messages of a tree below a parent.
+func pass(list []nested.Object, parent string, to transcript.Sink) error {
+	ids := make([]string, len(list))
+	for i, o := range list {
+		if o.Parent >= 0 {
+			parent = ids[o.Parent]
+		}
+		m := messageOf(o.Raw, parent)
+		ids[i] = m.ID
+		if err := to.Message(m); err != nil {
 			return err
 		}
-		seen = true
-		err := w.Array(func() error {
-			if _, first := w.Start(); first == '{' {
-				return treeMessage(w, raw, place, list)
-			}
-			_, err := w.Value()
-			return err
-		})
-		cut = rawjson.Span{Start: at - start, End: passed(w, raw) - start}
-		return err
-	})
-	if err != nil {
-		return err
 	}
-	record := raw[start:passed(w, raw)]
-	if cut.End > 0 {
-		record = splice(record, cut, "[]")
-	}
-	(*list)[place].record = bytes.Clone(record)
 	return nil
-}
-
-// passed returns the end of the value that w has parsed.
-func passed(w *rawjson.Walker, raw []byte) int {
-	at, _ := w.Start()
-	return len(bytes.TrimRight(raw[:at], " \t\r\n"))
-}
-
-// splice returns raw with something else in the place of a part of it.
-func splice(raw []byte, cut rawjson.Span, other string) json.RawMessage {
-	out := make(json.RawMessage, 0, len(raw)-(cut.End-cut.Start)+len(other))
-	return append(append(append(out, raw[:cut.Start]...), other...), raw[cut.End:]...)
 }
 
 func messageOf(record json.RawMessage, parent string) *transcript.Message {
@@ -185,8 +117,13 @@ func (f *flat) message(l jsonl.Line) error {
 		}
 	}
 	f.tree = tree
-	f.n++
-	return f.to.Message(messageOf(bytes.Clone(l.Raw), parent))
+	list, err := nested.Split(bytes.Clone(l.Raw), "replies")
+	if err != nil {
+		f.to.Problem(l.Problem(err.Error()))
+		return nil
+	}
+	f.n += len(list)
+	return pass(list, parent, f.to)
 }
 
 func (f *flat) end() error {

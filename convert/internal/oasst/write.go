@@ -6,6 +6,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/nested"
 	"github.com/bough-dev/bough/convert/internal/parts"
 	"github.com/bough-dev/bough/convert/internal/report"
 	"github.com/bough-dev/bough/convert/internal/times"
@@ -37,9 +38,6 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 		order := s.order(roots)
 		for _, m := range order {
 			record := s.record(m, true)
-			if gjson.GetBytes(record, "replies").Exists() {
-				record = member.Drop(record, "replies")
-			}
 			if s.Has(m.Parent) && member.Text(record, "parent_id") != m.Parent {
 				record = member.Set(record, "parent_id", m.Parent)
 			}
@@ -115,24 +113,8 @@ func (s *writer) depth(m *transcript.Message) int {
 }
 
 func (s *writer) tree(b *bytes.Buffer, m *transcript.Message) {
-	record := s.record(m, false)
 	replies := s.replies(m.ID)
-	cut := gjson.GetBytes(record, "replies")
-	if !cut.IsArray() && len(replies) > 0 {
-		record = member.SetRaw(record, "replies", []byte("[]"))
-		cut = gjson.GetBytes(record, "replies")
-	}
-	if len(replies) == 0 {
-		b.Write(record)
-		return
-	}
-	b.Write(record[:cut.Index])
-	for i, r := range replies {
-		b.WriteByte("[,"[min(i, 1)])
-		s.tree(b, r)
-	}
-	b.WriteByte(']')
-	b.Write(record[cut.Index+len(cut.Raw):])
+	nested.Join(b, s.record(m, false), "replies", len(replies), func(i int) { s.tree(b, replies[i]) })
 }
 
 // record returns the record of a message, a generated one if it has none. A record on a

@@ -14,6 +14,7 @@
 package openwebui
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"io"
@@ -55,9 +56,7 @@ func Read(in io.Reader, to transcript.Sink) error {
 		c := &t.Conversation
 		c.Records = []json.RawMessage{raw}
 		c.ID, c.Leaf = member.Text(raw, "id"), member.Text(raw, "chat.history.currentId")
-		if c.Title = member.Text(raw, "title"); c.Title == "" {
-			c.Title = member.Text(raw, "chat.title")
-		}
+		c.Title = titleOf(raw)
 		c.Model = member.Text(raw, "chat.models.0")
 		c.Created = times.Of(gjson.GetBytes(raw, "created_at"))
 		for _, item := range e.Items {
@@ -70,6 +69,11 @@ func Read(in io.Reader, to transcript.Sink) error {
 		}
 		return t.Read(to)
 	})
+}
+
+// titleOf returns the title of a chat, which has it twice.
+func titleOf(chat []byte) string {
+	return cmp.Or(member.Text(chat, "title"), member.Text(chat, "chat.title"))
 }
 
 func recordOf(item export.Item) json.RawMessage {

@@ -40,9 +40,10 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 			set("chat.models", []string{t.Model})
 		}
 	}
-	for _, path := range []string{"title", "chat.title"} {
-		if v := gjson.GetBytes(around, path); (v.Exists() || path == "title") && member.String(v) != t.Title {
-			set(path, t.Title)
+	if titleOf(around) != t.Title {
+		set("title", t.Title)
+		if gjson.GetBytes(around, "chat.title").Exists() {
+			set("chat.title", t.Title)
 		}
 	}
 	if o.ID != "" && member.Text(around, "id") != o.ID {

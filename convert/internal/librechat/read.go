@@ -1,0 +1,256 @@
+// Package librechat reads and writes the conversations that LibreChat exports as JSON: an
+// object with the messages of a conversation, each of which names its parent, or, if it is
+// recursive, has its children in it. Of several answers to one message LibreChat shows the
+// last one.
+//
+// The record of a message is the message with an empty array of children, that of the
+// conversation the object with an empty array of messages. A part of an answer that calls a
+// tool also has the result, so an answer is read as several messages, one for each change of
+// the speaker.
+//
+// The form is that of client/src/hooks/Conversations/useExportConversation.ts,
+// api/server/utils/import/importers.js with the files beside it, and
+// packages/data-provider/src/types/assistants.ts in the repository danny-avila/LibreChat.
+package librechat
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/convert/internal/export"
+	"github.com/bough-dev/bough/convert/internal/jsondoc"
+	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/nested"
+	"github.com/bough-dev/bough/convert/internal/nodes"
+	"github.com/bough-dev/bough/convert/internal/parts"
+	"github.com/bough-dev/bough/convert/internal/times"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/tidwall/gjson"
+)
+
+const format = "librechat"
+
+// noParent is the parent of a message that has none.
+const noParent = "00000000-0000-0000-0000-000000000000"
+
+// lists are the members that may have the messages, the older one last.
+var lists = []string{"messages", "messagesTree"}
+
+func Detect(head []byte) (is bool) {
+	jsondoc.Scan(head, func(path []string, _ json.Token) bool {
+		is = is || len(path) == 3 && slices.Contains(lists, path[0]) && path[1] == "" && path[2] == "messageId"
+		return !is
+	})
+	return is
+}
+
+func Read(in io.Reader, to transcript.Sink) error {
+	return export.List(in, lists, to, func(e *export.Conversation) error {
+		raw := e.Around.Record()
+		if raw == nil {
+			to.Problem(transcript.Problem{What: "there is no conversation around the messages"})
+			return nil
+		}
+		t := nodes.Tree{Torn: e.Torn, Messages: messagesOf, Open: isOpen}
+		c := &t.Conversation
+		c.ID, c.Title, c.Model = member.Text(raw, "conversationId"), member.Text(raw, "title"), member.Text(raw, "options.model")
+		c.Records = []json.RawMessage{raw}
+		recursive := gjson.GetBytes(raw, "recursive").Bool()
+		for _, item := range e.Items {
+			if !recursive {
+				t.Nodes = append(t.Nodes, node(item.Raw, parentOf(item.Raw)))
+				continue
+			}
+			tree, err := nested.Split(item.Raw, "children")
+			if err != nil {
+				to.Problem(transcript.Problem{What: err.Error()})
+				continue
+			}
+			first := len(t.Nodes)
+			for _, o := range tree {
+				parent := ""
+				if o.Parent >= 0 {
+					parent = t.Nodes[first+o.Parent].ID
+				}
+				t.Nodes = append(t.Nodes, node(o.Raw, parent))
+			}
+		}
+		c.Leaf = leafOf(t.Nodes)
+		return t.Read(to)
+	})
+}
+
+func node(record json.RawMessage, parent string) nodes.Node {
+	return nodes.Node{ID: cmp.Or(idOf(record), transcript.ChainID(parent, record)), Parent: parent, Record: record}
+}
+
+func idOf(record json.RawMessage) string { return member.Text(record, "messageId") }
+
+// parentOf returns the id of the parent of a message, "" for none.
+func parentOf(record []byte) string {
+	if id := member.Text(record, "parentMessageId"); id != noParent {
+		return id
+	}
+	return ""
+}
+
+// leafOf returns the id of the node at which LibreChat continues. A node without a message,
+// and none after it, does not count.
+func leafOf(list []nodes.Node) string {
+	at := map[string]int{}
+	for i, n := range list {
+		at[n.ID] = i
+	}
+	counts := make([]bool, len(list))
+	for i := range list {
+		if messagesOf(list[i]) == nil {
+			continue
+		}
+		for known := true; known && !counts[i]; {
+			counts[i] = true
+			i, known = at[list[i].Parent]
+		}
+	}
+	var with []nodes.Node
+	for i, n := range list {
+		if counts[i] {
+			with = append(with, n)
+		}
+	}
+	return shown(len(with), func(i int) (id, parent string) { return with[i].ID, with[i].Parent })
+}
+
+// shown returns the id of the message at which LibreChat continues: the end of the path that
+// follows the last child of each of n messages.
+func shown(n int, at func(i int) (id, parent string)) string {
+	last := map[string]string{}
+	known := map[string]bool{}
+	for i := range n {
+		id, _ := at(i)
+		known[id] = true
+	}
+	for i := range n {
+		id, parent := at(i)
+		if !known[parent] {
+			parent = ""
+		}
+		last[parent] = id
+	}
+	leaf := last[""]
+	for range n {
+		next, ok := last[leaf]
+		if !ok {
+			break
+		}
+		leaf = next
+	}
+	return leaf
+}
+
+func isOpen(record json.RawMessage) bool { return gjson.GetBytes(record, "unfinished").Bool() }
+
+func messagesOf(n nodes.Node) (list []*transcript.Message) {
+	v := gjson.ParseBytes(n.Record)
+	first := &transcript.Message{ID: n.ID, Time: times.Of(v.Get("createdAt")), Format: format}
+	speaker := "assistant"
+	if own := v.Get("isCreatedByUser"); own.Bool() || !own.Exists() && strings.EqualFold(v.Get("sender").Str, "user") {
+		speaker = "user"
+	} else {
+		first.Model = v.Get("model").Str
+	}
+	add := func(role string, p content.Part) { list = nodes.Add(list, first, role, p) }
+	say := func(text string) {
+		if text != "" {
+			add(speaker, content.Text(text))
+		}
+	}
+	var results []content.Part // of the calls before, which were made at once
+	flush := func() {
+		for _, p := range results {
+			add("user", p)
+		}
+		results = nil
+	}
+	v.Get("content").ForEach(func(_, p gjson.Result) bool {
+		if p.Get("type").Str != "tool_call" {
+			flush()
+		}
+		switch p.Get("type").Str {
+		case "text", "error":
+			say(cmp.Or(textOf(p.Get("text")), textOf(p.Get("error"))))
+		case "think":
+			if text := textOf(p.Get("think")); text != "" {
+				add(speaker, content.Thinking(text, ""))
+			}
+		case "tool_call":
+			call, result := callOf(p.Get("tool_call"))
+			add("assistant", call)
+			results = append(results, result...)
+		case "image_url":
+			if url := cmp.Or(p.Get("image_url").Str, p.Get("image_url.url").Str); url != "" {
+				add(speaker, content.ImageURL(url))
+			}
+		case "image_file":
+			add(speaker, fileOf(p.Get("image_file"), "image"))
+		default:
+			if p.IsObject() {
+				add(speaker, parts.Other(p))
+			}
+		}
+		return true
+	})
+	flush()
+	if len(list) == 0 {
+		say(textOf(v.Get("text")))
+	}
+	v.Get("files").ForEach(func(_, f gjson.Result) bool {
+		add(speaker, fileOf(f, "file"))
+		return true
+	})
+	return list
+}
+
+// textOf returns a text, or the one in an object with a value.
+func textOf(v gjson.Result) string {
+	if v.IsObject() {
+		v = v.Get("value")
+	}
+	return member.String(v)
+}
+
+// callOf returns a call of a tool, and its result if it has one.
+func callOf(v gjson.Result) (call content.Part, result []content.Part) {
+	f := v.Get("function") // the older form
+	arguments, output := v.Get("args"), v.Get("output")
+	if f.Exists() {
+		arguments, output = f.Get("arguments"), f.Get("output")
+	}
+	c := content.Call{ID: v.Get("id").Str, Name: cmp.Or(member.String(v.Get("name")), member.String(f.Get("name")), v.Get("type").Str), Arguments: member.String(arguments)}
+	if arguments.IsObject() {
+		c.Arguments = member.Compact(arguments.Raw)
+	}
+	if code := v.Get("code_interpreter"); code.Exists() {
+		c.Arguments, output = member.Compact(code.Raw), gjson.Result{}
+	}
+	c.Arguments = cmp.Or(c.Arguments, "{}")
+	if output.Type == gjson.String {
+		result = append(result, content.ToolResult(content.Call{ID: c.ID, Name: c.Name}, member.String(output)))
+	}
+	return content.ToolCall(c), result
+}
+
+// fileOf returns the part for a file, of which only the server has the content.
+func fileOf(f gjson.Result, kind string) content.Part {
+	name := cmp.Or(member.String(f.Get("filename")), member.String(f.Get("filepath")), f.Get("file_id").Str)
+	if text := member.String(f.Get("text")); text != "" {
+		return parts.NewTextFile(name, text)
+	}
+	if strings.HasPrefix(f.Get("type").Str, "image/") {
+		kind = "image"
+	}
+	return content.Part{Type: content.TypeData, Text: "[" + kind + " " + name + "]", Meta: []byte(`{"data_type":"file"}`)}
+}

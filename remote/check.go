@@ -39,7 +39,7 @@ func (r *Remote) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	got, conflicts := &fetched{next: have}, plan.NewConflicts(j.view())
 	got.more = true
 	for first := true; got.more; first = false {
-		f, err := j.stream.Fetch(ctx, stream.Request{Have: got.next, Own: own, Scope: stream.Whole, Patience: 1, Without: got.without(), CheckBase: checkBase, AllBases: first})
+		f, err := j.stream.Fetch(ctx, stream.Request{Have: got.next, Own: own, Scope: stream.Whole, Patience: 1, Without: got.without(), CheckBase: checkBase, Retired: j.state.RetiredThrough(), Lost: j.state.Lost(), AllBases: first})
 		if err != nil {
 			return nil, err
 		}
@@ -57,6 +57,12 @@ func (r *Remote) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 			if !slices.ContainsFunc(report.Problems, same) {
 				report.Problems = append(report.Problems, p)
 			}
+		}
+	}
+	for m, n := range j.state.Lost() {
+		if seq := j.state.Vector()[m] + 1; !slices.ContainsFunc(report.Problems, func(p *stream.Problem) bool { return p.Machine == m }) {
+			report.Problems = append(report.Problems, &stream.Problem{Kind: stream.Lost, Machine: m, Seq: seq, Object: objectName(m, seq),
+				Detail: fmt.Sprintf("it and others up to record %d are lost, and the machine is retired", n)})
 		}
 	}
 	absent := j.state.Missing()
@@ -89,7 +95,8 @@ func (r *Remote) Check(ctx context.Context, o CheckOptions) (*Report, error) {
 	report.Newer = j.newer()
 	report.Machines = machinesOf(j.view(), j.state, j.writer.Machine())
 	report.Requests = j.meter.Usage().Sub(j.before).Requests()
-	report.OK = len(report.Problems)+len(report.Held)+len(report.Packs)+len(report.Copies) == 0
+	lost := func(p *stream.Problem) bool { return p.Kind == stream.Lost } // it was reported, and a user has decided
+	report.OK = !slices.ContainsFunc(report.Problems, func(p *stream.Problem) bool { return !lost(p) }) && len(report.Held)+len(report.Packs)+len(report.Copies) == 0
 	return report, nil
 }
 
@@ -137,19 +144,30 @@ func (j *job) readPacks(report *Report) error {
 }
 
 // Retire notes that a machine, by name or id, does not come back, so that no machine waits for it before
-// deleting what it has not seen. If it does come back, it begins from a base.
+// deleting what it has not seen. If it does come back, it begins from a base. Records of it that the store lost, and
+// that others have seen, are given up: what has seen them is read without them.
 func (r *Remote) Retire(ctx context.Context, machine string) (*Result, error) {
 	j, err := r.begin(ctx, "remote retire", false)
 	if err != nil {
 		return nil, err
 	}
 	defer j.end()
-	m, err := j.machineNamed(machine)
+	f, err := j.stream.Fetch(ctx, stream.Request{Have: j.Cursors, Own: j.writer.Own(), Scope: stream.Whole, Lost: j.state.Lost()})
+	if err != nil {
+		return nil, err
+	}
+	unread := record.Vector{} // what others have seen of machines
+	for _, h := range f.Held {
+		for m, n := range h.Needs {
+			unread[m] = max(unread[m], n)
+		}
+	}
+	m, err := j.machineNamed(machine, unread)
 	if err != nil {
 		return nil, err
 	}
 	b := &batch{writer: j.writer}
-	if err := b.add(plan.Op{Op: record.Op{Do: record.Remove, Entity: "machine/" + string(m)}}); err != nil {
+	if err := b.add(j.view().Retire(m, unread[m])); err != nil {
 		return nil, err
 	}
 	if err := j.append(b, j.Cursors, nil); err != nil {
@@ -162,7 +180,8 @@ func (r *Remote) Retire(ctx context.Context, machine string) (*Result, error) {
 	return j.done(), nil
 }
 
-func (j *job) machineNamed(name string) (record.Machine, error) {
+// machineNamed returns the machine with a name or an id. Of one of which nothing can be read there is only the id.
+func (j *job) machineNamed(name string, unread record.Vector) (record.Machine, error) {
 	for _, m := range j.view().Machines {
 		if m.Name != name && string(m.ID) != name {
 			continue
@@ -172,7 +191,7 @@ func (j *job) machineNamed(name string) (record.Machine, error) {
 		}
 		return m.ID, nil
 	}
-	if m := record.Machine(name); slices.Contains(j.Newer, m) { // nothing of it can be read
+	if m := record.Machine(name); slices.Contains(j.Newer, m) || unread[m] > 0 {
 		return m, nil
 	}
 	var names []string

@@ -179,6 +179,10 @@ func (j *job) pull(scope plan.Scope, o PullOptions, without *fetched) error {
 
 // join adds what was fetched to the state, and marks the sessions that it touches.
 func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
+	if len(got.givenUp) > 0 {
+		j.state.GiveUp(got.givenUp)
+		j.joined = append(j.joined, joinable{lost: got.givenUp})
+	}
 	if len(got.sent)+len(got.bases)+len(got.records) == 0 {
 		if !maps.EqualFunc(j.Cursors, got.next, func(a, b stream.Cursor) bool { return a.Seq == b.Seq && a.Missing == b.Missing }) {
 			j.Cursors, j.changed = got.next, true

@@ -76,11 +76,12 @@ type fetched struct {
 	bases   []*join.Base
 	records []*record.Record
 	next    stream.Cursors
-	more    bool // there may be another portion
+	givenUp record.Vector // what the bases and records may have seen and nobody can read
+	more    bool          // there may be another portion
 
 	lost     bool              // own records are read as those of others
 	bad      []record.Machine  // whose streams are not read on
-	problems []*stream.Problem // of these, with their content
+	problems []*stream.Problem // of these, with their content; and what was given up
 	waiting  []record.Machine  // whose streams are not read until the others are, because what waits in them took all room
 	again    bool              // the portion is the one after the others were read
 }
@@ -114,7 +115,7 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 	if before != nil {
 		got.lost, got.bad, got.problems, got.waiting, got.again = before.lost, before.bad, before.problems, before.waiting, before.again
 	}
-	q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes, Without: got.without(), CheckBase: checkBase}
+	q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes, Without: got.without(), CheckBase: checkBase, Retired: j.state.RetiredThrough(), Lost: j.state.Lost()}
 	switch {
 	case o.Whole || got.lost || !j.isKnown(): // a base may replace own records that are lost here
 		q.Scope = stream.Whole
@@ -147,7 +148,16 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 		return nil, err
 	}
 	got.advance(f, moved)
-	j.result.Problems = slices.Concat(got.problems, f.Problems)
+	var others []*stream.Problem
+	for _, p := range f.Problems {
+		switch {
+		case p.Kind != stream.Lost:
+			others = append(others, p)
+		case f.Lost[p.Machine] > 0: // else it was reported
+			got.problems = append(got.problems, p)
+		}
+	}
+	j.result.Problems = slices.Concat(got.problems, others)
 	own := j.writer.Machine()
 	j.ownAbsent = j.ownAbsent || slices.Contains(f.Absent, own) && slices.ContainsFunc(f.Problems, func(p *stream.Problem) bool { return p.Machine == own })
 	j.noteNewer(f.Unknown)
@@ -229,6 +239,7 @@ func (j *job) take(got *fetched, f *stream.Fetched) (moved bool, err error) {
 		got.bases = append(got.bases, base)
 	}
 	got.records = append(got.records, f.Records...)
+	got.givenUp = f.Lost
 	for m, c := range f.Next {
 		moved = moved || c.Seq > got.next[m].Seq
 		got.next[m] = c
@@ -245,9 +256,12 @@ func decodeBase(b *seal.Base) (*join.Base, error) {
 	return base, err
 }
 
-func checkBase(b *seal.Base) error {
-	_, err := decodeBase(b)
-	return err
+func checkBase(b *seal.Base) (retired record.Vector, err error) {
+	base, err := decodeBase(b)
+	if err != nil {
+		return nil, err
+	}
+	return base.Retired(), nil
 }
 
 // prefetch reads the packs of new messages into the cache.

@@ -89,13 +89,18 @@ type job struct {
 	objects map[string][]mirror.Object // see objectsOf, nil until they are read
 }
 
-// A joinable is a record or a base.
+// A joinable is a record, a base, or what was given up.
 type joinable struct {
 	record *record.Record
 	base   *join.Base
+	lost   record.Vector
 }
 
 func (j joinable) addTo(s *join.State) error {
+	if j.lost != nil {
+		s.GiveUp(j.lost)
+		return nil
+	}
 	if j.base != nil {
 		s.AddBase(j.base)
 		return nil

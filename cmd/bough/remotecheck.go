@@ -114,7 +114,11 @@ func (p *program) remoteRetireVerb() verb {
 		short:  "stop waiting for a machine that is gone",
 		long: `What a machine has not seen yet is kept in the remote for it. Retires a machine that will not come
 back, by its name or id, so that the others need not keep that. Its conversations stay. A retired
-machine that comes back begins anew from what the others have.`,
+machine that comes back begins anew from what the others have.
+
+If the store lost what the machine sent, and other machines have read it, what they wrote since waits on
+new machines for that. When the machine is retired, they read it without what is lost, and say so.
+A machine that has it sends it again if you remove the remote there and add it anew.`,
 		example: `bough remote retire old-laptop`,
 		flags:   []cli.Flag{remoteFlag()},
 		min:     1,

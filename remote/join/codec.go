@@ -27,6 +27,7 @@ type header struct {
 	Format   int                        `json:"format,omitempty"` // only in a row
 	Streams  map[record.Machine]*stream `json:"streams"`
 	Needs    record.Vector              `json:"needs,omitempty"`
+	Lost     record.Vector              `json:"lost,omitempty"`
 	Seen     []headerSeen               `json:"seen,omitempty"`
 	Kept     []Kept                     `json:"kept,omitempty"`
 	Entities int                        `json:"entities"`
@@ -49,7 +50,7 @@ func (s *State) Encode() []byte {
 			s.whole(name)
 		}
 	}
-	h := header{Streams: s.streams, Needs: s.needs, Kept: s.kept, Entities: len(s.entities)}
+	h := header{Streams: s.streams, Needs: s.needs, Lost: s.lost, Kept: s.kept, Entities: len(s.entities)}
 	for at, seen := range s.seen {
 		h.Seen = append(h.Seen, headerSeen{at.machine, at.seq, seen})
 	}
@@ -100,6 +101,7 @@ func Decode(data []byte) (*State, error) {
 	}
 	maps.Copy(s.streams, h.Streams)
 	maps.Copy(s.needs, h.Needs)
+	maps.Copy(s.lost, h.Lost)
 	for _, r := range h.Seen {
 		s.seen[position{r.Machine, r.Seq}] = r.Seen
 	}

@@ -48,17 +48,6 @@ func (s *State) machines() []Machine {
 	return machines
 }
 
-// Retired reports whether a removal of a machine covers all its records.
-func (s *State) Retired(m record.Machine) bool {
-	e := s.entity("machine/" + string(m))
-	return e != nil && slices.ContainsFunc(e.removed, func(r removal) bool {
-		if r.by == m {
-			return r.at.seq == s.seq(m)
-		}
-		return s.seen[position{r.by, r.at.seq}][m] >= s.seq(m)
-	})
-}
-
 // bookmarks returns the bookmarks. One that several machines set on one message is one bookmark;
 // a label on several messages is shown with the machine that set it.
 func (s *State) bookmarks(machines []Machine) []Bookmark {

@@ -49,6 +49,7 @@ func Open(rows Rows) (*State, error) {
 	}
 	maps.Copy(s.streams, h.Streams)
 	maps.Copy(s.needs, h.Needs)
+	maps.Copy(s.lost, h.Lost)
 	s.kept = h.Kept
 	return s, nil
 }
@@ -57,7 +58,7 @@ func Open(rows Rows) (*State, error) {
 // one that is gone.
 func (s *State) Save(put func(key string, value []byte)) {
 	var head bytes.Buffer
-	appendJSON(&head, header{Format: format, Streams: s.streams, Needs: s.needs, Kept: s.kept})
+	appendJSON(&head, header{Format: format, Streams: s.streams, Needs: s.needs, Lost: s.lost, Kept: s.kept})
 	put(headRow, bytes.TrimSuffix(head.Bytes(), []byte("\n")))
 	for _, name := range s.sorted() {
 		sl := s.entities[name]

@@ -30,6 +30,7 @@ type State struct {
 	linked   map[link][]string          // of those that changed; nil if it has to be made again
 	seen     map[position]record.Vector // of the records with a removal
 	needs    record.Vector              // what the bases had seen
+	lost     record.Vector              // see GiveUp
 	kept     []Kept                     // ascending by machine, sequence number and index
 }
 
@@ -70,6 +71,7 @@ func New() *State {
 		entities: map[string]*slot{},
 		seen:     map[position]record.Vector{},
 		needs:    record.Vector{},
+		lost:     record.Vector{},
 	}
 }
 
@@ -100,6 +102,9 @@ func (s *State) Missing() record.Vector { return s.beyond(s.needs) }
 // had seen one of these. There are some only while there is something Missing.
 func (s *State) Ahead() (machines []record.Machine) {
 	v := s.Vector()
+	for m, n := range s.lost {
+		v[m] = max(v[m], n)
+	}
 	for again := true; again; {
 		again = false
 		for m, st := range s.streams {
@@ -128,11 +133,31 @@ func (s *State) Newer() (machines []record.Machine) {
 	return machines
 }
 
-// beyond returns the part of v that s does not include.
+// GiveUp has s accept what has seen records that it does not include: those of machines up to numbers, which are lost. What
+// these records said is not in s. If they appear, they are added as any other ones; then s is the same as if they had been
+// there before.
+func (s *State) GiveUp(lost record.Vector) {
+	for m, n := range lost {
+		s.lost[m] = max(s.lost[m], n)
+	}
+}
+
+// Lost returns what was given up, and s does not include.
+func (s *State) Lost() record.Vector {
+	lost := record.Vector{}
+	for m, n := range s.lost {
+		if s.seq(m) < n {
+			lost[m] = n
+		}
+	}
+	return lost
+}
+
+// beyond returns the part of v that s does not include, and that was not given up.
 func (s *State) beyond(v record.Vector) record.Vector {
 	missing := record.Vector{}
 	for m, n := range v {
-		if s.seq(m) < n {
+		if max(s.seq(m), s.lost[m]) < n {
 			missing[m] = n
 		}
 	}
@@ -227,7 +252,13 @@ func (s *State) apply(stamp record.Stamp, op record.Op, seen record.Vector) {
 			}
 		}
 	case record.Remove:
-		s.seen[position{stamp.Machine, stamp.Seq}] = seen
+		at := position{stamp.Machine, stamp.Seq}
+		_, several := s.seen[at] // removals in the record, which cover no more than it had seen
+		if m, n := op.Retires(seen); n > seen[m] && n <= maxSeq && !several {
+			seen = maps.Clone(seen)
+			seen[m] = n
+		}
+		s.seen[at] = seen
 		e.remove(stamp, s.seen)
 	}
 	e.Alive = e.alive(s.seen)

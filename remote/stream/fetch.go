@@ -31,9 +31,15 @@ type Request struct {
 	MaxBytes int64 // stop at about so many bytes of records and bases, decompressed; 0 means 64 MiB
 	Patience int   // how many fetches in a row may miss a record before it is a problem; 0 means 3
 
-	// CheckBase is called with each base that is read, one after the other. Its error is a problem of the stream, which
-	// is then read as if the base could not be decoded. If nil, it is not called.
-	CheckBase func(*seal.Base) error
+	// CheckBase is called with each base that is read, one after the other, and returns which machines the base retires,
+	// as Retired has them. Its error is a problem of the stream, which is then read as if the base could not be decoded.
+	// If nil, it is not called.
+	CheckBase func(*seal.Base) (record.Vector, error)
+
+	// Retired are the machines that do not come back, with the last record of each. If records up to there were absent for
+	// as many fetches as Patience says, they are lost. In Known, a stream that was read to there is not looked at.
+	Retired record.Vector
+	Lost    record.Vector // records up to these are lost: what has seen them does not wait
 
 	// AllBases reads and checks the newest base of each stream that Whole shows, also if nothing of it is needed.
 	AllBases bool
@@ -59,6 +65,10 @@ type Fetched struct {
 	// Absent are the machines of which records were read or sent, and a listing shows no object. After some fetches
 	// each is a problem too.
 	Absent []record.Machine
+
+	// Lost are, of machines that others retired, records that turned out to be lost: Bases, Records and Next are without
+	// those up to these numbers. The problems have the kind Lost.
+	Lost   record.Vector
 	More   bool // there may be more than MaxBytes
 	Copied bool // another copy of the own machine writes its stream: Upload, then Renew the writer
 
@@ -84,9 +94,12 @@ func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
 	if q.Patience == 0 {
 		q.Patience = defaultPatience
 	}
-	q.Have = q.Have.clone()
+	q.Have, q.Lost = q.Have.clone(), maps.Clone(q.Lost)
+	if q.Lost == nil {
+		q.Lost = record.Vector{}
+	}
 	q.Have.Merge(q.Own.published)
-	f := &fetch{Remote: r, ctx: ctx, Request: q, requests: make(chan struct{}, concurrent), runs: map[record.Machine]*run{}, memory: &memory{left: q.MaxBytes}}
+	f := &fetch{Remote: r, ctx: ctx, Request: q, requests: make(chan struct{}, concurrent), runs: map[record.Machine]*run{}, memory: &memory{left: q.MaxBytes}, given: record.Vector{}}
 	f.others()
 	if q.Scope == Whole && f.listError == nil {
 		if m := f.Own.machine; m != "" && f.namesOf(m).last() != f.Have[m].Seq {
@@ -99,9 +112,9 @@ func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
 		f.checkBases()
 	}
 	last := func(m record.Machine) uint64 { return f.namesOf(m).last() }
-	found := order(q.Have, f.runs, last)
-	for f.follow(found.held) {
-		found = order(q.Have, f.runs, last)
+	found := order(q.Have, f.runs, f.Lost, last)
+	for f.follow(found.held) || f.giveUp(found.held) {
+		found = order(q.Have, f.runs, f.Lost, last)
 	}
 	if err := f.failed(); err != nil {
 		return nil, err
@@ -115,7 +128,7 @@ func (f *fetch) others() {
 	known = slices.DeleteFunc(known, func(m record.Machine) bool { return m == f.Own.machine || f.Have[m].Seq == 0 || f.skips(m) })
 	switch f.Scope {
 	case Known:
-		f.each(known, f.readNext)
+		f.each(slices.DeleteFunc(known, func(m record.Machine) bool { return f.Retired[m] > 0 && !f.isRetired(m, f.Have[m].Seq+1) }), f.readNext)
 	case Names:
 		f.each(known, f.readNext, func() { f.listError = f.list(streams, true) })
 	case Whole:
@@ -190,7 +203,7 @@ func (f *fetch) follow(held []Held) bool {
 
 // result says what was found.
 func (f *fetch) result(found ordered) *Fetched {
-	out := &Fetched{Bases: found.bases, Next: found.next, Held: found.held}
+	out := &Fetched{Bases: found.bases, Next: found.next, Held: found.held, Lost: f.given}
 	for _, v := range found.records {
 		if v.Machine == f.Own.machine {
 			if f.Own.unsent[v.Seq] == v.after.Last {
@@ -218,6 +231,11 @@ func (f *fetch) result(found ordered) *Fetched {
 		out.Problems = append(out.Problems, f.listError)
 	}
 	out.Problems = append(out.Problems, f.baseProblems...)
+	for _, m := range slices.Sorted(maps.Keys(f.given)) {
+		seq := found.next[m].Seq + 1
+		out.Problems = append(out.Problems, &Problem{Kind: Lost, Machine: m, Seq: seq, Object: recordName(m, seq),
+			Detail: fmt.Sprintf("it and others up to record %d are lost, and the machine is retired; what has seen them is read without them", f.given[m])})
+	}
 	for _, p := range f.absent() {
 		out.Absent = append(out.Absent, p.Machine)
 	}
@@ -227,13 +245,58 @@ func (f *fetch) result(found ordered) *Fetched {
 	return out
 }
 
+// isRetired reports whether a record is of a machine that did not come back after it.
+func (f *fetch) isRetired(m record.Machine, seq uint64) bool { return seq <= f.Retired[m] }
+
+// giveUp gives up the records that are lost and that held records or bases wait for, and reports whether there are any.
+// They are of machines that are retired; records that are held can say so too.
+func (f *fetch) giveUp(held []Held) (any bool) {
+	retired := maps.Clone(f.Retired)
+	if retired == nil {
+		retired = record.Vector{}
+	}
+	for _, r := range f.runs {
+		for m, n := range r.retired {
+			retired[m] = max(retired[m], n)
+		}
+		for _, v := range r.records {
+			for _, op := range v.Ops {
+				if m, n := op.Retires(v.Seen); m != v.Machine {
+					retired[m] = max(retired[m], n)
+				}
+			}
+		}
+	}
+	for _, h := range held {
+		for m, n := range h.Needs {
+			if n > f.Lost[m] && n <= retired[m] && f.isLost(m, n) {
+				f.Lost[m], f.given[m], any = n, n, true
+			}
+		}
+	}
+	return any
+}
+
+// isLost reports whether a record of a machine that is retired cannot be read: it is absent, and was in the fetches before
+// this one, or one before it has a problem that does not go away by itself.
+func (f *fetch) isLost(m record.Machine, n uint64) bool {
+	r := f.runs[m]
+	switch {
+	case f.listError != nil || f.skips(m) || m == f.Own.machine || r == nil || r.more || r.end().Seq >= n:
+		return false
+	case r.problem != nil:
+		return r.problem.Kind != Unreadable && r.problem.Kind != Newer
+	}
+	return f.Have[m].Missing+1 >= f.Patience
+}
+
 // absent returns a problem for each stream that was there, and of which the listing of all streams shows no object.
 func (f *fetch) absent() (list []*Problem) {
 	if f.Scope == Known || f.listError != nil {
 		return nil
 	}
 	for m, c := range f.Have {
-		if c.Seq == 0 || f.listed[m] != nil {
+		if c.Seq == 0 || f.listed[m] != nil || f.Scope == Names && f.isRetired(m, c.Seq) {
 			continue
 		}
 		if r := f.runs[m]; r != nil {
@@ -262,13 +325,16 @@ func (f *fetch) judgeMissing(out *Fetched) {
 				Detail: fmt.Sprintf("it is not there, but record %d of the machine %s has seen it", h.Seq, h.Machine)}
 		}
 	}
+	shown := f.absent()
 	for m, r := range f.runs {
 		if r.gone != nil && needs[m] == nil && r.problem == nil && !r.more {
-			needs[m] = r.gone
+			shown = append(shown, r.gone)
 		}
 	}
-	for _, p := range f.absent() {
-		needs[p.Machine] = p
+	for _, p := range shown {
+		if needs[p.Machine] = p; f.isRetired(p.Machine, p.Seq) {
+			p.Kind, p.Detail = Lost, p.Detail+"; the machine is retired"
+		}
 	}
 	for m, p := range needs {
 		c := out.Next[m]

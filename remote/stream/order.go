@@ -26,30 +26,31 @@ type ordered struct {
 }
 
 // order orders the bases and records of runs, which begin at cursors. Of a stream that was listed, last is its last
-// number. It sets the problem of a run with a Lamport that no correct machine can have.
-func order(have Cursors, runs map[record.Machine]*run, last func(record.Machine) uint64) ordered {
-	waits := waitingBases(have, runs, last)
-	list, next, read := arrange(have, runs, waits, nil)
+// number. What has seen records that are lost does not wait for them. It sets the problem of a run with a Lamport that no
+// correct machine can have.
+func order(have Cursors, runs map[record.Machine]*run, lost record.Vector, last func(record.Machine) uint64) ordered {
+	waits := waitingBases(have, runs, lost, last)
+	list, next, read := arrange(have, runs, lost, waits, nil)
 	out := ordered{records: list, next: next}
 	for _, m := range slices.Sorted(maps.Keys(runs)) {
 		r := runs[m]
 		if waits[m] {
-			out.held = appendHeld(out.held, m, r.base.Seq, missing(next, r.base.Seen))
+			out.held = appendHeld(out.held, m, r.base.Seq, missing(next, lost, r.base.Seen))
 			continue
 		}
 		if r.base != nil {
 			out.bases = append(out.bases, r.base)
-			out.held = appendHeld(out.held, m, r.base.Seq, missing(next, r.base.Seen))
+			out.held = appendHeld(out.held, m, r.base.Seq, missing(next, lost, r.base.Seen))
 		}
 		if read[m] == len(r.records) {
 			continue
 		}
 		v := r.records[read[m]]
-		needs := missing(next, v.Seen)
+		needs := missing(next, lost, v.Seen)
 		out.held = appendHeld(out.held, m, v.Seq, needs)
 		if len(needs) == 0 {
 			r.refuse(read[m], &Problem{Kind: Malformed, Machine: m, Seq: v.Seq, Object: recordName(m, v.Seq),
-				Detail: fmt.Sprintf("its Lamport is %d, and the greatest that it can have seen is %d", v.Lamport, next.Lamport())})
+				Detail: fmt.Sprintf("its Lamport is %d, and the greatest that it can have seen is %d", v.Lamport, greatestLamport(next, lost))})
 		}
 	}
 	return out
@@ -58,7 +59,7 @@ func order(have Cursors, runs map[record.Machine]*run, last func(record.Machine)
 // waitingBases returns the machines of the runs whose bases have seen what is absent. Two bases may have seen the
 // records of each other, so all count as there until one of them lacks something. What a run that is not at its end
 // may have counts as there too: as far as it was listed, so that nobody waits for what somebody invented.
-func waitingBases(have Cursors, runs map[record.Machine]*run, last func(record.Machine) uint64) map[record.Machine]bool {
+func waitingBases(have Cursors, runs map[record.Machine]*run, lost record.Vector, last func(record.Machine) uint64) map[record.Machine]bool {
 	waits := map[record.Machine]bool{}
 	for again := true; again; {
 		again = false
@@ -68,9 +69,9 @@ func waitingBases(have Cursors, runs map[record.Machine]*run, last func(record.M
 				continue
 			}
 			if next == nil {
-				_, next, _ = arrange(have, runs, waits, last)
+				_, next, _ = arrange(have, runs, lost, waits, last)
 			}
-			if len(missing(next, r.base.Seen)) > 0 {
+			if len(missing(next, lost, r.base.Seen)) > 0 {
 				waits[m], again = true, true
 			}
 		}
@@ -81,7 +82,7 @@ func waitingBases(have Cursors, runs map[record.Machine]*run, last func(record.M
 // arrange returns the records of runs, each after those that it has seen, the cursors after them, and how many there
 // are of each machine. Of runs whose base waits there is nothing. If last is not nil, the cursor of a run of which there
 // may be more is after all records that it can have.
-func arrange(have Cursors, runs map[record.Machine]*run, waits map[record.Machine]bool, last func(record.Machine) uint64) (list []*verified, next Cursors, read map[record.Machine]int) {
+func arrange(have Cursors, runs map[record.Machine]*run, lost record.Vector, waits map[record.Machine]bool, last func(record.Machine) uint64) (list []*verified, next Cursors, read map[record.Machine]int) {
 	next, read = have.clone(), map[record.Machine]int{}
 	var machines []record.Machine
 	for _, m := range slices.Sorted(maps.Keys(runs)) {
@@ -96,7 +97,7 @@ func arrange(have Cursors, runs map[record.Machine]*run, waits map[record.Machin
 			r := runs[m]
 			for read[m] < len(r.records) {
 				v := r.records[read[m]]
-				if len(missing(next, v.Seen)) > 0 || v.Lamport > next.Lamport()+1 {
+				if len(missing(next, lost, v.Seen)) > 0 || v.Lamport > greatestLamport(next, lost)+1 {
 					break
 				}
 				next[m] = v.after
@@ -124,13 +125,24 @@ func appendHeld(held []Held, m record.Machine, seq uint64, needs record.Vector) 
 	return append(held, Held{m, seq, needs})
 }
 
-// missing returns what of seen is not before the cursors.
-func missing(c Cursors, seen record.Vector) record.Vector {
+// missing returns what of seen is not before the cursors, and not lost.
+func missing(c Cursors, lost, seen record.Vector) record.Vector {
 	v := record.Vector{}
 	for m, n := range seen {
-		if c[m].Seq < n {
+		if max(c[m].Seq, lost[m]) < n {
 			v[m] = n
 		}
 	}
 	return v
+}
+
+// greatestLamport returns the greatest Lamport that a record before the cursors, or one that is lost, can have.
+func greatestLamport(c Cursors, lost record.Vector) uint64 {
+	greatest := c.Lamport()
+	for m, n := range lost {
+		if seq := c[m].Seq; n > seq {
+			greatest += n - seq
+		}
+	}
+	return greatest
 }

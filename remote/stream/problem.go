@@ -18,6 +18,7 @@ const (
 	Swapped    Kind = "swapped"     // a record is not the one that follows the record before it
 	Forged     Kind = "forged"      // not encrypted with the key of the remote, or not signed by its machine
 	Malformed  Kind = "malformed"   // what no version of bough writes
+	Lost       Kind = "lost"        // records of a retired machine are not there; what has seen them is read without them
 	Newer      Kind = "newer"       // a newer version of bough wrote it in a format of its own
 )
 

@@ -37,6 +37,8 @@ type fetch struct {
 	runs   map[record.Machine]*run
 	listed map[record.Machine]*names // what listings have shown; nil without one
 
+	given record.Vector // records up to these were found to be lost
+
 	baseProblems []*Problem // see checkBases
 	answered     bool       // the store answered anything
 	firstErr     error      // what it did not answer
@@ -48,10 +50,11 @@ type run struct {
 	begin    Cursor // before the records
 	base     *seal.Base
 	records  []*verified
-	problem  *Problem // why the stream is not read on after the records
-	gone     *Problem // what a listing shows to be missing
-	more     bool     // there may be more records than the limit of the fetch
-	followed bool     // it was read again because a record waits for it
+	problem  *Problem      // why the stream is not read on after the records
+	gone     *Problem      // what a listing shows to be missing
+	retired  record.Vector // by the base
+	more     bool          // there may be more records than the limit of the fetch
+	followed bool          // it was read again because a record waits for it
 }
 
 // end returns the cursor after the records.
@@ -239,10 +242,11 @@ func (f *fetch) readBase(r *run, seq uint64) (there bool) {
 	}
 	r.more = !f.memory.keep(func() (size int) {
 		var base *seal.Base
-		if base, there, r.problem = f.decodeBase(r, seq, data); base == nil {
+		var retired record.Vector
+		if base, retired, there, r.problem = f.decodeBase(r, seq, data); base == nil {
 			return 0
 		}
-		r.base, r.records = base, nil
+		r.base, r.retired, r.records = base, retired, nil
 		r.begin = Cursor{Seq: base.Seq, Last: base.Last, Lamport: base.Lamport, Key: base.Key}
 		return len(base.Content)
 	})
@@ -251,21 +255,22 @@ func (f *fetch) readBase(r *run, seq uint64) (there bool) {
 
 // decodeBase decodes a base of the stream of a run, with its parts. It is nil if there is a problem, or if it is not
 // there, because a part is not.
-func (f *fetch) decodeBase(r *run, seq uint64, data []byte) (base *seal.Base, there bool, problem *Problem) {
+func (f *fetch) decodeBase(r *run, seq uint64, data []byte) (base *seal.Base, retired record.Vector, there bool, problem *Problem) {
 	if base, problem = f.verifyBase(r.machine, seq, r.begin, data); problem != nil {
-		return nil, true, problem
+		return nil, nil, true, problem
 	}
 	if len(base.Parts) > 0 {
 		if there, problem = f.readParts(base); problem != nil || !there {
-			return nil, problem != nil, problem
+			return nil, nil, problem != nil, problem
 		}
 	}
 	if f.CheckBase != nil {
-		if err := f.CheckBase(base); err != nil {
-			return nil, true, &Problem{Kind: Malformed, Machine: r.machine, Seq: seq, Object: baseName(r.machine, seq), Detail: err.Error(), err: err}
+		var err error
+		if retired, err = f.CheckBase(base); err != nil {
+			return nil, nil, true, &Problem{Kind: Malformed, Machine: r.machine, Seq: seq, Object: baseName(r.machine, seq), Detail: err.Error(), err: err}
 		}
 	}
-	return base, true, nil
+	return base, retired, true, nil
 }
 
 // checkBases reads the newest base of each stream. A problem of it does not keep the records of its
@@ -305,7 +310,7 @@ func (f *fetch) checkBase(m record.Machine, seq uint64) (there bool, problem *Pr
 	}
 	f.memory.decoding.Lock()
 	defer f.memory.decoding.Unlock()
-	_, there, problem = f.decodeBase(&run{machine: m, begin: f.Have[m]}, seq, data)
+	_, _, there, problem = f.decodeBase(&run{machine: m, begin: f.Have[m]}, seq, data)
 	return there, problem
 }
 

@@ -1,0 +1,225 @@
+package remote_test
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/remote"
+	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/stream"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/mirror"
+)
+
+// lose deletes the objects of a machine in a store but for its first records, and returns them.
+func lose(t *testing.T, store bucket.Store, machine string, keep int) map[string][]byte {
+	t.Helper()
+	lost := map[string][]byte{}
+	for i, o := range must(store.List(t.Context(), bucket.ListOptions{Prefix: "m/" + machine + "/"})) {
+		if i < keep {
+			continue
+		}
+		lost[o.Name] = must(store.Get(t.Context(), o.Name))
+		if err := store.Delete(t.Context(), o.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return lost
+}
+
+// TestRetireLost: if the store lost records of a machine that is gone, and others have seen them, a new machine reads
+// what those wrote once the machine is retired, by one that had read it or by the new one. The loss is reported, and the
+// records count if they appear again.
+func TestRetireLost(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		keep int  // records that are not lost
+		base bool // what another machine wrote is in a base
+		late bool // the new machine retires it
+	}{{"whole", 0, false, false}, {"the last", 1, false, false}, {"base", 0, true, false}, {"base and the last", 1, true, true}, {"by the new machine", 0, false, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := t.Context()
+			store := &bucket.Memory{}
+			list := computers(t, store, "laptop", "desktop")
+			gone, a := list[0], list[1]
+			machine := string(must(gone.remote().Info()).Machine)
+			first := must(gone.w.New(ctx, "First"))
+			gone.push()
+			second := must(gone.w.New(ctx, "Second"))
+			must(gone.w.Append(ctx, workspace.Append{Session: first.ID, Text: "one"}))
+			gone.push()
+			a.pull()
+			must(a.w.Append(ctx, workspace.Append{Session: first.ID, Text: "two"}))
+			must(a.w.Rename(ctx, second.ID, "Second again"))
+			seen := must(a.w.New(ctx, "Seen"))
+			a.push()
+			objects := lose(t, store, machine, c.keep)
+			must(a.w.New(ctx, "Later"))
+			a.push()
+
+			n := a.friend("newcomer")
+			if got := n.pull(); slices.Contains(got.Sessions, seen.ID) {
+				t.Fatalf("before the machine is retired, a new one gets %+v", got)
+			}
+			if c.base {
+				must(a.w.New(ctx, "One more"))
+				a.syncEvery(1)
+			}
+			if c.late {
+				must(n.remote().Retire(ctx, machine))
+			} else {
+				must(a.remote().Retire(ctx, "laptop"))
+			}
+			var got *remote.Result
+			for range 4 {
+				if got = n.pull(); slices.Contains(got.Sessions, seen.ID) {
+					break
+				}
+			}
+			lost := func(p *stream.Problem) bool { return p.Kind == stream.Lost && string(p.Machine) == machine }
+			if !slices.Contains(got.Sessions, seen.ID) || !slices.ContainsFunc(got.Problems, lost) {
+				t.Fatalf("when the machine is retired, a new one gets %+v", got)
+			}
+			for _, c := range []*computer{n, a, a.friend("phone")} {
+				for range 3 {
+					must(c.sync())
+				}
+				if report := must(c.remote().Check(ctx, remote.CheckOptions{})); !report.OK || !slices.ContainsFunc(report.Problems, lost) {
+					t.Errorf("the check of %s: %+v, %v", c.name, report, report.Problems)
+				}
+				if got := must(c.sync()); len(got.Problems) > 0 {
+					t.Errorf("%s reports %v", c.name, got.Problems)
+				}
+			}
+			must(n.w.Append(ctx, workspace.Append{Session: seen.ID, Text: "three"}))
+			n.push()
+			a.pull()
+			if ms := must(a.w.Mirror().Messages(ctx, seen.ID)); len(ms) != 1 || textOf(ms[0]) != "three" {
+				t.Errorf("what the new machine adds: %v", ms)
+			}
+
+			for name, data := range objects {
+				if strings.HasPrefix(path.Base(name), "base") {
+					continue
+				}
+				if err := store.Put(ctx, name, data); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 {
+				must(n.sync())
+				must(a.sync())
+			}
+			if x, y := a.answers(), n.answers(); x != y {
+				t.Errorf("with the lost records, they differ: %s", difference(x, y))
+			}
+			if report := must(n.remote().Check(ctx, remote.CheckOptions{})); !report.OK || len(report.Problems) > 0 {
+				t.Errorf("with the lost records, the check: %+v, %v", report, report.Problems)
+			}
+		})
+	}
+}
+
+// TestRetireBack: what a machine wrote after it was retired is not given up.
+func TestRetireBack(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop", "other")
+	gone, a, b := list[0], list[1], list[2]
+	must(gone.w.New(ctx, "First"))
+	gone.push()
+	a.pull()
+	must(a.remote().Retire(ctx, "laptop"))
+	must(gone.w.New(ctx, "Second"))
+	gone.push()
+	b.pull()
+	seen := must(b.w.New(ctx, "Seen"))
+	b.push()
+	lose(t, store, string(must(gone.remote().Info()).Machine), 1)
+	n := a.friend("newcomer")
+	for range 4 {
+		if got := n.pull(); slices.Contains(got.Sessions, seen.ID) {
+			t.Fatalf("the new machine gets %+v", got)
+		}
+	}
+	got := n.pull()
+	if !slices.ContainsFunc(got.Problems, func(p *stream.Problem) bool { return p.Kind == stream.Withheld && p.Seq == 2 }) {
+		t.Errorf("the new machine reports %v", got.Problems)
+	}
+	must(b.remote().Retire(ctx, "laptop"))
+	for range 3 {
+		got = n.pull()
+	}
+	if has := must(n.w.Mirror().Facts(ctx, noKnown)).Sessions; !slices.ContainsFunc(has, func(s mirror.Session) bool { return s.ID == seen.ID }) {
+		t.Errorf("retired again, the new machine gets %+v", got)
+	}
+}
+
+// TestRetireRescue: a machine that has what was lost sends it again when the remote is added to it anew.
+func TestRetireRescue(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	gone, a := list[0], list[1]
+	lost := must(gone.w.New(ctx, "Lost"))
+	must(gone.w.Append(ctx, workspace.Append{Session: lost.ID, Text: "one"}))
+	gone.push()
+	a.pull()
+	must(a.w.New(ctx, "Seen"))
+	a.push()
+	info := must(a.remote().Info())
+	lose(t, store, string(must(gone.remote().Info()).Machine), 0)
+	must(a.remote().Retire(ctx, "laptop"))
+	if err := remote.Remove(ctx, a.w, "home"); err != nil {
+		t.Fatal(err)
+	}
+	a.add(info.Key)
+	for range 3 {
+		must(a.sync())
+	}
+	n := a.friend("newcomer")
+	for range 3 {
+		n.pull()
+	}
+	if x, y := a.answers(), n.answers(); x != y || len(must(n.w.Mirror().Messages(ctx, lost.ID))) != 1 {
+		t.Errorf("they differ: %s", difference(x, y))
+	}
+}
+
+// TestRetireLook: a look for something new makes no request for a machine that is retired; one with a listing does, in
+// case it has come back.
+func TestRetireLook(t *testing.T) {
+	ctx := t.Context()
+	list := computers(t, &bucket.Memory{}, "laptop", "desktop", "old")
+	a := list[0]
+	for _, c := range list {
+		must(c.w.New(ctx, c.name))
+	}
+	for range 2 {
+		for _, c := range list {
+			must(c.sync())
+		}
+	}
+	must(a.remote().Retire(ctx, "old"))
+	must(list[1].w.New(ctx, "More")) // which says what it has seen
+	for range 2 {
+		for _, c := range list[:2] {
+			must(c.sync())
+		}
+	}
+	a.pull() // confirms what was sent
+	look := func(known bool) int64 {
+		return must(a.remote().Pull(ctx, remote.PullOptions{Known: known})).Requests
+	}
+	if known, all := look(true), look(false); known != 2 || all != 4 {
+		t.Errorf("a look makes %d requests, and one with a listing %d", known, all)
+	}
+	old := list[2]
+	must(old.w.New(ctx, "Back"))
+	old.push()
+	if got := a.pull(); got.Got.Records == 0 {
+		t.Errorf("a machine that came back: %+v", got)
+	}
+}

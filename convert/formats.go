@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bough-dev/bough/convert/internal/aisdk"
 	"github.com/bough-dev/bough/convert/internal/anthropic"
 	"github.com/bough-dev/bough/convert/internal/chatgpt"
 	"github.com/bough-dev/bough/convert/internal/claude"
@@ -17,6 +18,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/librechat"
 	"github.com/bough-dev/bough/convert/internal/markdown"
+	"github.com/bough-dev/bough/convert/internal/messages"
 	"github.com/bough-dev/bough/convert/internal/oasst"
 	"github.com/bough-dev/bough/convert/internal/openai"
 	"github.com/bough-dev/bough/convert/internal/opencode"
@@ -24,6 +26,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/penguin"
 	"github.com/bough-dev/bough/convert/internal/pi"
 	"github.com/bough-dev/bough/convert/internal/report"
+	"github.com/bough-dev/bough/convert/internal/sharegpt"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/sessionid"
 )
@@ -197,6 +200,33 @@ var Formats = []*Format{
 		detect:   librechat.Detect,
 		read:     librechat.Read,
 		write:    librechat.Write,
+	},
+	{
+		Name:    "messages",
+		Aliases: []string{"hugging-face", "fine-tuning"},
+		About:   "conversations in the member messages, one per line, as training takes them",
+		Ext:     ".jsonl",
+		detect:  messages.Detect,
+		read:    messages.Read,
+		write:   messages.Write,
+	},
+	{
+		Name:    "sharegpt",
+		Aliases: []string{"share-gpt"},
+		About:   "conversations of human and gpt, as training takes them",
+		Ext:     ".jsonl",
+		detect:  sharegpt.Detect,
+		read:    sharegpt.Read,
+		write:   sharegpt.Write,
+	},
+	{
+		Name:    "ai-sdk",
+		Aliases: []string{"aisdk", "uimessage", "vercel-ai"},
+		About:   "the UI messages of a chat with the AI SDK",
+		Ext:     ".json",
+		detect:  aisdk.Detect,
+		read:    aisdk.Read,
+		write:   aisdk.Write,
 	},
 }
 

@@ -84,7 +84,7 @@ func TestDetectNothing(t *testing.T) {
 	for _, head := range []string{
 		"", " ", "[]", "{}", "null", "1", "hello", "[1,2]", `[{"name":"bob","role":"user"}]`, `{"messages":[]}`, `{"messages":{}}`, `[{"role":"user"`,
 		`[{"role":"robot","content":"x"}]`,
-		`[{"id":"a","role":"user","parts":[{"type":"text","text":"hi"}]},{"id":"b","role":"assistant","parts":[]}]`,                        // of the AI SDK
+		`[{"role":"user","parts":[{"type":"text","text":"hi"}]},{"role":"assistant","parts":[]}]`,                                          // without the ids of the AI SDK
 		`[{"role":"user","parts":[{"type":"text","content":"hi"}]},{"role":"assistant","parts":[]}]`,                                       // of OpenTelemetry
 		`{"history":[{"role":"user","parts":[{"type":"text","text":"hi"}]}]}`,                                                              // of neither, nor of Gemini
 		`{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","cwd":"/x","message":{"role":"user","parts":[{"text":"hi"}]}}` + "\n", // of Qwen Code

@@ -36,6 +36,9 @@ var growers = []grower{
 	{copilotFormat, testtranscript.Copilot},
 	{clineFormat, nil},
 	{libreChatFormat, nil},
+	{messagesFormat, nil},
+	{shareGPTFormat, nil},
+	{aiSDKFormat, nil},
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of

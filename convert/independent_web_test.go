@@ -359,3 +359,100 @@ func rawLibreChat(data []byte) *rawCount {
 	c.tree(nodes)
 	return c
 }
+
+// rawShareGPT: a message is a turn with a value, of a known speaker, or a system beside the
+// turns. Each conversation of an array, and each line, is one path. A turn with calls has no
+// text, except if they cannot be read.
+func rawShareGPT(data []byte) *rawCount {
+	c := newRawCount()
+	var all []any
+	d := json.NewDecoder(bytes.NewReader(data))
+	for d.More() {
+		var v any
+		if d.Decode(&v) != nil {
+			c.torn = true
+			return c
+		}
+		if list, is := v.([]any); is {
+			all = append(all, list...)
+		} else {
+			all = append(all, v)
+		}
+	}
+	for _, v := range all {
+		n := 0
+		if system := rawString(v, "system"); system != "" && len(rawList(v, "conversations")) > 0 {
+			c.says(system)
+			n++
+		}
+		for _, turn := range rawList(v, "conversations") {
+			value := rawString(turn, "value")
+			switch rawString(turn, "from") {
+			case "human", "user", "gpt", "assistant", "system":
+				c.says(value)
+			case "function_call":
+				if !json.Valid([]byte(value)) {
+					c.says(value)
+				}
+			case "observation", "tool":
+			default:
+				continue
+			}
+			if value != "" {
+				n++
+			}
+		}
+		c.messages += n
+		c.ends += min(n, 1)
+	}
+	return c
+}
+
+// rawAISDK: a message with a known role becomes one for each change of the speaker: the
+// results of calls in a row are the user's, after the calls. A message without parts has its
+// content.
+func rawAISDK(data []byte) *rawCount {
+	c := newRawCount()
+	var v any
+	if json.Unmarshal(data, &v) != nil {
+		c.torn = true
+		return c
+	}
+	messages, array := v.([]any)
+	if !array {
+		messages = rawList(v, "messages")
+	}
+	for _, m := range messages {
+		role := rawString(m, "role")
+		if role != "user" && role != "assistant" && role != "system" {
+			continue
+		}
+		var turns []string
+		answered := false
+		for _, p := range rawList(m, "parts") {
+			kind := rawString(p, "type")
+			call := kind == "dynamic-tool" || strings.HasPrefix(kind, "tool-")
+			if !call && answered {
+				turns, answered = append(turns, "user"), false
+			}
+			if kind != "step-start" {
+				turns = append(turns, role)
+			}
+			state := rawString(p, "state") + rawString(p, "toolInvocation", "state")
+			answered = answered || call && (strings.HasPrefix(state, "output-") || state == "result")
+			if kind == "text" {
+				c.says(rawString(p, "text"))
+			}
+		}
+		if answered {
+			turns = append(turns, "user")
+		}
+		if text := rawString(m, "content"); len(turns) == 0 && text != "" {
+			c.says(text)
+			turns = append(turns, role)
+		}
+		c.messages += len(slices.Compact(turns))
+	}
+	c.ends = min(c.messages, 1)
+	return c
+}

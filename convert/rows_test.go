@@ -16,6 +16,9 @@ var (
 	copilotFormat       = named("copilot-cli")
 	clineFormat         = named("cline")
 	libreChatFormat     = named("librechat")
+	messagesFormat      = named("messages")
+	shareGPTFormat      = named("sharegpt")
+	aiSDKFormat         = named("ai-sdk")
 )
 
 // named returns a format of the table, whose place may change.

@@ -60,7 +60,7 @@ func plain(list []*transcript.Transcript, problems []transcript.Problem) string 
 
 // webFormats are the formats of web services and of requests to providers, whose files are
 // documents or independent lines. FuzzWeb numbers them, so new ones come last.
-var webFormats = []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat, openWebUIFormat, clineFormat, libreChatFormat}
+var webFormats = []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, anthropicAPIFormat, openAIFormat, openWebUIFormat, clineFormat, libreChatFormat, messagesFormat, shareGPTFormat, aiSDKFormat}
 
 // TestRead: the tree of each fixture is that of the file beside it with the ending .want;
 // -update writes that file.
@@ -124,6 +124,9 @@ func TestWriteBranch(t *testing.T) {
 		{openAssistantFormat, "trees.jsonl", "q1", []string{"12345678901234567890", `"extra": [1]`, "Why?"}, []string{"a2"}, "p1", "message_tree_id"},
 		{libreChatFormat, "branches.json", "303e4c2c-f03e-4e0a-8551-c96ec73be5fe", []string{"so tw", `"big":12345678901234567890`}, []string{"Two bells", "busy"}, "Bells", "title"},
 		{libreChatFormat, "recursive.json", "64ed7568-bdcf-42a9-b34a-73386d4d99dc", []string{`"__v": 0`, "A pleasure."}, []string{"welcome", "Ann."}, "64ed7568-bdcf-42a9-b34a-73386d4d99dc", "messages.0.children.0.children.0.children.0.messageId"},
+		{messagesFormat, "tools.jsonl", "", []string{`"content":null`, `"big":12345678901234567890`, `"tools":[`}, nil, "Be brief.", "messages.0.content"},
+		{shareGPTFormat, "array.json", "", []string{"12345678901234567890", `"from": "narrator"`, `\ud83d`}, []string{"Jinan"}, "QWJhYvA_0", "id"},
+		{aiSDKFormat, "steps.json", "", []string{"12345678901234567890", `"role":"narrator"`, "not now"}, nil, "u1", "0.id"},
 		{openAIFormat, "tools.json", "", []string{"12345678901234567890", `"x" : 1.50`, `\ud800`, "robot"}, nil, "Be brief.", "0.content"},
 	} {
 		list, _, err := c.f.ReadAll(bytes.NewReader(readFile(t, filepath.Join("testdata", c.f.Name, c.file))))

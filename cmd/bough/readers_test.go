@@ -33,12 +33,18 @@ func judges() []judge {
 // needReaders skips the test if the vendors' packages or their runtime are missing.
 func needReaders(t *testing.T) {
 	t.Helper()
+	needPackages(t, readersDir, "@anthropic-ai/claude-agent-sdk", "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent")
+}
+
+// needPackages skips the test if packages of npm are not installed in a folder.
+func needPackages(t *testing.T, dir string, packages ...string) {
+	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("node is not installed: the vendors' readers cannot run")
 	}
-	for _, p := range []string{"@anthropic-ai/claude-agent-sdk", "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"} {
-		if _, err := os.Stat(filepath.Join(readersDir, "node_modules", filepath.FromSlash(p))); err != nil {
-			t.Skip("the vendors' readers are not installed: run 'npm ci' in cmd/bough/" + readersDir)
+	for _, p := range packages {
+		if _, err := os.Stat(filepath.Join(dir, "node_modules", filepath.FromSlash(p))); err != nil {
+			t.Skip("the vendors' readers are not installed: run 'npm ci' in cmd/bough/" + dir)
 		}
 	}
 }
@@ -46,8 +52,14 @@ func needReaders(t *testing.T) {
 // read returns the judge's reading of each file.
 func (j judge) read(t *testing.T, files ...string) []gjson.Result {
 	t.Helper()
+	return j.readIn(t, readersDir, files...)
+}
+
+// readIn is read for a program in another folder.
+func (j *judge) readIn(t *testing.T, dir string, files ...string) []gjson.Result {
+	t.Helper()
 	cmd := exec.Command("node", append(slices.Clone(j.argv), files...)...)
-	cmd.Dir = readersDir
+	cmd.Dir = dir
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -182,18 +182,17 @@ func mergeAnswers(messages []*transcript.Message, leaf, format string) (list []*
 
 // Fold returns a transcript in which the results of calls are in the message with the calls,
 // for formats that store them there. A message of results is folded if it is the only one
-// after the calls. Messages with records of the format do not change. If the leaf was folded
+// after the calls. The messages whose ids are in kept do not change. If the leaf was folded
 // into another message, that is the leaf.
-func Fold(t *transcript.Transcript, format string) *transcript.Transcript {
+func Fold(t *transcript.Transcript, kept map[string]bool) *transcript.Transcript {
 	children := map[string][]*transcript.Message{}
 	for _, m := range t.Messages {
 		children[m.Parent] = append(children[m.Parent], m)
 	}
-	free := func(m *transcript.Message) bool { return m.Format != format || len(m.Records) == 0 }
 	into := map[string]string{} // the messages that have the results of others
 	more := map[string][]content.Part{}
 	for _, m := range t.Messages {
-		if m.Role != "assistant" || !free(m) {
+		if m.Role != "assistant" || kept[m.ID] {
 			continue
 		}
 		open := map[string]bool{}
@@ -203,7 +202,7 @@ func Fold(t *transcript.Transcript, format string) *transcript.Transcript {
 			}
 		}
 		for at := m; len(open) > 0 && len(children[at.ID]) == 1; {
-			if at = children[at.ID][0]; !free(at) || !at.IsToolAnswer() || !takesAll(open, at.ResultIDs()) {
+			if at = children[at.ID][0]; kept[at.ID] || !at.IsToolAnswer() || !takesAll(open, at.ResultIDs()) {
 				break
 			}
 			into[at.ID] = m.ID

@@ -22,12 +22,15 @@ import (
 )
 
 // Write writes an object with all messages.
-func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
-	t = calls.Fold(calls.Merge(t, format), format)
+func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
+	t = calls.Merge(t, format)
+	w := nodes.Writer{Format: format, Messages: messagesOf, ID: idOf, Lost: lost}
+	t = calls.Fold(t, w.Own(t))
 	lost.Conversation(t, report.LostTitles)
 	around := around(t, o)
 	s := writer{lost: lost, id: o.ID, pairs: calls.Kept(t.Messages)}
-	rows, of := nodes.Writer{Format: format, Messages: messagesOf, ID: idOf, Convert: s.convert, Lost: lost}.Rows(t)
+	w.Convert = s.convert
+	rows, of := w.Rows(t)
 	var says []*nodes.Row
 	for _, r := range rows {
 		if !r.Attached {
@@ -70,7 +73,7 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 		b.WriteByte('\n')
 	}
 	b.WriteByte(']')
-	_, err := w.Write(append(member.SetRaw(around, name, b.Bytes()), '\n'))
+	_, err := out.Write(append(member.SetRaw(around, name, b.Bytes()), '\n'))
 	return err
 }
 

@@ -221,6 +221,21 @@ func (w Writer) Rows(t *transcript.Transcript) (rows []*Row, of map[string]strin
 	return rows, of
 }
 
+// Own returns the ids of the messages that Rows writes with their records.
+func (w Writer) Own(t *transcript.Transcript) map[string]bool {
+	o := tree.NewOutline(t)
+	ids := map[string]bool{}
+	for _, m := range t.Messages {
+		if !ids[m.ID] {
+			_, all := w.own(m, o)
+			for _, part := range all {
+				ids[part.ID] = true
+			}
+		}
+	}
+	return ids
+}
+
 // own returns the place of the record of m and its messages. It returns -1 if there is no
 // such record, or if it has messages that the transcript has not, or not in a row.
 func (w Writer) own(m *transcript.Message, o tree.Outline) (at int, all []*transcript.Message) {

@@ -28,6 +28,9 @@ import (
 type Provider struct {
 	Name string
 	API  content.Format
+	// Lines reports whether a file has one object per line, and none names a model: then
+	// it is not a request but data for training.
+	Lines bool
 }
 
 // ClinesContext begins the text that Cline, Roo Code and Kilo Code add to prompts.
@@ -38,7 +41,7 @@ const ClinesContext = "<environment_details>"
 // OpenAI's.
 func kindOf(head []byte) string {
 	count := 0
-	messages, role, said, object, openAI, anthropic, blocks, stranger := false, false, false, false, false, false, false, false
+	messages, role, said, object, model, openAI, anthropic, blocks, stranger := false, false, false, false, false, false, false, false, false
 	jsondoc.Scan(head, func(path []string, value json.Token) bool {
 		if len(path) > 0 && path[0] == "messages" {
 			object = true
@@ -46,6 +49,7 @@ func kindOf(head []byte) string {
 		} else if len(path) == 1 && path[0] != "" {
 			anthropic = anthropic || path[0] == "system" || path[0] == "anthropic_version"
 			s, _ := value.(string)
+			model = model || path[0] == "model"
 			anthropic = anthropic || path[0] == "model" && strings.HasPrefix(s, "claude")
 			return true
 		}
@@ -83,8 +87,16 @@ func kindOf(head []byte) string {
 		return ""
 	case blocks || anthropic && !openAI:
 		return "anthropic"
+	case object && !model && isLines(head):
+		return "messages"
 	}
 	return "openai"
+}
+
+// isLines reports whether the first object of a file is on a line of its own.
+func isLines(head []byte) bool {
+	first, _, more := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
+	return !more || rawjson.Check(bytes.TrimSpace(first)) == nil
 }
 
 // Detect reports whether head begins messages for the provider.

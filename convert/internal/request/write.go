@@ -41,11 +41,18 @@ func (q Provider) Write(w io.Writer, t *transcript.Transcript, o transcript.Opti
 		}
 		s.around = member.SetRaw(s.around, "system", s.system)
 	}
+	separator := ",\n "
+	if q.Lines {
+		separator = ","
+		if s.around == nil && t.Format != q.Name {
+			s.around = []byte(`{"messages":[]}`)
+		}
+	}
 	var b bytes.Buffer
 	b.WriteByte('[')
 	for i, item := range s.list {
 		if i > 0 {
-			b.WriteString(",\n ")
+			b.WriteString(separator)
 		}
 		b.Write(item)
 	}

@@ -69,16 +69,16 @@ func MachineIn(root *os.Root) (record.Machine, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	var state machineState
-	if err == nil {
-		err = json.Unmarshal(data, &state)
-	}
 	if err != nil {
 		return "", err
+	}
+	var state machineState
+	if err := json.Unmarshal(data, &state); err != nil {
+		return "", damaged(root, machineFile, err)
 	}
 	signer, err := seal.ParseSigner(state.Secret)
 	if err != nil {
-		return "", err
+		return "", damaged(root, machineFile, err)
 	}
 	return signer.Machine(), nil
 }
@@ -191,8 +191,12 @@ func (w *Writer) write(name string, data []byte) error {
 
 func (w *Writer) path(name string) string { return w.root.Name() + "/" + name }
 
-func (w *Writer) damaged(name string, err error) error {
-	return &fault.Error{Code: fault.Damaged, Message: w.path(name) + " is damaged: " + err.Error(), Err: err}
+func (w *Writer) damaged(name string, err error) error { return damaged(w.root, name, err) }
+
+// damaged is the error for a file of the folder of a machine.
+func damaged(root *os.Root, name string, err error) error {
+	return &fault.Error{Code: fault.Damaged, Message: root.Name() + "/" + name + " is damaged: " + err.Error(), Err: err,
+		Hint: "remove the remote from this workspace and add it again with its key: then this is a new machine, which sends what the remote lacks"}
 }
 
 // readSpool reads the records that were not uploaded. Each was durable before the next one was

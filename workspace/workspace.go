@@ -169,9 +169,9 @@ type Options struct {
 	Random io.Reader
 
 	// Elsewhere resolves a REF that names nothing in the workspace, such as the head of another
-	// machine, to a session and a message in it, "" for the newest. It must not change the
-	// workspace. If nil, it is not called.
-	Elsewhere func(ctx context.Context, name string) (session, message string, ok bool)
+	// machine, to a session and a message in it, "" for the newest. The session is "" if it does not know the name. It must
+	// not change the workspace. If nil, it is not called.
+	Elsewhere func(ctx context.Context, name string) (session, message string, err error)
 
 	// Progress is called during long work, with a description and the bytes done and
 	// in total. It is called often, but not concurrently. If nil, it is not called.

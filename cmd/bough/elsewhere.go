@@ -2,17 +2,20 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/internal/api"
+	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/remote"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/forget"
+	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/urfave/cli/v2"
 )
 
@@ -21,76 +24,128 @@ func isNotFound(err error) bool { return err != nil && workspace.Explain(err).Co
 
 // fetchSession receives the session that ref names, if it is not in the workspace and a remote has
 // it, and reports whether it did.
-func (p *program) fetchSession(ctx context.Context, w *workspace.Workspace, ref string) bool {
+func (p *program) fetchSession(ctx context.Context, w *workspace.Workspace, ref string) (bool, error) {
 	list, err := remote.List(w)
 	if err != nil {
-		return false
+		return false, nil // a remote that cannot be read names nothing
 	}
-	name, _, _ := strings.Cut(regexp.MustCompile(`(~[0-9]*|\^)+$`).ReplaceAllString(ref, ""), "@")
-	for _, word := range []string{ref, name} {
+	path := withoutSteps(ref)
+	name, _, _ := strings.Cut(path, "@")
+	words := []string{ref, name}
+	if heads, _, err := p.headsNamed(ctx, w, path); err == nil && len(heads) == 1 {
+		words = []string{heads[0].head.Session}
+	}
+	for _, word := range words {
 		for _, info := range list {
-			if p.fetchFrom(ctx, w, info, word) {
-				return true
+			if got, err := p.fetchFrom(ctx, w, info, word); got || err != nil {
+				return got, err
 			}
 		}
 	}
-	return false
+	return false, nil
 }
 
-func (p *program) fetchFrom(ctx context.Context, w *workspace.Workspace, info remote.Info, word string) bool {
+// withoutSteps returns a REF without the steps up at its end, as in Trip~1^.
+func withoutSteps(ref string) string {
+	for {
+		short, up := strings.CutSuffix(ref, "^")
+		if !up {
+			short, up = strings.CutSuffix(strings.TrimRight(ref, "0123456789"), "~")
+		}
+		if !up {
+			return ref
+		}
+		ref = short
+	}
+}
+
+func (p *program) fetchFrom(ctx context.Context, w *workspace.Workspace, info remote.Info, word string) (bool, error) {
 	r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter))
 	if err != nil {
-		return false
+		return false, nil
 	}
 	defer r.Close()
 	one, err := r.KnownSession(ctx, word)
+	if errors.Is(err, fault.Ambiguous) {
+		return false, err
+	}
 	if err != nil || one.Here {
-		return false
+		return false, nil
 	}
 	if _, err := r.Pull(ctx, remote.PullOptions{Session: one.ID}); err != nil {
 		p.note(fmt.Sprintf("%s is in the remote %s, which cannot be read: %v", one.ID, info.Name, err))
-		return false
+		return false, nil
 	}
 	p.meter.clear()
 	fmt.Fprintf(p.stderr, "Got %s from %s\n", line(tail(one.ID)), line(info.Name))
-	return true
+	return true, nil
 }
 
 // orFetched calls do and, if that finds no session for ref, once more after the session was received
 // from a remote that has it.
 func orFetched[T any](ctx context.Context, p *program, w *workspace.Workspace, ref string, do func() (T, error)) (T, error) {
 	result, err := do()
-	if isNotFound(err) && p.fetchSession(ctx, w, ref) {
+	if !isNotFound(err) {
+		return result, err
+	}
+	got, failed := p.fetchSession(ctx, w, ref)
+	if failed != nil {
+		return result, failed
+	}
+	if got {
 		return do()
 	}
 	return result, err
 }
 
-// headElsewhere returns the head of another machine, which has the name MACHINE/HEAD.
-func (p *program) headElsewhere(ctx context.Context, w *workspace.Workspace, name string) (session, message string, ok bool) {
+// A headThere is the head of another machine in a remote.
+type headThere struct {
+	remote string
+	head   mirror.Head
+}
+
+// headsNamed returns the heads that MACHINE/HEAD may mean, each once, and the names of the machines that have set theirs.
+func (p *program) headsNamed(ctx context.Context, w *workspace.Workspace, name string) (found []headThere, known []string, err error) {
 	machine, ok := strings.CutSuffix(name, "/HEAD")
 	if !ok {
-		return "", "", false
+		return nil, nil, nil
 	}
 	list, err := remote.List(w)
 	if err != nil {
-		return "", "", false
+		return nil, nil, err
 	}
-	var known []string
 	for _, info := range list {
-		if r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter)); err == nil {
-			heads, err := r.Heads(ctx)
-			r.Close()
-			if head, ok := heads[machine]; ok && err == nil {
-				return head.Session, head.Message, true
-			}
-			known = append(known, slices.Sorted(maps.Keys(heads))...)
+		r, err := remote.Open(ctx, w, info.Name, p.remoteOptions(info.OneWriter))
+		if err != nil {
+			continue
 		}
+		heads, err := r.Heads(ctx)
+		r.Close()
+		head, ok := heads[machine]
+		if ok && err == nil && !slices.ContainsFunc(found, func(h headThere) bool { return h.head == head }) {
+			found = append(found, headThere{info.Name, head})
+		}
+		known = append(known, slices.Sorted(maps.Keys(heads))...)
 	}
-	if len(known) > 0 {
-		p.note(fmt.Sprintf("no machine %q has set its head; these have: %s", machine, strings.Join(known, ", ")))
+	return found, known, nil
+}
+
+// headElsewhere returns the head of another machine, which has the name MACHINE/HEAD; "" for another name. The error is
+// that machines of this name in several remotes have different heads.
+func (p *program) headElsewhere(ctx context.Context, w *workspace.Workspace, name string) (in, message string, err error) {
+	found, known, err := p.headsNamed(ctx, w, name)
+	switch {
+	case err != nil || len(found) == 0 && len(known) == 0:
+		return "", "", nil
+	case len(found) == 0:
+		p.note(fmt.Sprintf("no machine %q has set its head; these have: %s", strings.TrimSuffix(name, "/HEAD"), strings.Join(known, ", ")))
+		return "", "", nil
+	case len(found) > 1:
+		return "", "", lookup.Ambiguous("head", name, found, func(h headThere) fault.Candidate {
+			return fault.Candidate{Session: session.ID(h.head.Session), Message: session.ID(h.head.Message), Kind: "head", Title: h.remote}
+		})
 	}
-	return "", "", false
+	return found[0].head.Session, found[0].head.Message, nil
 }
 
 // lsRemote lists the sessions of a remote that the workspace does not have.

@@ -33,7 +33,7 @@ func (p *program) open(ctx context.Context, r checkpoint.Retention) (*workspace.
 		Limit:    cmp.Or(r.Limit, o.Retention.Limit),
 	}
 	var w *workspace.Workspace
-	o.Elsewhere = func(ctx context.Context, name string) (session, message string, ok bool) {
+	o.Elsewhere = func(ctx context.Context, name string) (session, message string, err error) {
 		return p.headElsewhere(ctx, w, name)
 	}
 	w, err = workspace.Open(ctx, dir, o)

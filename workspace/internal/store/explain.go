@@ -44,6 +44,8 @@ func Explain(err error) *fault.Error {
 		return nil
 	case errors.As(err, &own):
 		return own
+	case errors.As(err, &several) && several.What == "head": // of machines
+		return explain(fault.Ambiguous, "name the session and the message")
 	case errors.As(err, &several):
 		return explain(fault.Ambiguous, "use more of the id")
 	case errors.As(err, &unknown):

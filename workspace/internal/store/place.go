@@ -69,8 +69,11 @@ func (v *View) placeElsewhere(forms []refForm, partial bool) (*Place, error) {
 		if f.sep != 0 {
 			name += string(f.sep) + f.message
 		}
-		session, message, ok := v.Store.Opts.Elsewhere(v.Ctx, name)
-		if !ok {
+		session, message, err := v.Store.Opts.Elsewhere(v.Ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if session == "" {
 			continue
 		}
 		id, here := v.byID(session)

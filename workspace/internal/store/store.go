@@ -28,7 +28,7 @@ type Options struct {
 	CompactEvery   int
 	Now            func() time.Time
 	Random         io.Reader
-	Elsewhere      func(ctx context.Context, name string) (session, message string, ok bool)
+	Elsewhere      func(ctx context.Context, name string) (session, message string, err error)
 	Progress       func(doing string, done, total int64)
 	Note           func(string)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/testsize"
+	"github.com/tidwall/gjson"
 )
 
 // leakable are texts with secrets, each with parts of the secret that occur nowhere else.
@@ -52,7 +53,8 @@ func TestRedactFormats(t *testing.T) {
 // A leak is text with a secret.
 type leak struct{ text, secret string }
 
-func redactFormats(t *testing.T, list []*convert.Format, leaks []leak) {
+// planted returns a workspace with a conversation that has secrets, and its id.
+func planted(t *testing.T, leaks []leak) (ws, session string) {
 	t.Helper()
 	dir := t.TempDir()
 	var lines []string
@@ -85,29 +87,77 @@ func redactFormats(t *testing.T, list []*convert.Format, leaks []leak) {
 	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	bough := func(args ...string) (stdout, stderr string) {
-		t.Helper()
-		var out, talk bytes.Buffer
-		if code := run(append([]string{"-w", filepath.Join(dir, "ws")}, args...), strings.NewReader(""), &out, &talk); code != 0 {
-			t.Fatalf("bough %s: exit code %d: %s", args, code, talk.String())
+	ws = filepath.Join(dir, "ws")
+	return ws, importedOne(t, ws, file)
+}
+
+// importedOne imports the conversation of a file and returns its session.
+func importedOne(t *testing.T, ws, file string) string {
+	t.Helper()
+	out, _ := boughIn(t, ws, "import", file, "--json")
+	list := gjson.Get(out, "imported.#.session_id").Array()
+	if len(list) != 1 || list[0].Str == "" {
+		t.Fatalf("%s: %s", file, out)
+	}
+	return list[0].Str
+}
+
+// boughIn runs a command line in a workspace.
+func boughIn(t *testing.T, ws string, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, talk bytes.Buffer
+	if code := run(append([]string{"-w", ws}, args...), strings.NewReader(""), &out, &talk); code != 0 {
+		t.Fatalf("bough %s: exit code %d: %s", args, code, talk.String())
+	}
+	return out.String(), talk.String()
+}
+
+// leaksIn reports the secrets in an export.
+func leaksIn(t *testing.T, what, out string, leaks []leak) {
+	t.Helper()
+	for _, c := range leaks {
+		if at := strings.Index(out, c.secret); at >= 0 {
+			t.Errorf("%s has %q: %.200q", what, c.secret, out[max(0, at-100):])
 		}
-		return out.String(), talk.String()
 	}
-	bough("import", file)
-	listed, _ := bough("ls", "--json")
-	var sessions struct {
-		Sessions []struct{ ID string }
-	}
-	if err := json.Unmarshal([]byte(listed), &sessions); err != nil || len(sessions.Sessions) != 1 {
-		t.Fatal(listed, err)
-	}
-	for _, f := range list {
-		out, talk := bough("export", sessions.Sessions[0].ID, "--to", f.Name, "--redact")
+}
+
+// TestRedactRecords holds that a redacted export has no secret if the conversation was
+// imported from a file of the same format, whose records are otherwise kept byte for byte.
+func TestRedactRecords(t *testing.T) {
+	leaks := testsize.Sample(t, "secrets", leakable(), testsize.Of(2, 4, 12))
+	ws, session := planted(t, leaks)
+	for _, f := range formats() {
+		if !f.Writes() || !f.Reads() {
+			continue
+		}
+		out, _ := boughIn(t, ws, "export", session, "--to", f.Name)
 		for _, c := range leaks {
-			if at := strings.Index(out, c.secret); at >= 0 {
-				t.Errorf("%s has %q: %.200q", f.Name, c.secret, out[max(0, at-100):])
+			if !strings.Contains(out, c.secret) {
+				t.Errorf("%s has no %q without --redact", f.Name, c.secret)
 			}
 		}
+		dir := t.TempDir()
+		file := filepath.Join(dir, "5e550000-0000-4000-8000-00000000000e"+f.Ext)
+		if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		other := filepath.Join(dir, "ws")
+		out, _ = boughIn(t, other, "export", importedOne(t, other, file), "--to", f.Name, "--redact")
+		leaksIn(t, f.Name, out, leaks)
+		if !strings.Contains(out, "[redacted: ") {
+			t.Errorf("%s has nothing redacted", f.Name)
+		}
+	}
+}
+
+func redactFormats(t *testing.T, list []*convert.Format, leaks []leak) {
+	t.Helper()
+	ws, session := planted(t, leaks)
+	bough := func(args ...string) (stdout, stderr string) { return boughIn(t, ws, args...) }
+	for _, f := range list {
+		out, talk := bough("export", session, "--to", f.Name, "--redact")
+		leaksIn(t, f.Name, out, leaks)
 		if strings.Contains(out, "c2lnbmVk") {
 			t.Errorf("%s has a signature of thinking that was redacted", f.Name)
 		}
@@ -115,7 +165,7 @@ func redactFormats(t *testing.T, list []*convert.Format, leaks []leak) {
 			t.Errorf("%s: lost signatures are not reported: %s", f.Name, talk)
 		}
 	}
-	if out, _ := bough("export", sessions.Sessions[0].ID, "--to", "claude-code"); !strings.Contains(out, `"signature":"c2lnbmVk0002"`) {
+	if out, _ := bough("export", session, "--to", "claude-code"); !strings.Contains(out, `"signature":"c2lnbmVk0002"`) {
 		t.Error("without --redact a signature is lost")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	b64 "encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +38,7 @@ func plantedSecrets() []planted {
 		{"azure", "https://x.blob.example/c/f?sv=2024-11-04&se=2026-01-01T00%3A00%3A00Z&sr=b&sp=r&sig=", random(217, 43, alnum) + "%3D", " works", "azure-sas"},
 		{"azure, signature first", "https://x.blob.example/c?sig=", random(218, 20, alnum) + "%2B" + random(219, 20, alnum) + "%3D", "&se=2026-01-01&sv=2024-11-04", "azure-sas"},
 		{"django", "SECRET_KEY = '", django, "'\n", "secret-key"},
+		{"django, with an ampersand", "SECRET_KEY = '", "^@9x$k!q(7w&z*3e_r=t+u8#v5b2n", "'\n", "secret-key"},
 		{"django, marked", `SECRET_KEY = "`, "django-" + "insecure-" + django, "\"\nDEBUG = True", "secret-key"},
 		{"django in the environment", "DEBUG=1\nSECRET_KEY=", "k" + django, "\nX=1", "secret-key"},
 		{"netrc", "machine api.example login ada password ", "hunter2", "\n", "netrc-password"},
@@ -89,6 +91,8 @@ func TestPlanted(t *testing.T) {
 			"cat <<'EOF' > f\n" + s + "\nEOF\n",
 			"+" + strings.ReplaceAll(s, "\n", "\n+"),
 			"<pre>\n" + s + "\n</pre>",
+			"<details>\n" + html.EscapeString(s) + "\n</details>",
+			"<details arguments=\"" + html.EscapeString(string(once)) + "\">",
 		} {
 			if got, _ := r.Text(quoted); leaks(got, c.secret) {
 				t.Errorf("%s: Text(%q) = %q", c.name, quoted, got)

@@ -126,6 +126,15 @@ func (r *Redactor) find(s []byte) []span {
 	if len(s) < shortest {
 		return nil
 	}
+	spans := r.findPlain(s)
+	if more := r.inEscaped(s); len(more) > 0 {
+		spans = join(append(spans, more...))
+	}
+	return spans
+}
+
+// findPlain is find for a text without escapes.
+func (r *Redactor) findPlain(s []byte) []span {
 	t := &text{s: s}
 	t.soften()
 	all := r.inEncoded(t)

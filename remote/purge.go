@@ -183,8 +183,15 @@ func (j *job) dropPurged(b *batch) error {
 		if purged[s.ID] {
 			continue
 		}
+		before := len(b.entries)
 		for _, run := range j.ownRuns(s.ID) {
 			if err := j.replaceRun(b, s.ID, run, packs, purged); err != nil {
+				return err
+			}
+		}
+		if e := j.state.Entity("session/" + s.ID); len(b.entries) > before && e != nil && !e.Alive {
+			// What is added to a removed session would bring it back.
+			if err := b.add(plan.Op{Op: record.Op{Do: record.Remove, Entity: "session/" + s.ID}}); err != nil {
 				return err
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/mirror"
 )
 
 // TestPurgeEnds: a purge ends when the other machines have seen it, although the machine that purged writes nothing
@@ -100,5 +101,48 @@ func TestPurgeNewer(t *testing.T) {
 		must(a.remote().Retire(ctx, string(w.Machine())))
 		purge(false)
 		a.lacks(store, "Secret")
+	}
+}
+
+// TestPurgeRemoved: a purge does not bring back a session that was removed, whose messages were in a pack with those of the
+// purged one; and if another machine continued it meanwhile, it is whole.
+func TestPurgeRemoved(t *testing.T) {
+	for _, continued := range []bool{false, true} {
+		ctx := t.Context()
+		store := &bucket.Memory{}
+		list := computers(t, store, "laptop", "desktop")
+		a, b := list[0], list[1]
+		secret, removed := must(a.w.New(ctx, "Secret")), must(a.w.New(ctx, "Removed"))
+		for _, s := range []string{secret.ID, removed.ID} {
+			must(a.w.Append(ctx, workspace.Append{Session: s, Text: strings.Repeat(s, 2000)}))
+		}
+		for range 2 {
+			must(a.sync())
+			must(b.sync())
+		}
+		if continued {
+			must(b.w.Append(ctx, workspace.Append{Session: removed.ID, Text: "more"}))
+		}
+		must(a.w.Remove(ctx, removed.ID, workspace.RemoveOptions{}))
+		must(a.sync())
+		must(a.remote().Purge(ctx, secret.ID))
+		for range 4 {
+			must(b.sync())
+			must(a.sync())
+		}
+		if got := must(a.remote().Purge(ctx, secret.ID)); len(got.Holders) > 0 {
+			t.Errorf("continued %v: the holders are %v", continued, got.Holders)
+		}
+		for _, c := range []*computer{a, b} {
+			has := slices.ContainsFunc(must(c.w.Mirror().Facts(ctx, noKnown)).Sessions, func(s mirror.Session) bool { return s.ID == removed.ID })
+			if has != continued {
+				t.Errorf("continued %v: %s has it: %v", continued, c.name, has)
+			}
+		}
+		n := a.friend("phone")
+		n.pull()
+		if ms, err := n.w.Mirror().Messages(ctx, removed.ID); continued && (err != nil || len(ms) != 2) || !continued && err == nil {
+			t.Errorf("continued %v: a new machine has %d messages, %v", continued, len(ms), err)
+		}
 	}
 }

@@ -51,7 +51,7 @@ func (w *world) again(t testing.TB, store bucket.Store) *world {
 		}
 	}
 	n := &world{t: t, random: w.random, net: faults.NewNetwork(memory, 1, faults.Rates{}), key: w.key, seeds: w.seeds,
-		texts: w.texts, gone: w.gone, titles: w.titles, labels: w.labels, owners: w.owners, kin: w.kin, places: w.places, dir: w.dir, baseEvery: 1 << 30}
+		texts: w.texts, gone: w.gone, titles: w.titles, labels: w.labels, owners: w.owners, kin: w.kin, places: w.places, attached: w.attached, dir: w.dir, baseEvery: 1 << 30}
 	for _, c := range w.list {
 		dir := filepath.Join(t.TempDir(), c.name)
 		if err := os.CopyFS(dir, os.DirFS(c.w.Dir())); err != nil {
@@ -92,7 +92,7 @@ func TestCrash(t *testing.T) {
 // sampled reports whether step n of all is tried: of each of as many equal parts as the size of the
 // tests says, the one in the middle.
 func sampled(n, all int) bool {
-	part := max(1, all/min(all, testsize.Of(1, 1, 8**more)))
+	part := max(1, all/min(all, testsize.Of(1, 1, 24**more)))
 	return n%part == part/2
 }
 

@@ -59,6 +59,13 @@ func (w *world) judge() {
 			w.fail("the doctor finds in %s: %v %+v", c.name, err, report)
 		}
 	}
+	for _, c := range w.list {
+		for name, content := range w.attached {
+			if got, err := c.w.Mirror().Attachment(w.t.Context(), name); err != nil || string(got) != content {
+				w.fail("the attachment %s of %s has %d bytes: %v", name, c.name, len(got), err)
+			}
+		}
+	}
 	c := w.list[0]
 	have := w.textsIn(c)
 	for text, id := range w.texts {

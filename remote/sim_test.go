@@ -2,6 +2,8 @@ package remote_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
@@ -51,6 +53,8 @@ type world struct {
 	places map[string]string // of sessions, the folders of their projects
 	log    []string
 
+	attached map[string]string // the contents of attachments, by SHA-256
+
 	files  *bool             // see PushOptions
 	states map[string]string // that users took, their sessions
 }
@@ -60,7 +64,7 @@ func newWorld(t testing.TB, seed uint64, n int, rates faults.Rates) *world {
 	w := &world{
 		t: t, random: rand.New(rand.NewPCG(seed, 7)), store: store, net: faults.NewNetwork(store, seed, rates), key: filepath.Join(t.TempDir(), "key"), dir: t.TempDir(),
 		texts: map[string]string{}, gone: map[string]bool{}, titles: map[string][]string{}, labels: map[string]string{},
-		owners: map[string]string{}, kin: map[string]string{}, places: map[string]string{},
+		owners: map[string]string{}, kin: map[string]string{}, places: map[string]string{}, attached: map[string]string{},
 		baseEvery: 1 << 30,
 	}
 	for i := range n {
@@ -134,9 +138,9 @@ func (w *world) exchange(c *computer, crash bool) {
 	case 0:
 		result, err = r.Push(w.t.Context(), remote.PushOptions{Files: w.files})
 	case 1:
-		result, err = r.Pull(w.t.Context(), remote.PullOptions{Files: w.files})
+		result, err = r.Pull(w.t.Context(), remote.PullOptions{Files: w.files, Only: w.only()})
 	default:
-		result, err = r.Sync(w.t.Context(), remote.PullOptions{Files: w.files})
+		result, err = r.Sync(w.t.Context(), remote.PullOptions{Files: w.files, Only: w.only()})
 	}
 	w.note(c, "exchange %d: %s", verb, said(result, err))
 	stale := func(err error) bool { // an answer that does not have what was just created
@@ -148,6 +152,19 @@ func (w *world) exchange(c *computer, crash bool) {
 	if err == nil && w.after != nil {
 		w.after(c)
 	}
+}
+
+// only returns kinds to apply, mostly all.
+func (w *world) only() (kinds []string) {
+	if w.random.IntN(4) > 0 {
+		return nil
+	}
+	for _, kind := range remote.Kinds {
+		if kind != "files" && w.random.IntN(2) == 0 {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 // said returns what an exchange did.
@@ -169,7 +186,11 @@ func (w *world) act(c *computer) {
 		w.snap(c, f.Sessions[w.random.IntN(len(f.Sessions))])
 		return
 	}
-	what := w.random.IntN(26)
+	what := w.random.IntN(27)
+	if what > 25 {
+		w.attach(c)
+		return
+	}
 	if what > 23 {
 		w.place(c, f)
 		return
@@ -244,6 +265,16 @@ func (w *world) act(c *computer) {
 	case what > 20:
 		w.undo(c)
 	}
+}
+
+// attach has an attachment that is new, or that another computer may have too.
+func (w *world) attach(c *computer) {
+	content := fmt.Appendf(nil, "attachment %d %s", w.random.IntN(20), strings.Repeat("x", w.random.IntN(2)*70_000))
+	sum := sha256.Sum256(content)
+	name := hex.EncodeToString(sum[:])
+	put(w.t, c.w.Dir(), "files/"+name, string(content))
+	w.attached[name] = string(content)
+	w.note(c, "attach %s", name)
 }
 
 // place has a conversation that began in a folder, or a name for such a folder.

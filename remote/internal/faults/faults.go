@@ -80,6 +80,13 @@ func (n *Network) Settle() error {
 	return n.deliver(func() bool { return true })
 }
 
+// Resume has later calls have faults again, as after NewNetwork.
+func (n *Network) Resume(rates Rates) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.rates = rates
+}
+
 // A Client is a machine's access to the store of a network.
 type Client struct {
 	net     *Network

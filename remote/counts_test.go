@@ -61,6 +61,45 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
+// TestOneSession: one session of a catalog takes at most 3 requests, however many machines there are. If its messages have
+// been moved since the catalog was read, it says so, and a pull that looks for that gets it.
+func TestOneSession(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop", "tablet", "phone", "server")
+	a := list[0]
+	moved, purged := must(a.w.New(ctx, "Moved")), must(a.w.New(ctx, "Purged"))
+	for _, s := range []string{moved.ID, purged.ID} {
+		must(a.w.Append(ctx, workspace.Append{Session: s, Text: strings.Repeat("many words ", 10_000)}))
+	}
+	for range 2 {
+		for _, c := range list {
+			must(c.w.New(ctx, "Of "+c.name))
+			must(c.sync())
+		}
+	}
+	one, late := a.friend("one"), a.friend("late")
+	for _, c := range []*computer{one, late} {
+		must(c.remote().Fetch(ctx))
+	}
+	got := must(one.remote().Pull(ctx, remote.PullOptions{Session: moved.ID, Cached: true}))
+	if got.Requests > 3 || !slices.Equal(got.Sessions, []string{moved.ID}) {
+		t.Errorf("one session with %+v", got)
+	}
+	must(a.remote().Purge(ctx, purged.ID))
+	for range 3 {
+		for _, c := range list {
+			must(c.sync())
+		}
+	}
+	if left := must(late.remote().Pull(ctx, remote.PullOptions{Session: moved.ID, Cached: true})).Left; len(left) != 1 {
+		t.Errorf("of a session whose pack is gone, there is left %+v", left)
+	}
+	if got := must(late.remote().Pull(ctx, remote.PullOptions{Session: moved.ID})); !slices.Equal(got.Sessions, []string{moved.ID}) {
+		t.Errorf("then, %+v", got)
+	}
+}
+
 // TestFirstPush: much goes in few objects: at most 10 for 100 MB.
 func TestFirstPush(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))

@@ -129,7 +129,10 @@ func (j *job) pull(scope plan.Scope, o PullOptions, without *fetched) error {
 	if without != nil {
 		without.lost = j.behind()
 	}
-	got, err := j.fetch(o, without)
+	got, err := j.cached(o)
+	if got == nil && err == nil {
+		got, err = j.fetch(o, without)
+	}
 	if err != nil {
 		f, factsErr := j.facts() // changes here can be recorded and sent without it
 		if factsErr != nil {
@@ -175,6 +178,14 @@ func (j *job) pull(scope plan.Scope, o PullOptions, without *fetched) error {
 		return err
 	}
 	return j.apply(f, scope)
+}
+
+// cached returns nothing new if the session that a pull applies is known, and that is enough; otherwise nil.
+func (j *job) cached(o PullOptions) (*fetched, error) {
+	if !o.Cached || j.behind() || j.view().Session(o.Session) == nil {
+		return nil, nil
+	}
+	return &fetched{next: maps.Clone(j.Cursors)}, j.complete()
 }
 
 // join adds what was fetched to the state, and marks the sessions that it touches.

@@ -130,6 +130,7 @@ type PullOptions struct {
 	DryRun bool // change nothing anywhere; what would be got is read
 	Whole  bool // list all objects, which also shows missing ones
 	Known  bool // do not look for new machines, which costs a request
+	Cached bool // apply Session as it was read before, and request only its packs; those may be gone, which Left says
 }
 
 // Kinds are the kinds of things that a pull applies.

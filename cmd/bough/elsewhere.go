@@ -72,7 +72,11 @@ func (p *program) fetchFrom(ctx context.Context, w *workspace.Workspace, info re
 	if err != nil || one.Here {
 		return false, nil
 	}
-	if _, err := r.Pull(ctx, remote.PullOptions{Session: one.ID}); err != nil {
+	result, err := r.Pull(ctx, remote.PullOptions{Session: one.ID, Cached: true})
+	if err == nil && len(result.Left) > 0 { // its packs were replaced since it was read
+		_, err = r.Pull(ctx, remote.PullOptions{Session: one.ID})
+	}
+	if err != nil {
 		p.note(fmt.Sprintf("%s is in the remote %s, which cannot be read: %v", one.ID, info.Name, err))
 		return false, nil
 	}

@@ -25,8 +25,10 @@ import (
 	"github.com/bough-dev/bough/convert/internal/openwebui"
 	"github.com/bough-dev/bough/convert/internal/penguin"
 	"github.com/bough-dev/bough/convert/internal/pi"
+	"github.com/bough-dev/bough/convert/internal/qwen"
 	"github.com/bough-dev/bough/convert/internal/report"
 	"github.com/bough-dev/bough/convert/internal/sharegpt"
+	"github.com/bough-dev/bough/convert/internal/sillytavern"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/sessionid"
 )
@@ -227,6 +229,27 @@ var Formats = []*Format{
 		detect:  aisdk.Detect,
 		read:    aisdk.Read,
 		write:   aisdk.Write,
+	},
+	{
+		Name:     "qwen-code",
+		Aliases:  []string{"qwen", "qwencode"},
+		About:    "the sessions of Qwen Code",
+		Ext:      ".jsonl",
+		Branches: true,
+		RecordID: "uuid",
+		detect:   qwen.Detect,
+		read:     qwen.Read,
+		tail:     qwen.NewTail,
+		home:     &qwen.Home,
+	},
+	{
+		Name:     "sillytavern",
+		Aliases:  []string{"silly-tavern"},
+		About:    "the chats of SillyTavern",
+		Ext:      ".jsonl",
+		Branches: true,
+		detect:   sillytavern.Detect,
+		read:     sillytavern.Read,
 	},
 }
 

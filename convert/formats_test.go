@@ -84,13 +84,11 @@ func TestDetectNothing(t *testing.T) {
 	for _, head := range []string{
 		"", " ", "[]", "{}", "null", "1", "hello", "[1,2]", `[{"name":"bob","role":"user"}]`, `{"messages":[]}`, `{"messages":{}}`, `[{"role":"user"`,
 		`[{"role":"robot","content":"x"}]`,
-		`[{"role":"user","parts":[{"type":"text","text":"hi"}]},{"role":"assistant","parts":[]}]`,                                          // without the ids of the AI SDK
-		`[{"role":"user","parts":[{"type":"text","content":"hi"}]},{"role":"assistant","parts":[]}]`,                                       // of OpenTelemetry
-		`{"history":[{"role":"user","parts":[{"type":"text","text":"hi"}]}]}`,                                                              // of neither, nor of Gemini
-		`{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","cwd":"/x","message":{"role":"user","parts":[{"text":"hi"}]}}` + "\n", // of Qwen Code
-		`{"uuid":"a","parentUuid":null,"sessionId":"s","type":"system","subtype":"ui_telemetry","systemPayload":{}}` + "\n" +
-			`{"uuid":"b","parentUuid":"a","sessionId":"s","type":"assistant","message":{"role":"model","parts":[{"text":"hi"}]}}` + "\n",
-		`{"uuid":"a","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"` + strings.Repeat("x", HeadSize),
+		`[{"role":"user","parts":[{"type":"text","text":"hi"}]},{"role":"assistant","parts":[]}]`,    // without the ids of the AI SDK
+		`[{"role":"user","parts":[{"type":"text","content":"hi"}]},{"role":"assistant","parts":[]}]`, // of OpenTelemetry
+		`{"history":[{"role":"user","parts":[{"type":"text","text":"hi"}]}]}`,                        // of neither, nor of Gemini
+		`{"uuid":"a","parentUuid":null,"sessionId":"s","type":"news","subtype":"ui_telemetry","systemPayload":{}}` + "\n",
+		`{"user_name":"a","character_name":"b"}` + "\n" + `{"x":1}` + "\n",
 		`{"name":"x","mapping":{"a":1}}`, "{\"a\":1}\n{\"b\":2}\n", "\x00\x01\x02", strings.Repeat("[", 10000),
 	} {
 		if f := Detect([]byte(head)); f != nil {

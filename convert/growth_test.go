@@ -39,6 +39,8 @@ var growers = []grower{
 	{messagesFormat, nil},
 	{shareGPTFormat, nil},
 	{aiSDKFormat, nil},
+	{qwenFormat, testtranscript.Qwen},
+	{sillyTavernFormat, nil},
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of
@@ -50,6 +52,9 @@ func TestGrowth(t *testing.T) {
 			random := rand.New(rand.NewPCG(3, 7))
 			var files [][]byte
 			for range testsize.Of(1, 2, 12) {
+				if !g.f.Writes() {
+					break
+				}
 				var b bytes.Buffer
 				tr := testtranscript.Tree(random)
 				if !g.f.Branches {

@@ -77,7 +77,7 @@ func identified(f *Format, whole *transcript.Transcript) error {
 			return fmt.Errorf("%s %q is not recognized", m.Role, m.Text())
 		}
 		reached[is] = true
-		if m.Parent == "" || of[m.Parent] == "" {
+		if m.Parent == "" || of[m.Parent] == "" || f == codexFormat && hasLoss(w.Lost, "branches from before the first prompt") {
 			continue
 		}
 		above := o.PathTo(is)
@@ -91,4 +91,9 @@ func identified(f *Format, whole *transcript.Transcript) error {
 		}
 	}
 	return nil
+}
+
+// hasLoss reports whether a loss was reported.
+func hasLoss(lost []transcript.Loss, what string) bool {
+	return slices.ContainsFunc(lost, func(l transcript.Loss) bool { return l.What == what })
 }

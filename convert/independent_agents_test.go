@@ -520,3 +520,76 @@ func rawOpenCode(data []byte) *rawCount {
 	c.ends = min(c.messages, 1)
 	return c
 }
+
+// rawQwen: a message is a record of a user, an answer, a result or a compression with parts.
+// Its parent is the nearest one above it; one whose parent is missing follows the message
+// before it in the file, unless the file went back. Records with the id of the one before
+// continue it.
+func rawQwen(data []byte) *rawCount {
+	c := newRawCount()
+	var nodes []rawNode
+	known, back := map[string]bool{}, map[string]bool{}
+	last := ""
+	for _, r := range rawLines(data) {
+		kind, id, parent := rawString(r, "type"), rawString(r, "uuid"), rawString(r, "parentUuid")
+		parts := rawList(r, "message", "parts")
+		if rawString(r, "subtype") == "chat_compression" {
+			first := rawList(r, "systemPayload", "compressedHistory")
+			if len(first) > 0 {
+				parts = rawList(first[0], "parts")
+			}
+		}
+		for _, p := range parts {
+			if text := rawString(p, "text"); rawGet(p, "thought") != true && !strings.HasPrefix(text, "<qwen:user-prompt") {
+				c.says(text)
+			}
+		}
+		if known[id] {
+			continue
+		}
+		n := rawNode{id: id, parent: parent}
+		back[id] = back[parent] || rawString(r, "subtype") == "rewind" && !known[parent]
+		if len(parts) > 0 && (kind != "system" || rawString(r, "subtype") == "chat_compression") {
+			n.messages = 1
+			if parent != "" && !known[parent] {
+				n.parent = last
+			}
+			last = id
+		}
+		known[id] = true
+		nodes = append(nodes, n)
+	}
+	c.tree(nodes)
+	return c
+}
+
+// rawSillyTavern: each swipe of a line is a message, or its text if it has none. A line with a
+// type that is not shown to the model is none. The next line follows the chosen swipe.
+func rawSillyTavern(data []byte) *rawCount {
+	c := newRawCount()
+	n, last := 0, 0
+	for _, r := range rawLines(data) {
+		text := rawString(r, "mes") + rawString(r, "mes", "message")
+		if text == "" || rawGet(r, "is_system") == true && rawString(r, "extra", "type") != "" {
+			continue
+		}
+		swipes := rawList(r, "swipes")
+		if len(swipes) == 0 {
+			swipes = []any{text}
+		}
+		chosen, _ := rawGet(r, "swipe_id").(float64)
+		for i, s := range swipes {
+			if said, is := s.(string); is && i != int(chosen) {
+				c.says(said)
+			}
+		}
+		c.says(text)
+		n += len(swipes)
+		c.ends += len(swipes)
+		if last++; last > 1 {
+			c.ends-- // the message before is followed
+		}
+	}
+	c.messages = n
+	return c
+}

@@ -268,6 +268,19 @@ func TestNativeFolders(t *testing.T) {
 			t.Errorf("%s is in %v, want %s", f.Name, got, want)
 		}
 	}
+	for _, c := range []struct{ name, dir, want string }{{"", "", "/home/ann/.qwen"}, {"QWEN_HOME", "/q", "/q"}, {"QWEN_RUNTIME_DIR", "/r", "/r"}} {
+		env[c.name] = c.dir // the later one wins
+		if got := qwenFormat.Roots(m); !slices.Equal(got, []string{c.want + "/projects"}) {
+			t.Errorf("Qwen Code with %s is in %v, want %s", c.name, got, c.want)
+		}
+	}
+	for path, want := range map[string]bool{
+		"-home-ann/chats/" + nativeID + ".jsonl": true, "-home-ann/subagents/s/agent-1.jsonl": false, "-home-ann/chats/x.json": false,
+	} {
+		if got := qwenFormat.Holds(path); got != want {
+			t.Errorf("Qwen Code has %s: %v", path, got)
+		}
+	}
 	for path, want := range map[string]bool{
 		"-home-ann/" + nativeID + ".jsonl": true, "-home-ann/" + nativeID + "/subagents/agent-1.jsonl": true,
 		"-home-ann/" + nativeID + "/tool-results/1.jsonl": false, "-home-ann/memory.md": false, "sessions.jsonl": false,

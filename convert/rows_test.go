@@ -19,6 +19,8 @@ var (
 	messagesFormat      = named("messages")
 	shareGPTFormat      = named("sharegpt")
 	aiSDKFormat         = named("ai-sdk")
+	qwenFormat          = named("qwen-code")
+	sillyTavernFormat   = named("sillytavern")
 )
 
 // named returns a format of the table, whose place may change.

@@ -56,6 +56,9 @@ func TestTailState(t *testing.T) {
 				}
 			}
 			for range testsize.Of(1, 3, 12) {
+				if !f.Writes() {
+					break
+				}
 				var b bytes.Buffer
 				tr := testtranscript.Tree(random)
 				if !f.Branches {

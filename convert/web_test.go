@@ -34,6 +34,12 @@ func plain(list []*transcript.Transcript, problems []transcript.Problem) string 
 			if m.Own.Name != "" {
 				role += " " + m.Own.Name
 			}
+			if m.Kind != transcript.Said {
+				role += " " + string(m.Kind)
+			}
+			if m.Joined != "" {
+				role += " joined to " + m.Joined
+			}
 			fmt.Fprintf(&b, "%s < %s, %s %d", m.ID, m.Parent, role, len(m.Records))
 			for i := range m.Parts {
 				p := &m.Parts[i]
@@ -65,7 +71,7 @@ var webFormats = []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, a
 // TestRead: the tree of each fixture is that of the file beside it with the ending .want;
 // -update writes that file.
 func TestRead(t *testing.T) {
-	for _, f := range webFormats {
+	for _, f := range append(slices.Clip(webFormats), qwenFormat, sillyTavernFormat) {
 		for _, path := range fixturesOf(t, f) {
 			list, problems, err := f.ReadAll(bytes.NewReader(readFile(t, path)))
 			if err != nil {

@@ -29,6 +29,7 @@ var drawers = map[string]func(*rand.Rand) []byte{
 	"chatgpt":     testtranscript.ChatGPT,
 	"anthropic":   testtranscript.Anthropic,
 	"copilot-cli": testtranscript.Copilot,
+	"qwen-code":   testtranscript.Qwen,
 }
 
 // TestImportGrowth: importing the beginning of a transcript and then the whole gives the

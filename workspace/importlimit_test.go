@@ -16,7 +16,7 @@ import (
 // The row names the message at which that part ends.
 func TestImportLimit(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"claude-code", "codex", "gemini", "copilot-cli"} {
+	for _, name := range []string{"claude-code", "codex", "gemini", "copilot-cli", "qwen-code"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, err := convert.Named(name)

@@ -17,7 +17,7 @@ import (
 func setParts(m *transcript.Message, v gjson.Result) (results []content.Part) {
 	m.Role = roleOf(v)
 	m.Parts = []content.Part{}
-	said := partsOf(v.Get("content"), m.Role, m.ID)
+	said := parts.Gemini(v.Get("content"), m.Role, m.ID)
 	if !slices.ContainsFunc(said, func(p content.Part) bool {
 		return p.Type == content.TypeThinking || p.Type == content.TypeToolCall
 	}) {
@@ -78,7 +78,7 @@ func setParts(m *transcript.Message, v gjson.Result) (results []content.Part) {
 			case response.Exists():
 				texts = append(texts, member.Compact(response.Raw))
 			default:
-				for _, p := range partsOf(item, "user", m.ID) {
+				for _, p := range parts.Gemini(item, "user", m.ID) {
 					if p.Type == content.TypeText {
 						texts = append(texts, p.Text)
 					} else {
@@ -96,45 +96,4 @@ func setParts(m *transcript.Message, v gjson.Result) (results []content.Part) {
 // callID returns an id for the call at a place in m that has none.
 func callID(m *transcript.Message, i int) string {
 	return "call_" + transcript.ChainID(m.ID, fmt.Append(nil, i))[:8]
-}
-
-// partsOf returns the parts of a content: a string, a part, or a list of both.
-func partsOf(v gjson.Result, role, id string) (list []content.Part) {
-	items := []gjson.Result{v}
-	if v.IsArray() {
-		items = v.Array()
-	}
-	if role == "assistant" {
-		role = "model"
-	}
-	for i, item := range items {
-		switch {
-		case item.Type == gjson.String:
-			if item.Str != "" {
-				list = append(list, content.Text(item.Str))
-			}
-		case item.IsObject():
-			random := strings.NewReader(strings.ReplaceAll(transcript.ChainID(id, fmt.Append(nil, i)), "-", ""))
-			said, err := content.Parse(content.Gemini, []byte(`{"role":"`+role+`","parts":[`+item.Raw+`]}`), random)
-			if err != nil {
-				list = append(list, parts.Other(item))
-				continue
-			}
-			openOutputs(said.Parts)
-			list = append(list, said.Parts...)
-		}
-	}
-	return list
-}
-
-// openOutputs makes the text of results that are nothing but an output the output.
-func openOutputs(parts []content.Part) {
-	for i := range parts {
-		p := &parts[i]
-		if v := gjson.Parse(p.Text); p.Type == content.TypeToolResult && v.IsObject() {
-			if out := v.Get("output"); out.Type == gjson.String {
-				p.Text = out.Str
-			}
-		}
-	}
 }

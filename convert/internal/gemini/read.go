@@ -27,6 +27,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/parts"
 	"github.com/bough-dev/bough/convert/internal/sink"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
@@ -205,7 +206,7 @@ func (r *reader) content(raw json.RawMessage, offset int64) error {
 		}
 	}
 	said.Own.Format, said.Own.Rest = "", nil
-	openOutputs(said.Parts)
+	parts.OpenOutputs(said.Parts)
 	if said.Role == "assistant" {
 		r.before = said
 	}

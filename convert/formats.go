@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bough-dev/bough/convert/internal/aider"
 	"github.com/bough-dev/bough/convert/internal/aisdk"
 	"github.com/bough-dev/bough/convert/internal/anthropic"
 	"github.com/bough-dev/bough/convert/internal/chatgpt"
@@ -250,6 +251,13 @@ var Formats = []*Format{
 		Branches: true,
 		detect:   sillytavern.Detect,
 		read:     sillytavern.Read,
+	},
+	{
+		Name:   "aider",
+		About:  "the chat history of Aider",
+		Ext:    ".md",
+		detect: aider.Detect,
+		read:   aider.Read,
 	},
 }
 

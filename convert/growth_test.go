@@ -41,6 +41,7 @@ var growers = []grower{
 	{aiSDKFormat, nil},
 	{qwenFormat, testtranscript.Qwen},
 	{sillyTavernFormat, nil},
+	{aiderFormat, nil},
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of

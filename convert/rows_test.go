@@ -21,6 +21,7 @@ var (
 	aiSDKFormat         = named("ai-sdk")
 	qwenFormat          = named("qwen-code")
 	sillyTavernFormat   = named("sillytavern")
+	aiderFormat         = named("aider")
 )
 
 // named returns a format of the table, whose place may change.

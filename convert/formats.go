@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/internal/aider"
 	"github.com/bough-dev/bough/convert/internal/aisdk"
+	"github.com/bough-dev/bough/convert/internal/amp"
 	"github.com/bough-dev/bough/convert/internal/anthropic"
 	"github.com/bough-dev/bough/convert/internal/chatgpt"
 	"github.com/bough-dev/bough/convert/internal/claude"
@@ -258,6 +259,15 @@ var Formats = []*Format{
 		Ext:    ".md",
 		detect: aider.Detect,
 		read:   aider.Read,
+	},
+	{
+		Name:    "amp",
+		Aliases: []string{"ampcode"},
+		About:   "the threads of Amp",
+		Ext:     ".json",
+		detect:  amp.Detect,
+		read:    amp.Read,
+		home:    &amp.Home,
 	},
 }
 

@@ -42,6 +42,7 @@ var growers = []grower{
 	{qwenFormat, testtranscript.Qwen},
 	{sillyTavernFormat, nil},
 	{aiderFormat, nil},
+	{ampFormat, nil},
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of

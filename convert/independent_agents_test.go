@@ -593,3 +593,37 @@ func rawSillyTavern(data []byte) *rawCount {
 	c.messages = n
 	return c
 }
+
+// rawAmp: a message has a text, a block that is no result, a finished result, a summary, or a
+// command that is shown. Each thread is one path.
+func rawAmp(data []byte) *rawCount {
+	c := newRawCount()
+	var v any
+	if json.Unmarshal(data, &v) != nil {
+		c.torn = true
+		return c
+	}
+	for _, m := range rawList(v, "messages") {
+		says := false
+		for _, b := range rawList(m, "content") {
+			status := rawString(b, "run", "status")
+			switch rawString(b, "type") {
+			case "tool_result":
+				says = says || status != "in-progress"
+			case "manual_bash_invocation":
+				if rawGet(b, "hidden") == nil {
+					c.says("Ran `" + rawString(b, "args", "cmd") + "`\n```\n" + rawString(b, "toolRun", "result", "output") + "\n```")
+					says = true
+				}
+			default:
+				c.says(rawString(b, "text"), rawString(b, "summary", "summary"))
+				says = true
+			}
+		}
+		if says {
+			c.messages++
+		}
+	}
+	c.ends = min(c.messages, 1)
+	return c
+}

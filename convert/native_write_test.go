@@ -274,6 +274,17 @@ func TestNativeFolders(t *testing.T) {
 			t.Errorf("Qwen Code with %s is in %v, want %s", c.name, got, c.want)
 		}
 	}
+	for _, c := range []struct{ dir, want string }{{"", "/home/ann/.local/share"}, {"/x", "/x"}} {
+		env["XDG_DATA_HOME"] = c.dir
+		if got := ampFormat.Roots(m); !slices.Equal(got, []string{c.want + "/amp/threads"}) {
+			t.Errorf("Amp is in %v, want %s", got, c.want)
+		}
+	}
+	for path, want := range map[string]bool{"T-" + nativeID + ".json": true, "x/T-1.json": false, "history.jsonl": false} {
+		if got := ampFormat.Holds(path); got != want {
+			t.Errorf("Amp has %s: %v", path, got)
+		}
+	}
 	for path, want := range map[string]bool{
 		"-home-ann/chats/" + nativeID + ".jsonl": true, "-home-ann/subagents/s/agent-1.jsonl": false, "-home-ann/chats/x.json": false,
 	} {

@@ -22,6 +22,7 @@ var (
 	qwenFormat          = named("qwen-code")
 	sillyTavernFormat   = named("sillytavern")
 	aiderFormat         = named("aider")
+	ampFormat           = named("amp")
 )
 
 // named returns a format of the table, whose place may change.

@@ -40,12 +40,14 @@ const noParent = "00000000-0000-0000-0000-000000000000"
 // lists are the members that may have the messages, the older one last.
 var lists = []string{"messages", "messagesTree"}
 
-func Detect(head []byte) (is bool) {
+func Detect(head []byte) bool {
+	id, said := false, false
 	jsondoc.Scan(head, func(path []string, _ json.Token) bool {
-		is = is || len(path) == 3 && slices.Contains(lists, path[0]) && path[1] == "" && path[2] == "messageId"
-		return !is
+		id = id || jsondoc.Match(path, "conversationId")
+		said = said || len(path) == 3 && slices.Contains(lists, path[0]) && path[1] == "" && path[2] == "messageId"
+		return !(id && said)
 	})
-	return is
+	return id && said
 }
 
 func Read(in io.Reader, to transcript.Sink) error {

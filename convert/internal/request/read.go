@@ -67,7 +67,8 @@ func kindOf(head []byte) string {
 			openAI = openAI || s != "user" && s != "assistant"
 			stranger = stranger || count == 1 && !slices.Contains([]string{"system", "developer", "user", "assistant", "tool", "function"}, s)
 		case jsondoc.Match(path, "", "id"), jsondoc.Match(path, "", "parts"), jsondoc.Match(path, "", "uuid"),
-			jsondoc.Match(path, "", "ts"), jsondoc.Match(path, "", "modelInfo"): // the last two are Cline's
+			jsondoc.Match(path, "", "ts"), jsondoc.Match(path, "", "modelInfo"), // of Cline
+			jsondoc.Match(path, "", "messageId"): // of Amp and LibreChat
 			stranger = true
 		case jsondoc.Match(path, "", "content", "", "text"):
 			stranger = stranger || !object && strings.HasPrefix(s, ClinesContext)

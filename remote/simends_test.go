@@ -3,6 +3,7 @@ package remote_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +53,8 @@ func (w *world) command(c *computer, do func(*remote.Remote) error) {
 		if err == nil {
 			return
 		}
-		if !errors.Is(err, faults.ErrLost) && !errors.Is(err, faults.ErrCrashed) && !errors.Is(err, fault.Failed) && !strings.Contains(err.Error(), "does not return it") {
+		stale := errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "does not return it") // what it has just created
+		if !errors.Is(err, faults.ErrLost) && !errors.Is(err, faults.ErrCrashed) && !errors.Is(err, fault.Failed) && !stale {
 			w.fail("%v", err)
 		}
 	}

@@ -3,9 +3,13 @@ package remote_test
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/tidwall/sjson"
 
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/bough-dev/bough/remote"
@@ -145,5 +149,40 @@ func BenchmarkMessage(b *testing.B) {
 				step.does()
 			}
 		})
+	}
+}
+
+// BenchmarkCatalog measures what a new machine needs for the catalog of -sessions, from the records of a first push. As real
+// ones, each session takes some 0.6 kB of a record.
+func BenchmarkCatalog(b *testing.B) {
+	ctx := b.Context()
+	a := computers(b, &bucket.Memory{}, "laptop")[0]
+	a.many(*sessions)
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := range *sessions {
+		name := filepath.Join(a.w.Dir(), "conversations", manyID(i)+".json")
+		var about []string
+		for range 62 {
+			about = append(about, fmt.Sprintf("%016x", random.Uint64()))
+		}
+		text := must(sjson.Set(string(must(os.ReadFile(name))), "metadata.about", strings.Join(about, " ")))
+		must(0, os.WriteFile(name, []byte(text), 0o600))
+	}
+	a.push()
+	b.ResetTimer()
+	for range b.N {
+		b.StopTimer()
+		c := a.friend("phone")
+		b.StartTimer()
+		got := must(c.remote().Fetch(ctx))
+		b.StopTimer()
+		one := must(c.remote().Pull(ctx, remote.PullOptions{Session: manyID(*sessions / 2), Cached: true}))
+		if n := len(must(c.remote().Sessions(ctx))); n != *sessions || len(one.Sessions) != 1 {
+			b.Fatalf("the catalog has %d sessions, and one of them is %v", n, one.Sessions)
+		}
+		b.ReportMetric(float64(got.Requests), "requests")
+		b.ReportMetric(float64(got.Got.Bytes), "B")
+		b.ReportMetric(float64(one.Requests), "requests-for-one")
+		b.StartTimer()
 	}
 }

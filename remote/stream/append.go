@@ -22,7 +22,7 @@ func packsOf(ops []record.Op) (names []string) {
 
 // maxAppended is the size in bytes of a record before it is compressed, from which Append begins
 // another one.
-const maxAppended = 8 << 20
+const maxAppended = 24 << 20
 
 // Append adds operations to the stream, as one record or, if they are many, several. Seen is how far
 // the streams of the other machines were applied when the operations were made. The packs that

@@ -20,6 +20,21 @@ func (m *memory) isFull() bool {
 	return m.left <= 0 && m.kept
 }
 
+// room returns how many records of a run, at least one, probably can be kept: as far as the sizes of those that it has say.
+func (m *memory) room(r *run) int {
+	const first = 2
+	size := 0
+	for _, v := range r.records {
+		size += v.size
+	}
+	if size == 0 {
+		return first
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return int(max(1, m.left*int64(len(r.records))/int64(size)))
+}
+
 // hold notes that an object of a size is held, until free. It returns false, and notes nothing, if there is no room
 // for one that need not be.
 func (m *memory) hold(size int, must bool) bool {

@@ -1,8 +1,12 @@
 package stream_test
 
 import (
+	"context"
+	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bough-dev/bough/remote/bucket"
@@ -64,5 +68,47 @@ func TestMemory(t *testing.T) {
 	reader.has(values...)
 	if fetches < 10 {
 		t.Errorf("%d fetches returned everything", fetches)
+	}
+}
+
+// A getting is a store that counts how often it returned an object.
+type getting struct {
+	bucket.Store
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (g *getting) Get(ctx context.Context, name string) ([]byte, error) {
+	data, err := g.Store.Get(ctx, name)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err == nil {
+		g.n[name]++
+	}
+	return data, err
+}
+
+// TestNothingTwice: of one machine that wrote more than a fetch returns, no record is requested twice.
+func TestNothingTwice(t *testing.T) {
+	store := &getting{Store: new(bucket.Memory), n: map[string]int{}}
+	r := newRemote(t, store)
+	m, reader := newMachine(t, r), newMachine(t, r)
+	for i := range 30 {
+		random := make([]byte, 40<<10)
+		rand.NewChaCha8([32]byte{byte(i)}).Read(random)
+		m.publish(hex.EncodeToString(random))
+	}
+	clear(store.n)
+	for more := true; more; {
+		got, err := reader.try(stream.Request{Scope: stream.Whole, MaxBytes: 400 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		more = got.More
+	}
+	for name, n := range store.n {
+		if n > 1 {
+			t.Errorf("%s was requested %d times", name, n)
+		}
 	}
 }

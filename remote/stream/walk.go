@@ -156,6 +156,7 @@ func (f *fetch) next(r *run) {
 		} else if last > 0 {
 			n = 1 // it is at the end, as far as the listing says
 		}
+		n = min(n, f.memory.room(r)) // what does not fit is requested again
 		if r.more = f.memory.isFull(); r.more || r.problem != nil {
 			return
 		}

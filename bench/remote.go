@@ -258,21 +258,28 @@ func carry(c carrier, m machines, count *counter) (r carried, err error) {
 
 // remotes compares bough with programs that carry the same files to a bucket.
 func (r *runner) remotes(ctx context.Context, to io.Writer) error {
-	if r.bough == "" {
-		if err := buildBough(ctx, r.work); err != nil {
-			return err
-		}
-	}
 	server, stop, err := startBucket(ctx, filepath.Join(r.dir, "bucket"))
 	if err != nil {
 		fmt.Fprintf(r.log, "the remotes are omitted: %v\n", err)
 		return nil
 	}
 	defer stop()
+	rows, size, err := r.carryAll(ctx, server)
+	if err == nil {
+		printRemotes(to, size, rows)
+	}
+	return err
+}
+
+// carryAll measures the carriers that are installed, and returns the size of what they carry.
+func (r *runner) carryAll(ctx context.Context, server string) (rows []carried, size int64, err error) {
+	if r.bough == "" {
+		if err := buildBough(ctx, r.work); err != nil {
+			return nil, 0, err
+		}
+	}
 	count, end := newCounter(server)
 	defer end()
-	var rows []carried
-	size := int64(0)
 	for _, c := range carriers() {
 		if c.need != "" {
 			if _, err := exec.LookPath(c.need); err != nil {
@@ -285,20 +292,19 @@ func (r *runner) remotes(ctx context.Context, to io.Writer) error {
 			first: filepath.Join(dir, "first"), second: filepath.Join(dir, "second")}
 		for _, d := range []string{filepath.Join(m.home, "first"), filepath.Join(m.home, "second"), m.second} {
 			if err := os.MkdirAll(d, 0o700); err != nil {
-				return err
+				return nil, 0, err
 			}
 		}
 		if size, err = r.writeTranscripts(m.first); err != nil {
-			return err
+			return nil, 0, err
 		}
 		row, err := carry(c, m, count)
 		if err != nil {
-			return err
+			return nil, 0, err
 		}
 		rows = append(rows, row)
 	}
-	printRemotes(to, size, rows)
-	return nil
+	return rows, size, nil
 }
 
 func printRemotes(to io.Writer, size int64, rows []carried) {

@@ -77,7 +77,9 @@ func (a *applying) session(id string) error {
 	in := a.view().Session(id)
 	there := a.there(id)
 	whole, _ := a.Here.Pending(id)
+	before := len(a.result.Left)
 	items, notes, err := a.items(id, in.Runs, whole || !there)
+	a.left[id] = len(a.result.Left) > before // what it repeats is not there yet
 	if err == nil && !there && in.Shell == nil {
 		err = errors.New("it has no shell")
 	}

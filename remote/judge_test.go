@@ -14,6 +14,12 @@ import (
 
 // settle has all computers exchange until nothing is new, and compares and judges what they have.
 func (w *world) settle() {
+	w.calm()
+	w.judge()
+}
+
+// calm has all computers exchange, without faults, until nothing is new.
+func (w *world) calm() {
 	if err := w.net.Settle(); err != nil {
 		w.fail("%v", err)
 	}
@@ -44,7 +50,6 @@ func (w *world) settle() {
 			}
 		}
 	}
-	w.judge()
 }
 
 // judge compares what users did with what computers have.

@@ -41,6 +41,49 @@ func TestEndsSimulation(t *testing.T) {
 	}
 }
 
+// TestLostSimulation: the store loses what a computer sent that is gone and retired; the others, and one that joins then,
+// work on without it. When it is there again, all have the same, and nothing is lost.
+func TestLostSimulation(t *testing.T) {
+	for seed := range runs(1, 2, 10) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, seed, 3, faults.Some)
+			w.baseEvery = 2 + seed%2*50
+			w.run(testsize.Of(20, 20, 40), false)
+			gone := w.list[2]
+			objects := lose(t, w.store, string(must(gone.remote().Info()).Machine), w.random.IntN(3))
+			w.note(gone, "is gone, with %d objects", len(objects))
+			w.list = w.list[:2]
+			w.command(w.list[0], func(r *remote.Remote) error {
+				_, err := r.Retire(t.Context(), gone.name)
+				return err
+			})
+			w.join("m3", t.TempDir())
+			for range 4 {
+				w.calm()
+			}
+			w.net.Resume(faults.Some)
+			for range testsize.Of(20, 20, 40) {
+				if c := w.list[w.random.IntN(len(w.list))]; w.random.IntN(2) == 0 {
+					w.act(c)
+				} else {
+					w.exchange(c, w.random.IntN(5) == 0)
+				}
+			}
+			w.calm()
+			for name, data := range objects {
+				if err := w.store.Put(t.Context(), name, data); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 4 {
+				w.calm()
+			}
+			w.judge()
+		})
+	}
+}
+
 // command has a computer do something with its remote, again and again until no fault keeps it from that.
 func (w *world) command(c *computer, do func(*remote.Remote) error) {
 	for range 100 {

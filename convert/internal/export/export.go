@@ -28,7 +28,8 @@ type Item struct {
 }
 
 // Read reads a conversation, or an array of them, whose messages are in the member that
-// the path inside leads to. One is in memory at a time.
+// the path inside leads to. Another document may follow the end of one. One conversation
+// is in memory at a time.
 func Read(in io.Reader, inside []string, empty string, to transcript.Sink, f func(*Conversation) error) error {
 	r := bufio.NewReader(jsondoc.SkipBOM(in))
 	depth := 0
@@ -59,7 +60,9 @@ func Read(in io.Reader, inside []string, empty string, to transcript.Sink, f fun
 		}
 		within[n-1].Add(inside[n-1], value)
 	}
+	ended := false // a conversation has
 	end := func() error {
+		ended = true
 		done := e
 		done.Around = within[0]
 		e, within[0] = Conversation{}, jsondoc.Hull{}
@@ -77,7 +80,7 @@ func Read(in io.Reader, inside []string, empty string, to transcript.Sink, f fun
 	into := func(path []string) bool {
 		return len(path) <= depth || onWay(path[depth:])
 	}
-	err := jsondoc.Walk(r, into, func(v jsondoc.Visit) error {
+	err := jsondoc.WalkAll(r, into, func(v jsondoc.Visit) error {
 		n := len(v.Path) - depth
 		switch {
 		case n < 0:
@@ -95,7 +98,7 @@ func Read(in io.Reader, inside []string, empty string, to transcript.Sink, f fun
 		}
 		return nil
 	})
-	if what := jsondoc.Damage(err); what != "" && (len(e.Items) > 0 || depth == 1) {
+	if what := jsondoc.Damage(err); what != "" && (len(e.Items) > 0 || depth == 1 || ended) {
 		to.Problem(transcript.Problem{What: what})
 		if e.Items != nil {
 			for n := len(inside); n > 0; n-- {

@@ -128,9 +128,11 @@ func (q Provider) document(in io.Reader, array bool, number int, to transcript.S
 	into := func(path []string) bool {
 		return len(path) == 0 || !array && len(path) == 1 && path[0] == "messages"
 	}
+	ended := false // a document has
 	err := jsondoc.WalkAll(in, into, func(v jsondoc.Visit) error {
 		switch {
 		case len(v.Path) == 0:
+			ended = true
 			return d.end()
 		case v.Path[len(v.Path)-1] == "" && v.Raw != nil && (array || len(v.Path) == 2):
 			return d.message(v.Raw, v.Offset)
@@ -142,8 +144,11 @@ func (q Provider) document(in io.Reader, array bool, number int, to transcript.S
 		}
 		return nil
 	})
-	if what := jsondoc.Damage(err); what != "" && d.last != "" {
+	if what := jsondoc.Damage(err); what != "" && (d.last != "" || ended) {
 		to.Problem(transcript.Problem{Line: number, What: what})
+		if d.last == "" {
+			return nil
+		}
 		if !d.streams && !gjson.GetBytes(d.around.Record(), "system").Exists() {
 			to.Problem(transcript.Problem{Line: number, What: "its messages are not read: all ids depend on the member system, which may have followed"})
 			return nil

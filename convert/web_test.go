@@ -90,6 +90,51 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadDocuments: documents that follow one another in a file are all read, also if the first
+// one is longer than the beginning of the file that says whether it has one on each line. What
+// is no JSON after one is reported.
+func TestReadDocuments(t *testing.T) {
+	documents := map[*Format]string{
+		shareGPTFormat:  `{"conversations":[{"from":"human","value":"%s"},{"from":"gpt","value":"b"}]}`,
+		messagesFormat:  `{"messages":[{"role":"user","content":"%s"},{"role":"assistant","content":"b"}]}`,
+		claudeAIFormat:  `{"uuid":"%[1].1s","name":"n","chat_messages":[{"uuid":"u","sender":"human","text":"%[1]s"}]}`,
+		chatGPTFormat:   `{"id":"%[1].1s","mapping":{"u":{"id":"u","message":{"id":"u","author":{"role":"user"},"content":{"content_type":"text","parts":["%[1]s"]}}}}}`,
+		openWebUIFormat: `{"id":"%[1].1s","chat":{"history":{"messages":{"u":{"id":"u","role":"user","content":"%[1]s"}}}}}`,
+	}
+	for f, form := range documents {
+		for _, size := range []int{1, HeadSize} {
+			long, short := fmt.Sprintf(form, strings.Repeat("x", size)), fmt.Sprintf(form, "y")
+			for _, in := range []string{long + "\n" + short + "\n", "\n" + long + short, long + "\n" + short + "\n~"} {
+				list, problems, err := f.ReadAll(strings.NewReader(in))
+				if err != nil || len(list) != 2 || len(problems) > 0 != strings.HasSuffix(in, "~") {
+					t.Errorf("%s: of two documents, the first with %d bytes of text, %d are read: %v, %v", f.Name, size, len(list), problems, err)
+				}
+			}
+		}
+	}
+}
+
+// TestOddCalls: a text that only begins like calls is a text, and the next result answers none of
+// them; a result that is no text is kept as JSON.
+func TestOddCalls(t *testing.T) {
+	for _, c := range []struct {
+		f        *Format
+		in, want string
+	}{
+		{shareGPTFormat, `{"conversations":[{"from":"function_call","value":"[{\"name\":\"a\"},{\"x\":1}]"},{"from":"observation","value":"r"}]}`,
+			`[ of : "r" false]`},
+		{shareGPTFormat, `{"conversations":[{"from":"function_call","value":"[{\"name\":\"a\"},{\"name\":\"b\"}]"},{"from":"observation","value":"r"},{"from":"observation","value":"s"}]}`,
+			`[call_2 of b: "s" false]`},
+		{libreChatFormat, `{"conversationId":"c","messages":[{"messageId":"m","isCreatedByUser":false,"content":[{"type":"tool_call","tool_call":{"id":"i","name":"n","args":{},"output":{"a": 1}}}]}]}`,
+			`[i of n: "{\"a\":1}" false]`},
+	} {
+		list, problems, err := c.f.ReadAll(strings.NewReader(c.in))
+		if got := plain(list, problems); err != nil || !strings.Contains(got, c.want) {
+			t.Errorf("%s is read as %v\n%s", c.in, err, got)
+		}
+	}
+}
+
 // TestReadNothing: a file without a conversation is an error, and a truncated file is read
 // up to its end, or is an error.
 func TestReadNothing(t *testing.T) {

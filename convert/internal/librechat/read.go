@@ -239,8 +239,11 @@ func callOf(v gjson.Result) (call content.Part, result []content.Part) {
 		c.Arguments, output = member.Compact(code.Raw), gjson.Result{}
 	}
 	c.Arguments = cmp.Or(c.Arguments, "{}")
-	if output.Type == gjson.String {
-		result = append(result, content.ToolResult(content.Call{ID: c.ID, Name: c.Name}, member.String(output)))
+	if text := member.String(output); output.Type == gjson.String || output.IsObject() || output.IsArray() {
+		if output.Type == gjson.JSON {
+			text = member.Compact(output.Raw)
+		}
+		result = append(result, content.ToolResult(content.Call{ID: c.ID, Name: c.Name}, text))
 	}
 	return content.ToolCall(c), result
 }

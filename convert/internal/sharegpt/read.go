@@ -141,8 +141,7 @@ func (d *dialogue) callsOf(text string) (list []content.Part) {
 	if !json.Valid([]byte(text)) {
 		return nil
 	}
-	d.open = nil
-	calls := gjson.Parse(text)
+	calls, open := gjson.Parse(text), []content.Call(nil)
 	if calls.IsObject() {
 		calls = gjson.Parse("[" + text + "]")
 	}
@@ -151,14 +150,14 @@ func (d *dialogue) callsOf(text string) (list []content.Part) {
 		if name == "" {
 			return nil
 		}
-		d.calls++
-		c := content.Call{ID: fmt.Sprintf("call_%d", d.calls), Name: name, Arguments: member.Compact(arguments.Raw)}
+		c := content.Call{ID: fmt.Sprintf("call_%d", d.calls+len(open)+1), Name: name, Arguments: member.Compact(arguments.Raw)}
 		if arguments.Type == gjson.String {
 			c.Arguments = member.String(arguments)
 		}
 		c.Arguments = cmp.Or(c.Arguments, "{}")
-		d.open = append(d.open, c)
+		open = append(open, c)
 		list = append(list, content.ToolCall(c))
 	}
+	d.open, d.calls = open, d.calls+len(open)
 	return list
 }

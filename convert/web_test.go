@@ -135,6 +135,30 @@ func TestOddCalls(t *testing.T) {
 	}
 }
 
+// TestRequestAsData: a request to OpenAI becomes data for training, and that a request, with the
+// members that bough does not know; only the model is left out of the data, and reported.
+func TestRequestAsData(t *testing.T) {
+	in := "{\"model\": \"m\",\n \"tools\": [ {\"type\":\"function\"} ],\n \"messages\": [\n  {\"role\": \"user\", \"content\": \"a  b\", \"weight\": 0}]}\n"
+	data := `{"tools":[{"type":"function"}],"messages":[{"role":"user","content":"a  b","weight":0}]}` + "\n"
+	list, _, err := openAIFormat.ReadAll(strings.NewReader(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	losses, err := messagesFormat.Write(&b, list[0], transcript.Options{})
+	if err != nil || b.String() != data || fmt.Sprint(losses) == fmt.Sprint([]transcript.Loss(nil)) {
+		t.Errorf("it is written as %s, lost %v, %v", b.String(), losses, err)
+	}
+	list, _, err = messagesFormat.ReadAll(strings.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	if losses, err = openAIFormat.Write(&b, list[0], transcript.Options{}); err != nil || !strings.Contains(b.String(), `"tools":[{"type":"function"}]`) || !strings.Contains(b.String(), `"weight":0`) {
+		t.Errorf("it is written as %s, lost %v, %v", b.String(), losses, err)
+	}
+}
+
 // TestReadNothing: a file without a conversation is an error, and a truncated file is read
 // up to its end, or is an error.
 func TestReadNothing(t *testing.T) {

@@ -19,12 +19,21 @@ import (
 
 func (q Provider) Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
 	s := writer{Provider: q, lost: lost, trace: lost.Trace, pairs: calls.Adjacent(t.Messages)}
-	if t.Format == q.Name && len(t.Records) > 0 {
-		if gjson.GetBytes(t.Records[0], "messages").IsArray() {
-			s.around = slices.Clone(t.Records[0])
-			s.list = slices.Clone(t.Records[1:])
-		} else {
-			s.list = slices.Clone(t.Records)
+	if q.holds(t.Format) && len(t.Records) > 0 {
+		s.list = slices.Clone(t.Records)
+		if gjson.GetBytes(s.list[0], "messages").IsArray() {
+			s.around, s.list = slices.Clone(s.list[0]), s.list[1:]
+		}
+		if t.Format != q.Name {
+			if s.around != nil {
+				s.around = q.compact(s.around)
+			}
+			lost.Count(report.LostMessages, len(s.list) > 0)
+			s.list = nil
+		}
+		if q.Lines && gjson.GetBytes(s.around, "model").Exists() { // with it, it would be a request
+			s.around = member.Drop(s.around, "model")
+			lost.Add(report.LostModels)
 		}
 	}
 	lost.Conversation(t)
@@ -68,6 +77,34 @@ func (q Provider) Write(w io.Writer, t *transcript.Transcript, o transcript.Opti
 	return err
 }
 
+// holds reports whether records of a format are written as they are: those of the own one, and
+// requests to OpenAI and data for training have the same messages.
+func (q Provider) holds(format string) bool {
+	return format == q.Name || q.API == content.OpenAI && (format == "openai" || format == "messages")
+}
+
+// native returns the records of a message that [Provider.holds]. Of another format, it is the
+// message alone, as what is kept with it has an unknown form, and it has no line breaks if the file
+// has lines.
+func (q Provider) native(format string, records []json.RawMessage) []json.RawMessage {
+	if format == q.Name {
+		return records
+	}
+	at := slices.IndexFunc(records, func(r json.RawMessage) bool {
+		_, err := content.Parse(q.API, r, nil)
+		return err == nil
+	})
+	return []json.RawMessage{q.compact(records[max(at, 0)])}
+}
+
+// compact returns a copy of a record of another format, without line breaks if the file has lines.
+func (q Provider) compact(record json.RawMessage) json.RawMessage {
+	if q.Lines {
+		return json.RawMessage(member.Compact(string(record)))
+	}
+	return slices.Clone(record)
+}
+
 type writer struct {
 	Provider
 	lost   *report.Report
@@ -81,14 +118,16 @@ type writer struct {
 }
 
 func (s *writer) message(m *transcript.Message) {
-	if m.Format == s.Name && len(m.Records) > 0 {
+	if s.holds(m.Format) && len(m.Records) > 0 {
 		s.flush()
-		if system := gjson.GetBytes(m.Records[0], "system"); s.API == content.Anthropic && system.Exists() && len(m.Records) == 1 {
+		records := s.native(m.Format, m.Records)
+		s.lost.Count(report.LostMessages, len(records) < len(m.Records))
+		if system := gjson.GetBytes(records[0], "system"); s.API == content.Anthropic && system.Exists() && len(records) == 1 {
 			s.system = json.RawMessage(system.Raw)
-			s.trace.Record(m.Records[0], m)
+			s.trace.Record(records[0], m)
 		} else {
-			s.trace.Record(m.Records[len(m.Records)-1], m)
-			s.list = append(s.list, m.Records...)
+			s.trace.Record(records[len(records)-1], m)
+			s.list = append(s.list, records...)
 		}
 		return
 	}

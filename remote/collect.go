@@ -3,11 +3,13 @@ package remote
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/bough-dev/bough/remote/join"
 	"github.com/bough-dev/bough/remote/plan"
 	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/remote/stream"
 )
 
@@ -31,9 +33,6 @@ func (g garbage) seenBy(seen record.Vector, own record.Machine) bool {
 
 // baseEvery is after how many own records there is a new base.
 const baseEvery = 256
-
-// largeBase is from how many bytes on a base may be more than others read.
-const largeBase = 32 << 20
 
 // tidy stores the own stream again if it is gone, and collects garbage. If that fails, a later sync does it. The
 // error is that of a forked stream.
@@ -166,8 +165,10 @@ func (j *job) putBase(own record.Machine) error {
 	}
 	base := j.state.Base(own)
 	content := base.Encode()
-	if len(content) > largeBase {
-		if _, err := join.DecodeBase(content); err != nil { // others could not read it
+	at, seen := j.writer.Published()[own], maps.Clone(base.Seen)
+	delete(seen, own)
+	if at.Seq > 0 { // nothing is deleted for a base that others could not read
+		if _, err := decodeBase(&seal.Base{Machine: own, Seq: at.Seq, Lamport: at.Lamport, Seen: seen, Content: content}); err != nil {
 			return err
 		}
 	}

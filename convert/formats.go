@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/aisdk"
 	"github.com/bough-dev/bough/convert/internal/amp"
 	"github.com/bough-dev/bough/convert/internal/anthropic"
+	"github.com/bough-dev/bough/convert/internal/atif"
 	"github.com/bough-dev/bough/convert/internal/chatgpt"
 	"github.com/bough-dev/bough/convert/internal/claude"
 	"github.com/bough-dev/bough/convert/internal/claudeai"
@@ -268,6 +269,12 @@ var Formats = []*Format{
 		detect:  amp.Detect,
 		read:    amp.Read,
 		home:    &amp.Home,
+	},
+	{
+		Name:  "atif",
+		About: "a trajectory by which agents are measured and trained",
+		Ext:   ".json",
+		write: atif.Write,
 	},
 }
 

@@ -23,6 +23,7 @@ var (
 	sillyTavernFormat   = named("sillytavern")
 	aiderFormat         = named("aider")
 	ampFormat           = named("amp")
+	atifFormat          = named("atif")
 )
 
 // named returns a format of the table, whose place may change.

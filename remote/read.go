@@ -24,7 +24,8 @@ func (j *job) complete() error {
 }
 
 // An aheadError reports bases in the state that had seen records which the remote does not have: nothing can be applied
-// with them. A fetch in portions hopes that a listed record is what it should be, so somebody can have it add such a base.
+// with them. A fetch in portions adds a base before it has read all records that the base has seen, if they are listed;
+// one of these may turn out to be damaged.
 type aheadError struct {
 	error
 	machines []record.Machine  // of the bases, and those that had seen these
@@ -76,12 +77,12 @@ type fetched struct {
 	bases   []*join.Base
 	records []*record.Record
 	next    stream.Cursors
-	givenUp record.Vector // what the bases and records may have seen and nobody can read
+	givenUp record.Vector // lost records of retired machines; what has seen them is read without them
 	more    bool          // there may be another portion
 
 	lost     bool              // own records are read as those of others
 	bad      []record.Machine  // whose streams are not read on
-	problems []*stream.Problem // of these, with their content; and what was given up
+	problems []*stream.Problem // of the streams in bad, and of what was given up
 	waiting  []record.Machine  // whose streams are not read until the others are, because what waits in them took all room
 	again    bool              // the portion is the one after the others were read
 }

@@ -104,7 +104,7 @@ func (w *world) command(c *computer, do func(*remote.Remote) error) {
 	w.fail("it never succeeds")
 }
 
-// purgeOne has a computer purge a conversation while all exchange, and judges what is left of it.
+// purgeOne purges a conversation on one computer while all exchange, and fails if a message of it is left.
 func (w *world) purgeOne(gone string) {
 	var candidates []mirror.Session
 	for _, s := range must(w.list[0].w.Mirror().Facts(w.t.Context(), mirror.Known{})).Sessions {

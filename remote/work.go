@@ -207,8 +207,8 @@ func (j *job) renew() error {
 	return j.rebuild()
 }
 
-// renumber has what is known of the own stream be of another one, if the writer has become another machine since
-// it was stored.
+// renumber moves what the rows say of the own stream to the new stream, if the writer has become another machine since
+// they were stored.
 func (j *job) renumber() {
 	former, own := j.Machine, j.writer.Machine()
 	if former == own {

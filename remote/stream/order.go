@@ -57,8 +57,8 @@ func order(have Cursors, runs map[record.Machine]*run, lost record.Vector, last 
 }
 
 // waitingBases returns the machines of the runs whose bases have seen what is absent. Two bases may have seen the
-// records of each other, so all count as there until one of them lacks something. What a run that is not at its end
-// may have counts as there too: as far as it was listed, so that nobody waits for what somebody invented.
+// records of each other, so all count as there until one of them lacks something. Records of a
+// run that is not at its end count as there as far as a listing shows them: a base may refer to records that never existed.
 func waitingBases(have Cursors, runs map[record.Machine]*run, lost record.Vector, last func(record.Machine) uint64) map[record.Machine]bool {
 	waits := map[record.Machine]bool{}
 	for again := true; again; {

@@ -122,9 +122,7 @@ func (a *applying) leave(id string, err error) error {
 // flush applies the changes.
 func (a *applying) flush() error {
 	c := &a.changes
-	for _, id := range a.whole {
-		a.Here.SetPending(id, true) // until the changes are applied
-	}
+	a.Here.Begin(c, a.whole)
 	if len(a.whole) > 0 {
 		a.changed = true
 		if err := a.save(); err != nil {

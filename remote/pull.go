@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/bough-dev/bough/remote/plan"
@@ -84,7 +85,9 @@ func (r *Remote) pullOnce(ctx context.Context, verb string, o PullOptions, push 
 	pulled := j.pull(scope, o, without)
 	var sent error
 	if push {
-		sent = j.upload()
+		if sent = j.save(); sent == nil { // what is in the store is known here
+			sent = j.upload()
+		}
 	}
 	if push && pulled == nil && sent == nil {
 		sent = j.tidy()
@@ -217,6 +220,7 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 		}
 		j.joined = append(j.joined, joinable{base: b})
 	}
+	own := len(got.bases) == 0 // all that is new
 	for _, r := range got.records {
 		conflicts.See(j.state, r)
 		if err := j.state.Add(r); err != nil {
@@ -230,12 +234,14 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 			j.Owed++
 		}
 		touch(touched, r)
+		compared := j.isCompared(r)
+		own = own && compared
 		for _, op := range r.Ops {
 			if op.Do == record.Drop && (op.Field == "messages" || op.Field == "objects") || plan.IsPurge(op) {
 				j.Owed += ackAfter // its machine deletes them when all have seen that
 			}
 			j.toErase = j.toErase || op.Do == record.Drop && (op.Field == "messages" || op.Field == "log") // a purge
-			if id, ok := plan.SessionOf(op.Entity); ok {
+			if id, ok := plan.SessionOf(op.Entity); ok && !compared {
 				j.Here.SetPending(id, op.Do != record.Remove && op.Field != "messages" && op.Field != "title" && op.Field != "newest")
 			}
 		}
@@ -245,7 +251,23 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 		touch(touched, r)
 	}
 	j.Cursors = got.next
-	j.Here.Touch(j.view(), slices.Sorted(maps.Keys(touched)))
+	if ids := slices.Sorted(maps.Keys(touched)); own {
+		j.Here.TouchOwn(j.view(), ids)
+	} else {
+		j.Here.Touch(j.view(), ids)
+	}
+}
+
+// isCompared reports whether a record is of this workspace, which has what it says: a process ended before it noted that it
+// had uploaded it.
+func (j *job) isCompared(r *record.Record) bool {
+	own := j.writer.Machine()
+	if r.Machine != own || r.Seq > j.Compared {
+		return false
+	}
+	return r.Seq <= j.writer.Published()[own].Seq || slices.ContainsFunc(j.writer.Unsent(), func(u *record.Record) bool {
+		return u.Seq == r.Seq && reflect.DeepEqual(u, r) // else another copy of the workspace wrote it
+	})
 }
 
 // touch adds the sessions of a record to a set.

@@ -70,6 +70,9 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	if err := j.append(b, seen, told); err != nil {
 		return err
 	}
+	if unsent := j.writer.Unsent(); len(unsent) > 0 {
+		j.Compared = unsent[len(unsent)-1].Seq
+	}
 	if len(b.entries) > 0 || len(compared)+len(f.Gone) > 0 || j.Here.Since != f.Last {
 		j.changed = true
 	}
@@ -287,7 +290,7 @@ func (j *job) append(b *batch, seen stream.Cursors, told map[string][]plan.Note)
 		}
 		touch(touched, r)
 	}
-	j.Here.Touch(j.view(), slices.Sorted(maps.Keys(touched)))
+	j.Here.TouchOwn(j.view(), slices.Sorted(maps.Keys(touched)))
 	for id, list := range told {
 		if err := j.notes.add(id, list); err != nil {
 			return err

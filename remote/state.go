@@ -22,6 +22,7 @@ type synced struct {
 	Machine   record.Machine   `json:"machine"`
 	Cursors   stream.Cursors   `json:"cursors"`
 	Here      *plan.Here       `json:"here"`
+	Compared  uint64           `json:"compared,omitempty"`  // the last own record that Here knows
 	Based     uint64           `json:"based,omitempty"`     // the last own record in a base
 	Collected uint64           `json:"collected,omitempty"` // the own record up to which records were deleted
 	Purged    map[string]bool  `json:"purged,omitempty"`    // sessions of which this machine has nothing in the store any more, but for garbage
@@ -108,7 +109,33 @@ func (j *job) load() error {
 		j.Machine = j.writer.Machine()
 	}
 	j.renumber() // a process may have ended after the writer became another machine
+	if err := j.completeHere(); err != nil {
+		return err
+	}
 	return j.rebuild()
+}
+
+// completeHere notes in Here the own records that a process stored before it ended, without Here.
+func (j *job) completeHere() error {
+	unsent := j.writer.Unsent()
+	if len(unsent) == 0 || unsent[len(unsent)-1].Seq <= j.Compared {
+		return nil
+	}
+	state, err := j.published()
+	if err != nil {
+		return err
+	}
+	for _, r := range unsent {
+		if r.Seq > j.Compared {
+			j.Here.Recorded(r, plan.NewView(state))
+			j.Compared, j.changed = r.Seq, true
+		}
+		var held *join.HeldError
+		if err := state.Add(r); err != nil && !errors.As(err, &held) {
+			return err
+		}
+	}
+	return nil
 }
 
 func resetStored(root *os.Root) error {

@@ -225,6 +225,7 @@ func (j *job) renumber() {
 		}
 	}
 	j.Machine, j.Based, j.Collected, j.changed = own, 0, 0, true
+	j.Compared -= min(j.Compared, sent)
 }
 
 // startAnew makes this workspace another machine, as if the remote were new to it: no other machine has read

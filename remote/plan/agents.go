@@ -100,15 +100,15 @@ func (h *Here) tellAgents(f *mirror.Facts, view *View, own Own) (ops []Op) {
 			continue
 		}
 		there[key] = true
-		ops = append(ops, h.tellAgent(key, a, view)...)
+		ops = append(ops, h.tellAgent(key, a, view, f.Withdrawn == nil)...)
 		joined := ""
 		if in := view.agent(key); in != nil {
 			joined = in.Owner
 		}
 		ops = append(ops, tellOwner(agentPrefix+key, joined, a.Origin, own)...)
 	}
-	if !slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return o.Agents }) {
-		return ops
+	if f.Withdrawn != nil || !slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return o.Agents }) {
+		return ops // no user removed the missing ones
 	}
 	for key := range h.Agents {
 		if !there[key] && view.agent(key) != nil {
@@ -118,7 +118,8 @@ func (h *Here) tellAgents(f *mirror.Facts, view *View, own Own) (ops []Op) {
 	return ops
 }
 
-func (h *Here) tellAgent(key string, a mirror.Agent, view *View) (ops []Op) {
+// tellAgent returns the operations to record for an agent. Trees that it lacks were removed by a user if mayDrop is set.
+func (h *Here) tellAgent(key string, a mirror.Agent, view *View, mayDrop bool) (ops []Op) {
 	entity := agentPrefix + key
 	was, known := h.Agents[key]
 	is, in := agentOf(a), view.agent(key)
@@ -133,16 +134,16 @@ func (h *Here) tellAgent(key string, a mirror.Agent, view *View) (ops []Op) {
 	if in == nil || string(a.Settings) != string(joined.Settings) && (!known || is.Settings != was.Settings) {
 		ops = append(ops, set(entity, "settings", a.Settings))
 	}
-	ops = append(ops, tellTrees(entity, is.Trees, was.Trees, joined.Trees, elements)...)
+	ops = append(ops, tellTrees(entity, is.Trees, was.Trees, joined.Trees, elements, mayDrop)...)
 	if a.Head != nil && !sameHead(a.Head, joined.Head) && (!known || !sameHead(a.Head, was.Head)) {
 		ops = append(ops, set(entity, "head", valueOf(a.Head)))
 	}
 	return ops
 }
 
-// tellTrees returns the operations to record for the trees of an agent: those that are new or changed, and
-// those that are gone.
-func tellTrees(entity string, is, was []string, joined []json.RawMessage, elements []join.Element) (ops []Op) {
+// tellTrees returns the operations to record for the trees of an agent: those that are new or changed, and, if
+// mayDrop is set, those that are gone.
+func tellTrees(entity string, is, was []string, joined []json.RawMessage, elements []join.Element, mayDrop bool) (ops []Op) {
 	stampsOf := func(id string) (stamps []record.Stamp) {
 		for _, el := range elements {
 			if gjson.GetBytes(el.Value, "id").Str == id {
@@ -165,7 +166,7 @@ func tellTrees(entity string, is, was []string, joined []json.RawMessage, elemen
 	}
 	for _, tree := range was {
 		id := gjson.Get(tree, "id").Str
-		if stamps := stampsOf(id); !there[id] && len(stamps) > 0 {
+		if stamps := stampsOf(id); mayDrop && !there[id] && len(stamps) > 0 {
 			ops = append(ops, drop(entity, "trees", stamps))
 		}
 	}

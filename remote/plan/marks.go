@@ -39,7 +39,7 @@ func (h *Here) tellBookmarks(f *mirror.Facts, view *View, has func(session, mess
 		}
 		ops = append(ops, add(bookmarksEntity, "all", valueOf(is)))
 	}
-	if !slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return o.Bookmarks }) {
+	if f.Withdrawn != nil || !slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return o.Bookmarks }) {
 		return ops // no user removed the missing ones
 	}
 	there := h.There(f)

@@ -38,6 +38,7 @@ type Here struct {
 
 	sessions table[Session]
 	pending  table[bool]
+	touched  table[bool] // those that are pending only because of what the workspace itself recorded
 	states   table[bool]
 }
 
@@ -68,19 +69,20 @@ func NewHere() *Here {
 // Open connects h with the rows that have what Save stored of sessions. If rows is nil, there are none.
 func (h *Here) Open(rows join.Rows) {
 	h.sessions, h.pending = newTable[Session](rows, "here"), newTable[bool](rows, "pending")
-	h.states = newTable[bool](rows, "states")
+	h.touched, h.states = newTable[bool](rows, "touched"), newTable[bool](rows, "states")
 }
 
 // Save calls put for each row that changed, with a nil value for one that is gone.
 func (h *Here) Save(put func(key string, value []byte)) {
 	h.sessions.save(put)
 	h.pending.save(put)
+	h.touched.save(put)
 	h.states.save(put)
 }
 
 // IsChanged reports whether Save would store anything.
 func (h *Here) IsChanged() bool {
-	return len(h.sessions.changed)+len(h.pending.changed)+len(h.states.changed) > 0
+	return len(h.sessions.changed)+len(h.pending.changed)+len(h.touched.changed)+len(h.states.changed) > 0
 }
 
 // HadState reports whether the workspace had a state of files.
@@ -113,9 +115,35 @@ func (h *Here) known(id string) (s Session, ok bool) {
 // SetPending notes that the workspace may lack something of the joined state of a session: messages of
 // any run if whole is set, else at most those of runs without notes.
 func (h *Here) SetPending(id string, whole bool) {
+	h.setPending(id, whole)
+	h.touched.drop(id)
+}
+
+func (h *Here) setPending(id string, whole bool) {
 	if was, ok := h.pending.get(id); !ok || whole && !was {
 		h.pending.set(id, whole)
 	}
+}
+
+// Begin notes that changes are about to be applied that are all that the workspace lacks of sessions: a process that ends
+// meanwhile leaves these pending.
+func (h *Here) Begin(c *mirror.Changes, sessions []string) {
+	for _, id := range sessions {
+		h.setPending(id, true)
+	}
+	for _, n := range c.New {
+		h.touched.drop(n.ID)
+	}
+	for _, n := range c.Messages {
+		h.touched.drop(n.Session)
+	}
+}
+
+// isSeen reports whether the user had all of a session: it may be removed for all.
+func (h *Here) isSeen(id string) bool {
+	_, pending := h.pending.get(id)
+	_, touched := h.touched.get(id)
+	return !pending || touched
 }
 
 // Pending returns what SetPending noted. ok is false if the workspace lacks nothing.
@@ -134,6 +162,7 @@ func (h *Here) Whole() (ids []string) {
 // Settle notes that the workspace lacks nothing of a session.
 func (h *Here) Settle(id string) {
 	h.pending.drop(id)
+	h.touched.drop(id)
 	h.Gone = slices.DeleteFunc(h.Gone, func(o string) bool { return o == id })
 }
 

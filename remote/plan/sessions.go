@@ -130,8 +130,10 @@ func (h *Here) TellSince(f *mirror.Facts, view *View, notes func(session string)
 	there := h.There(f)
 	for _, o := range f.Since {
 		for _, id := range o.Removed {
-			_, pending := h.pending.get(id) // then the user has not seen all of it
-			if in := view.Session(id); in != nil && in.Alive && !there(id) && !pending {
+			if f.Withdrawn[id] {
+				h.SetPending(id, true)
+			}
+			if in := view.Session(id); in != nil && in.Alive && !there(id) && h.isSeen(id) {
 				ops = append(ops, remove(sessionPrefix+id))
 			}
 		}

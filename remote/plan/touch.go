@@ -9,46 +9,58 @@ import (
 
 // Touch notes which sessions may be different in a view after operations on sessions, beside these: what
 // they continue, and those with messages whose append was undone, if other things refer to these.
-func (h *Here) Touch(v *View, ids []string) {
+func (h *Here) Touch(v *View, ids []string) { h.touch(v, ids, h.SetPending) }
+
+// TouchOwn does the same for operations that the workspace recorded.
+func (h *Here) TouchOwn(v *View, ids []string) {
+	h.touch(v, ids, func(id string, whole bool) {
+		seen := h.isSeen(id)
+		if h.setPending(id, whole); seen {
+			h.touched.set(id, true)
+		}
+	})
+}
+
+func (h *Here) touch(v *View, ids []string, setPending func(id string, whole bool)) {
 	for _, id := range ids {
 		s := v.session(id)
 		if s == nil {
 			continue
 		}
 		if len(s.Undone) > 0 {
-			h.SetPending(id, true)
+			setPending(id, true)
 		}
 		for i, one := range v.line(s) {
 			if i > 0 {
-				h.SetPending(one.ID, false)
+				setPending(one.ID, false)
 			}
-			h.touchUndone(v, gjson.GetBytes(one.Shell, "metadata.branch_point").Str)
+			v.touchUndone(gjson.GetBytes(one.Shell, "metadata.branch_point").Str, setPending)
 		}
 	}
 	for _, message := range difference(h.Held, v.held) {
-		h.touchUndone(v, message)
+		v.touchUndone(message, setPending)
 	}
 	for _, tree := range difference(h.Owned, v.owned) {
-		h.touchLine(v, tree)
+		v.touchLine(tree, setPending)
 	}
 	h.Held, h.Owned = slices.Sorted(maps.Keys(v.held)), slices.Sorted(maps.Keys(v.owned))
 }
 
 // touchUndone notes the sessions where the append of a message was undone.
-func (h *Here) touchUndone(v *View, message string) {
+func (v *View) touchUndone(message string, setPending func(id string, whole bool)) {
 	if message == "" {
 		return
 	}
 	for _, id := range v.state.Undone(message) {
-		h.SetPending(id, true)
+		setPending(id, true)
 	}
 }
 
 // touchLine notes a session and those that continue it.
-func (h *Here) touchLine(v *View, id string) {
+func (v *View) touchLine(id string, setPending func(id string, whole bool)) {
 	line := []string{id}
 	for n := 0; n < len(line); n++ {
-		h.SetPending(line[n], false)
+		setPending(line[n], false)
 		for _, next := range v.state.Continuations(line[n]) {
 			if !slices.Contains(line, next) {
 				line = append(line, next)

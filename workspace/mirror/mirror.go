@@ -66,7 +66,12 @@ type Facts struct {
 	// Since are the operations of users after Known.Since, in order, as far as the log has them.
 	// Operations that received changes are not among them, and neither are undos of these.
 	Since []Operation
-	Last  events.Seq // the last operation
+
+	// Withdrawn has the sessions from which the undo of such an operation, after Known.Since, took something; nil
+	// if there was none, or if all were redone. Then no user removed what the workspace lacks of them,
+	// nor bookmarks, agents and trees of agents.
+	Withdrawn map[string]bool
+	Last      events.Seq // the last operation
 }
 
 // A Session is a session without its messages.

@@ -87,8 +87,7 @@ func Facts(ctx context.Context, w *store.Store, all mirror.Known) (*mirror.Facts
 				return nil, err
 			}
 		}
-		f.Since, f.Last, err = operationsSince(v, known.Since)
-		return f, err
+		return f, addSince(f, v, known.Since)
 	})
 }
 

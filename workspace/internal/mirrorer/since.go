@@ -15,34 +15,57 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// operationsSince returns the operations of users after since, oldest first, and the number of the
-// last line of the log.
-func operationsSince(v *store.View, since operation.Seq) (list []mirror.Operation, last operation.Seq, err error) {
+// addSince adds to the facts the operations of users after since, oldest first, the number of the last
+// line of the log, and what undos of pulls took back.
+func addSince(f *mirror.Facts, v *store.View, since operation.Seq) error {
 	log, err := operation.Open(v.Root)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
 	defer log.Close()
 	var ops []*operation.Operation
+	redone := map[operation.Seq]bool{} // undos of pulls
 	var failed error
 	for o := range v.Operations(log, &failed) {
-		last = max(last, o.Seq)
+		f.Last = max(f.Last, o.Seq)
 		if o.Seq <= since {
 			break
 		}
-		if o.Auto || o.Verb == operation.External || o.Verb == operation.Pull || o.Undoes != 0 && o.Args["verb"] == operation.Pull {
-			continue
+		switch ofPull := o.Args["verb"] == operation.Pull; {
+		case o.Auto, o.Verb == operation.External, o.Verb == operation.Pull:
+		case o.Verb == operation.Redo && ofPull:
+			redone[o.Undoes] = true
+		case o.Verb == operation.Undo && ofPull:
+			if !redone[o.Seq] {
+				withdraw(f, o)
+			}
+		default:
+			ops = append(ops, o)
 		}
-		ops = append(ops, o)
 	}
 	if failed != nil {
-		return nil, 0, failed
+		return failed
 	}
 	undone := undoneBy(v, log, ops, &failed)
 	for _, o := range slices.Backward(ops) {
-		list = append(list, told(v, o, undone[o.Undoes]))
+		f.Since = append(f.Since, told(v, o, undone[o.Undoes]))
 	}
-	return list, last, failed
+	return failed
+}
+
+// withdraw adds to the facts what an undo of a pull is about.
+func withdraw(f *mirror.Facts, o *operation.Operation) {
+	if f.Withdrawn == nil {
+		f.Withdrawn = map[string]bool{}
+	}
+	for _, id := range o.Sessions {
+		f.Withdrawn[id] = true
+	}
+	for _, c := range o.Changes {
+		if id := store.SessionOf(c.File); id != "" {
+			f.Withdrawn[id] = true
+		}
+	}
 }
 
 // changedSince returns the ids of the sessions that operations after since are about. ok is false if

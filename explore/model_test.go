@@ -220,12 +220,17 @@ func TestInterference(t *testing.T) {
 		if err != nil || len(list.Sessions) != 7 {
 			told <- fmt.Sprintf("there are %+v, %v", list, err)
 		}
+		gone := 0
 		for _, s := range list.Sessions {
 			if s.Title == "s1" && s.MessageCount == 1 {
 				if _, err := other.Remove(context.Background(), s.ID, workspace.RemoveOptions{}); err != nil {
 					told <- err.Error()
 				}
+				gone++
 			}
+		}
+		if gone != 1 {
+			told <- fmt.Sprintf("%d of %+v were removed", gone, list.Sessions)
 		}
 		if err := os.WriteFile(removed, nil, 0o600); err != nil {
 			told <- err.Error()

@@ -38,6 +38,7 @@ type run struct {
 	results  chan ended
 	cancel   map[string]context.CancelCauseFunc // for running branches
 	folders  map[string]bool                    // branches whose folder has not been removed
+	first    string                             // the branch whose conversation prepare made
 	removals sync.WaitGroup
 }
 
@@ -165,6 +166,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		if err := r.makeSession(ctx, b); err != nil {
 			return err
 		}
+		r.first = b.ID
 	}
 	return r.share()
 }
@@ -194,6 +196,9 @@ func (r *run) step(ctx, work context.Context) error {
 		r.start(work, b)
 	}
 	for _, b := range next { // while the runners work
+		if b.ID == r.first {
+			continue // the user may have removed it since
+		}
 		if err := r.makeSession(ctx, b); err != nil {
 			failed := r.e.Branch(b.ID)
 			failed.Session, failed.Reason = "", err.Error()

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -98,6 +100,12 @@ func TestPlanted(t *testing.T) {
 				t.Errorf("%s: Text(%q) = %q", c.name, quoted, got)
 			}
 		}
+		for name, e := range signEscapes() {
+			quoted := "run: " + e.escape(s)
+			if got, _ := r.Text(quoted); leaks(e.plain(got), c.secret) {
+				t.Errorf("%s: with %s, Text(%q) = %q", c.name, name, quoted, got)
+			}
+		}
 		doc := any(s)
 		for range 4 {
 			raw, err := json.Marshal(map[string]any{"text": doc, "parts": []any{map[string]any{"type": "text", "text": s}, s}})
@@ -109,6 +117,71 @@ func TestPlanted(t *testing.T) {
 				t.Errorf("%s: JSON(%s) = %s, %v", c.name, raw, out, err)
 			}
 			doc = string(raw)
+		}
+	}
+}
+
+// A signEscape is a way to write the signs of a text.
+type signEscape struct{ escape, plain func(string) string }
+
+// signEscapes returns the ways in which HTML and JSON write quotes and signs, by name.
+func signEscapes() map[string]signEscape {
+	form := func(format string, plain func(string) string) signEscape {
+		return signEscape{func(s string) string {
+			var b strings.Builder
+			for _, c := range s {
+				if strings.ContainsRune("\"'&<>=+:", c) {
+					fmt.Fprintf(&b, format, c)
+				} else {
+					b.WriteRune(c)
+				}
+			}
+			return b.String()
+		}, plain}
+	}
+	quoted := func(s string) string {
+		out := regexp.MustCompile(`\\+u[0-9A-Fa-f]{4}`).ReplaceAllStringFunc(s, func(e string) string {
+			c, _ := strconv.ParseUint(e[len(e)-4:], 16, 16)
+			return string(rune(c))
+		})
+		return out
+	}
+	twice := func(s string) string { return html.UnescapeString(html.UnescapeString(s)) }
+	return map[string]signEscape{
+		"capitals":         form(`\u%04X`, quoted),
+		"small letters":    form(`\u%04x`, quoted),
+		"more backslashes": form(`\\\u%04x`, quoted),
+		"decimals":         form("&#%d;", html.UnescapeString),
+		"hexadecimals":     form("&#x%X;", html.UnescapeString),
+		"HTML twice":       {func(s string) string { return html.EscapeString(html.EscapeString(s)) }, twice},
+		"decimals, twice":  form("&amp;#%d;", twice),
+	}
+}
+
+// TestUnescapedPlaces: each byte of a text without its escapes has the place of that byte, or of
+// its whole escape; what only begins like one stays.
+func TestUnescapedPlaces(t *testing.T) {
+	for _, c := range []struct{ in, plain string }{
+		{`a && b`, ""}, {`a&b;c &nosuch; \u00 \u00e9 \uzzzz \`, ""}, {"", ""},
+		{`&lt;a&#43;&#x3D;&amp;quot;é&amp;&amp;`, `<a+="é&&`},
+		{`x \\\u003C\u003d\n`, `x <=\n`},
+		{`&amp;lt;&amp;amp;nope;`, `<&nope;`},
+	} {
+		u, is := unescaped([]byte(c.in))
+		if is != (c.plain != "") || string(u.plain) != c.plain {
+			t.Errorf("%q is %q, %v", c.in, u.plain, is)
+			continue
+		}
+		last := 0
+		for i := range u.plain {
+			at, end := u.place(i), u.place(i+1)
+			if at != last || end <= at || end-at == 1 && c.in[at] != u.plain[i] {
+				t.Errorf("%q: byte %d of %q is at %d to %d", c.in, i, u.plain, at, end)
+			}
+			last = end
+		}
+		if is && last != len(c.in) {
+			t.Errorf("%q ends at %d", c.in, last)
 		}
 	}
 }

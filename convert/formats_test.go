@@ -160,7 +160,7 @@ func unlinked(records []json.RawMessage) string {
 	all := make([]string, len(records))
 	for i, r := range records {
 		r = bytes.Clone(r)
-		for _, name := range []string{"uuid", "message_id", "current_node", "current_leaf_message_uuid", "message_tree_id", "conversation_id", "parent_message_uuid", "parentMessageId", "conversationId", "chat.history.currentId"} {
+		for _, name := range []string{"uuid", "message_id", "current_node", "current_leaf_message_uuid", "message_tree_id", "conversation_id", "parent_message_uuid", "conversationId", "chat.history.currentId"} {
 			r, _ = sjson.DeleteBytes(r, name)
 		}
 		if gjson.GetBytes(r, "mapping").Exists() {

@@ -77,10 +77,10 @@ func identified(f *Format, whole *transcript.Transcript) error {
 			return fmt.Errorf("%s %q is not recognized", m.Role, m.Text())
 		}
 		reached[is] = true
-		if m.Parent == "" || of[m.Parent] == "" || f == codexFormat && hasLoss(w.Lost, "branches from before the first prompt") {
-			continue
-		}
 		above := o.PathTo(is)
+		if m.Parent == "" || of[m.Parent] == "" || f == codexFormat && len(above) == 1 && hasLoss(w.Lost, "branches from before the first prompt") {
+			continue // a root of which the log cannot say that it is one
+		}
 		if !slices.ContainsFunc(above, func(p *transcript.Message) bool { return p.ID == of[m.Parent] }) {
 			return fmt.Errorf("%s %q is %s, which does not follow %s\n%s", m.Role, m.Text(), is, of[m.Parent], w.Data)
 		}

@@ -305,7 +305,8 @@ func rawOpenWebUI(data []byte) *rawCount {
 
 // rawLibreChat: a message is an object of messages, and of the children of another one if the
 // export is recursive. It becomes one message for each change of the speaker: the outputs of
-// calls in a row are of the user, after the calls. Its text counts if it has no content.
+// calls in a row are of the user, after the calls. Its text counts if the content has not the
+// same words.
 func rawLibreChat(data []byte) *rawCount {
 	c := newRawCount()
 	var v map[string]any
@@ -322,19 +323,21 @@ func rawLibreChat(data []byte) *rawCount {
 			speaker = "user"
 		}
 		var turns []string
-		answered := false
+		answered, inContent := false, ""
 		for _, p := range rawList(m, "content") {
 			if calls := rawString(p, "type") == "tool_call"; !calls && answered {
 				turns, answered = append(turns, "user"), false
 			}
 			turns = append(turns, speaker)
 			answered = answered || rawString(p, "tool_call", "output")+rawString(p, "tool_call", "function", "output") != ""
-			c.says(rawString(p, "text"), rawString(p, "text", "value"), rawString(p, "error"))
+			words := []string{rawString(p, "text"), rawString(p, "text", "value"), rawString(p, "error")}
+			c.says(words...)
+			inContent += strings.Join(words, " ") + " "
 		}
 		if answered {
 			turns = append(turns, "user")
 		}
-		if text := rawString(m, "text"); len(turns) == 0 && text != "" {
+		if text := rawString(m, "text"); text != "" && !strings.Contains(strings.Join(strings.Fields(inContent), " "), strings.Join(strings.Fields(text), " ")) {
 			c.says(text)
 			turns = append(turns, speaker)
 		}

@@ -135,6 +135,165 @@ func TestOddCalls(t *testing.T) {
 	}
 }
 
+// TestResultsWithCalls: formats that have results in the message with the calls get each result
+// there, also from a message that says more; a call whose result comes too late becomes text
+// with it.
+func TestResultsWithCalls(t *testing.T) {
+	call := func(id string) content.Part {
+		return content.ToolCall(content.Call{ID: id, Name: "look", Arguments: "{}"})
+	}
+	result := func(id, text string) content.Part {
+		return content.ToolResult(content.Call{ID: id, Name: "look"}, text)
+	}
+	chat := func(turns ...[]content.Part) *transcript.Transcript {
+		var list []*transcript.Message
+		for i, parts := range turns {
+			m := &transcript.Message{}
+			m.Role, m.Parts = []string{"user", "assistant"}[i%2], parts
+			list = append(list, m)
+		}
+		return inOrder(list)
+	}
+	say := func(text string) []content.Part { return []content.Part{content.Text(text)} }
+	for _, c := range []struct {
+		t          *transcript.Transcript
+		want, lost string
+	}{
+		{chat(say("Look."), []content.Part{call("a"), call("b")}, []content.Part{result("a", "A"), content.Text("Go on."), result("b", "B")}, say("Done.")),
+			`user text "Look."
+assistant tool-call a look {} tool-call b look {}
+user tool-result a look "A" tool-result b look "B"
+user text "Go on."
+assistant text "Done."`, "[]"},
+		{chat(say("Look."), []content.Part{call("a")}, []content.Part{result("a", "A"), result("a", "again")}, say("Done.")),
+			`user text "Look."
+assistant tool-call a look {}
+user tool-result a look "A"
+user text "[the tool said] again"
+assistant text "Done."`, "[{tool results, converted to text 1}]"},
+		{chat(say("Look."), []content.Part{call("a")}, say("Wait."), say("I do."), []content.Part{result("a", "A")}, say("Done.")),
+			`user text "Look."
+assistant text "[called look] {}"
+user text "Wait."
+assistant text "I do."
+user text "[the tool said] A"
+assistant text "Done."`,
+			"[{tool calls, converted to text 1} {tool results, converted to text 1}]"},
+	} {
+		for _, f := range []*Format{libreChatFormat, aiSDKFormat} {
+			var b bytes.Buffer
+			lost, err := f.Write(&b, c.t, testOptions("c"))
+			if err != nil || fmt.Sprint(lost) != c.lost {
+				t.Errorf("%s: %v, lost %v, want %s", f.Name, err, lost, c.lost)
+			}
+			list, problems, err := f.ReadAll(bytes.NewReader(b.Bytes()))
+			if err != nil || len(list) != 1 || len(problems) > 0 {
+				t.Fatalf("%s: %v, %v", f.Name, problems, err)
+			}
+			var got []string
+			for _, m := range list[0].Messages {
+				got = append(got, m.Role+said(m))
+			}
+			if got := strings.Join(got, "\n"); got != c.want {
+				t.Errorf("%s is read as\n%s\nwant\n%s\nof %s", f.Name, got, c.want, &b)
+			}
+		}
+	}
+}
+
+// TestRepeatedIDs: a linear file stays linear if a message has the id of an earlier one.
+func TestRepeatedIDs(t *testing.T) {
+	for _, c := range []struct {
+		f            *Format
+		form, around string
+	}{
+		{aiSDKFormat, `{"id":"%[1]s","role":"user","parts":[{"type":"text","text":"%[3]d"}]}`, "[%s]"},
+		{clineFormat, `{"id":"%[1]s","ts":%[3]d,"role":"user","content":[{"type":"text","text":"%[3]d"}]}`, "[%s]"},
+		{libreChatFormat, `{"messageId":"%[1]s","parentMessageId":"%[2]s","isCreatedByUser":true,"text":"%[3]d"}`, `{"conversationId":"c","messages":[%s]}`},
+		{libreChatFormat, `{"messageId":"%[1]s","isCreatedByUser":true,"text":"%[3]d","children":[%[4]s]}`, `{"conversationId":"c","recursive":true,"messages":[%s]}`},
+	} {
+		ids := []string{"a", "b", "a", "c", "b", "a"}
+		var list []string
+		nested := ""
+		for i, id := range ids {
+			parent := ""
+			if i > 0 {
+				parent = ids[i-1]
+			}
+			list = append(list, fmt.Sprintf(strings.Replace(c.form, ",\"children\":[%[4]s]", "", 1), id, parent, i))
+		}
+		for i := len(ids) - 1; i >= 0 && strings.Contains(c.form, "%[4]s"); i-- {
+			nested = fmt.Sprintf(strings.ReplaceAll(c.form, "%[2]s", ""), ids[i], "", i, nested)
+			list = []string{nested}
+		}
+		in := fmt.Sprintf(c.around, strings.Join(list, ","))
+		got, problems, err := c.f.ReadAll(strings.NewReader(in))
+		if err != nil || len(got) != 1 || len(problems) != 3 {
+			t.Fatalf("%s: %v, %v", c.f.Name, problems, err)
+		}
+		if path := pathTo(got[0], got[0].Leaf); len(path) != len(ids) || path[3].Text() != "3" {
+			t.Errorf("%s is read as\n%s\nof %s", c.f.Name, plain(got, problems), in)
+		}
+		var b bytes.Buffer
+		if lost, err := c.f.Write(&b, got[0], testOptions("c")); err != nil || len(lost) > 0 {
+			t.Errorf("%s: %v, lost %v", c.f.Name, err, lost)
+		}
+		again, _, err := c.f.ReadAll(bytes.NewReader(b.Bytes()))
+		if err != nil || drawn(again[0]) != drawn(got[0]) {
+			t.Errorf("%s: %v, written and read as\n%s\ninstead of\n%s", c.f.Name, err, drawn(again[0]), drawn(got[0]))
+		}
+	}
+}
+
+// TestOneConversationALine: formats with one conversation on each line have each on one, also if
+// it was read from several lines.
+func TestOneConversationALine(t *testing.T) {
+	for f, in := range map[*Format]string{
+		shareGPTFormat: "[\n {\n  \"id\": \"k\",\n  \"x\": {\n   \"y\": 1\n  },\n  \"conversations\": [\n   {\n    \"from\": \"human\",\n    \"value\": \"a\\nb\",\n    \"n\": 1.50\n   }\n  ]\n }\n]\n",
+		messagesFormat: "{\n \"x\": {\n  \"y\": 1\n },\n \"messages\": [\n  {\n   \"role\": \"user\",\n   \"content\": \"a\\nb\",\n   \"n\": 1.50\n  }\n ]\n}\n",
+	} {
+		list, problems, err := f.ReadAll(strings.NewReader(in))
+		if err != nil || len(list) != 1 || len(problems) > 0 {
+			t.Fatalf("%s: %v, %v", f.Name, problems, err)
+		}
+		w, err := f.Export(list[0], testOptions("k"))
+		if err != nil || len(w.Lost) > 0 || bytes.Count(w.Data, []byte("\n")) != 1 || !bytes.Contains(w.Data, []byte(`"n":1.50`)) || !bytes.Contains(w.Data, []byte(`"x":{"y":1}`)) {
+			t.Errorf("%s: %v, lost %v, written as %s", f.Name, err, w.Lost, w.Data)
+		}
+		if len(w.Same) != 1 || w.Same[0].Of != list[0].Messages[0].ID {
+			t.Errorf("%s: %v is not recognized", f.Name, w.Same)
+		}
+	}
+}
+
+// TestDeepRecursive: a tree that is too deep for a recursive export of LibreChat is a list.
+func TestDeepRecursive(t *testing.T) {
+	list, _, err := libreChatFormat.ReadAll(strings.NewReader(`{"conversationId":"c","recursive":true,"messages":[{"messageId":"m","isCreatedByUser":true,"text":"1","children":[]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := list[0]
+	for i := 2; i <= 401; i++ {
+		m := &transcript.Message{ID: fmt.Sprint("m", i), Parent: tr.Leaf}
+		m.Role, m.Parts = []string{"user", "assistant"}[(i-1)%2], []content.Part{content.Text(fmt.Sprint(i))}
+		tr.Messages, tr.Leaf = append(tr.Messages, m), m.ID
+		if i < 400 {
+			continue
+		}
+		var b bytes.Buffer
+		if _, err := libreChatFormat.Write(&b, tr, testOptions("c")); err != nil {
+			t.Fatal(err)
+		}
+		if got := gjson.GetBytes(b.Bytes(), "recursive").Bool(); got != (i == 400) {
+			t.Errorf("%d messages: recursive is %v", i, got)
+		}
+		again, _, err := libreChatFormat.ReadAll(&b)
+		if err != nil || active(again[0]) != active(tr) {
+			t.Errorf("%d messages: %v", i, err)
+		}
+	}
+}
+
 // TestRequestAsData: a request to OpenAI becomes data for training, and that a request, with the
 // members that bough does not know; only the model is left out of the data, and reported.
 func TestRequestAsData(t *testing.T) {
@@ -146,7 +305,7 @@ func TestRequestAsData(t *testing.T) {
 	}
 	var b bytes.Buffer
 	losses, err := messagesFormat.Write(&b, list[0], transcript.Options{})
-	if err != nil || b.String() != data || fmt.Sprint(losses) == fmt.Sprint([]transcript.Loss(nil)) {
+	if err != nil || b.String() != `{"tools":[ {"type":"function"} ],"messages":[{"role": "user", "content": "a  b", "weight": 0}]}`+"\n" || fmt.Sprint(losses) == fmt.Sprint([]transcript.Loss(nil)) {
 		t.Errorf("it is written as %s, lost %v, %v", b.String(), losses, err)
 	}
 	list, _, err = messagesFormat.ReadAll(strings.NewReader(data))

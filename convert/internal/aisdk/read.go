@@ -3,8 +3,8 @@
 // it. A message has parts; a call of a tool is one part with its result.
 //
 // A message is read as several, one for each change of the speaker: the calls of a step, their
-// results, and what follows. An array has no id: it is identified by its first message. The
-// tool-invocation parts of version 4 are read too. By convention metadata has the time as
+// results, and what follows. An array has no id: it is identified by its first message that is
+// not of the system. The tool-invocation parts of version 4 are read too. By convention metadata has the time as
 // createdAt and the name of the model.
 //
 // The form is that of packages/ai/src/ui/ui-messages.ts and validate-ui-messages.ts in the
@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,9 +36,7 @@ const format = "ai-sdk"
 func Detect(head []byte) bool {
 	id, role, kind := false, false, false
 	jsondoc.Scan(head, func(path []string, value json.Token) bool {
-		if len(path) > 0 && path[0] == "messages" {
-			path = path[1:]
-		}
+		path = jsondoc.Trim(path, "messages")
 		text, is := value.(string)
 		switch {
 		case jsondoc.Match(path, "", "id"):
@@ -60,17 +59,19 @@ func Read(in io.Reader, to transcript.Sink) error {
 			c.Records, c.ID = []json.RawMessage{raw}, member.Text(raw, "id")
 		}
 		if c.ID == "" {
-			c.ID = transcript.ChainID(idOf(e.Items[0].Raw), e.Items[0].Raw)
+			first := e.Items[max(slices.IndexFunc(e.Items, isSaid), 0)].Raw
+			c.ID = transcript.ChainID(idOf(first), first)
 		}
 		last := ""
 		for _, item := range e.Items {
-			n := nodes.Node{ID: cmp.Or(idOf(item.Raw), transcript.ChainID(last, item.Raw)), Parent: last, Record: item.Raw}
-			last = n.ID
-			t.Nodes = append(t.Nodes, n)
+			last = t.Append(nodes.Node{ID: cmp.Or(idOf(item.Raw), transcript.ChainID(last, item.Raw)), Parent: last, Record: item.Raw})
 		}
 		return t.Read(to)
 	})
 }
+
+// isSaid reports whether a message is not one of the program, which may begin all its chats.
+func isSaid(item export.Item) bool { return member.Text(item.Raw, "role") != "system" }
 
 func idOf(record json.RawMessage) string { return member.Text(record, "id") }
 

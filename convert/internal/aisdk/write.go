@@ -25,20 +25,10 @@ func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *
 	w := nodes.Writer{Format: format, Messages: messagesOf, ID: idOf, Lost: lost}
 	t = calls.Fold(t, w.Own(t))
 	lost.Conversation(t)
-	s := writer{lost: lost, pairs: calls.Kept(t.Messages)}
+	s := writer{lost: lost, pairs: calls.Folded(t.Messages)}
 	w.Convert = s.convert
 	rows, _ := w.Rows(t)
-	var b bytes.Buffer
-	b.WriteByte('[')
-	for i, r := range rows {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString("\n ")
-		b.Write(r.Raw)
-	}
-	b.WriteString("\n]")
-	raw := b.Bytes()
+	raw := nodes.Array(rows)
 	if t.Format == format && len(t.Records) > 0 {
 		around := bytes.Clone(t.Records[0])
 		if id := gjson.GetBytes(around, "id"); id.Exists() && o.ID != "" && id.Str != o.ID {
@@ -126,7 +116,7 @@ func (s writer) convert(m *transcript.Message) []byte {
 		case p.Type == content.TypeToolCall && answer && s.pairs[p]:
 			n.Parts = append(n.Parts, part{Type: "dynamic-tool", Tool: c.Name, Call: c.ID, State: "input-available", Input: parts.Arguments(c.Arguments)})
 			called[c.ID] = len(n.Parts)
-		case p.Type == content.TypeToolResult && called[c.ID] > 0:
+		case p.Type == content.TypeToolResult && s.pairs[p] && called[c.ID] > 0:
 			s.lost.Extras(p)
 			r := &n.Parts[called[c.ID]-1]
 			if r.State, r.Output = "output-available", &p.Text; c.Failed {

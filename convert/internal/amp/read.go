@@ -77,8 +77,7 @@ func Read(in io.Reader, to transcript.Sink) error {
 			} else {
 				n.ID = transcript.ChainID(cmp.Or(last, c.ID), item.Raw)
 			}
-			last = n.ID
-			t.Nodes = append(t.Nodes, n)
+			last = t.Append(n)
 		}
 		return t.Read(to)
 	})

@@ -181,16 +181,18 @@ func mergeAnswers(messages []*transcript.Message, leaf, format string) (list []*
 }
 
 // Fold returns a transcript in which the results of calls are in the message with the calls,
-// for formats that store them there. A message of results is folded if it is the only one
-// after the calls. The messages whose ids are in kept do not change. If the leaf was folded
-// into another message, that is the leaf.
+// for formats that store them there. Only messages of results are between the two, each the
+// only one after the message before it; the last may have other parts too, which stay in a
+// message after the calls. The messages whose ids are in kept do not change. If the leaf was
+// folded into another message, that is the leaf.
 func Fold(t *transcript.Transcript, kept map[string]bool) *transcript.Transcript {
 	children := map[string][]*transcript.Message{}
 	for _, m := range t.Messages {
 		children[m.Parent] = append(children[m.Parent], m)
 	}
-	into := map[string]string{} // the messages that have the results of others
+	into := map[string]string{} // messages of which nothing remains, and those that have their results
 	more := map[string][]content.Part{}
+	rest := map[string][]content.Part{} // the other parts of messages with results
 	for _, m := range t.Messages {
 		if m.Role != "assistant" || kept[m.ID] {
 			continue
@@ -202,14 +204,21 @@ func Fold(t *transcript.Transcript, kept map[string]bool) *transcript.Transcript
 			}
 		}
 		for at := m; len(open) > 0 && len(children[at.ID]) == 1; {
-			if at = children[at.ID][0]; kept[at.ID] || !at.IsToolAnswer() || !takesAll(open, at.ResultIDs()) {
+			if at = children[at.ID][0]; kept[at.ID] || at.Role == "assistant" {
+				break
+			}
+			results, others := answers(open, at.Parts)
+			more[m.ID] = append(more[m.ID], results...)
+			if len(others) > 0 || len(results) == 0 {
+				if len(results) > 0 {
+					rest[at.ID] = others
+				}
 				break
 			}
 			into[at.ID] = m.ID
-			more[m.ID] = append(more[m.ID], at.Parts...)
 		}
 	}
-	if len(into) == 0 {
+	if len(into) == 0 && len(rest) == 0 {
 		return t
 	}
 	folded := *t
@@ -222,9 +231,13 @@ func Fold(t *transcript.Transcript, kept map[string]bool) *transcript.Transcript
 			continue
 		}
 		parent, moved := into[m.Parent]
-		if moved || more[m.ID] != nil {
+		others, less := rest[m.ID]
+		if moved || less || more[m.ID] != nil {
 			c := *m
-			c.Parts = slices.Concat(m.Parts, more[m.ID])
+			if less {
+				c.Parts = others
+			}
+			c.Parts = slices.Concat(c.Parts, more[m.ID])
 			if moved {
 				c.Parent = parent
 			}
@@ -235,13 +248,42 @@ func Fold(t *transcript.Transcript, kept map[string]bool) *transcript.Transcript
 	return &folded
 }
 
-// takesAll removes ids from a set, and reports whether all were in it.
-func takesAll(open map[string]bool, ids []string) bool {
-	for _, id := range ids {
-		if !open[id] {
-			return false
+// answers returns the results of open calls among parts, and the other parts. It removes the
+// calls from open.
+func answers(open map[string]bool, parts []content.Part) (results, others []content.Part) {
+	for i := range parts {
+		if id := parts[i].Call().ID; parts[i].Type == content.TypeToolResult && open[id] {
+			delete(open, id)
+			results = append(results, parts[i])
+		} else {
+			others = append(others, parts[i])
 		}
-		delete(open, id)
 	}
-	return true
+	return results, others
+}
+
+// Folded returns the calls and results of a transcript that [Fold] returned which a message has
+// together, and the calls with which a path ends.
+func Folded(messages []*transcript.Message) map[*content.Part]bool {
+	list := map[*content.Part]bool{}
+	parents := map[string]bool{}
+	for _, m := range messages {
+		parents[m.Parent] = true
+	}
+	for _, m := range messages {
+		open := map[string]*content.Part{}
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			switch c := p.Call(); {
+			case c.ID == "":
+			case p.Type == content.TypeToolCall && c.Name != "":
+				open[c.ID] = p
+				list[p] = !parents[m.ID]
+			case p.Type == content.TypeToolResult && open[c.ID] != nil:
+				list[p], list[open[c.ID]] = true, true
+				delete(open, c.ID)
+			}
+		}
+	}
+	return list
 }

@@ -30,9 +30,7 @@ import (
 
 func Detect(head []byte) (is bool) {
 	jsondoc.Scan(head, func(path []string, value json.Token) bool {
-		if len(path) > 0 && path[0] == "" {
-			path = path[1:]
-		}
+		path = jsondoc.Trim(path, "")
 		is = jsondoc.Match(path, "mapping", "*", "children") || jsondoc.Match(path, "mapping", "*", "parent") || jsondoc.Match(path, "mapping", "*", "message")
 		return !is
 	})

@@ -32,9 +32,7 @@ const noParent = "00000000-0000-4000-8000-000000000000"
 
 func Detect(head []byte) (is bool) {
 	jsondoc.Scan(head, func(path []string, value json.Token) bool {
-		if len(path) > 0 && path[0] == "" {
-			path = path[1:]
-		}
+		path = jsondoc.Trim(path, "")
 		is = jsondoc.Match(path, "chat_messages", "", "sender") || jsondoc.Match(path, "chat_messages", "", "uuid")
 		return !is
 	})
@@ -66,10 +64,11 @@ func Read(in io.Reader, to transcript.Sink) error {
 			return said
 		}
 		for i, item := range e.Items {
-			t.Nodes = append(t.Nodes, nodeOf(item.Raw))
-			if n := &t.Nodes[i]; i > 0 && !gjson.GetBytes(item.Raw, "parent_message_uuid").Exists() {
+			n := nodeOf(item.Raw)
+			if i > 0 && !gjson.GetBytes(item.Raw, "parent_message_uuid").Exists() {
 				n.Parent, n.Guessed = t.Nodes[i-1].ID, true
 			}
+			t.Append(n)
 		}
 		return t.Read(to)
 	})

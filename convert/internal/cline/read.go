@@ -117,11 +117,10 @@ func Read(in io.Reader, to transcript.Sink) error {
 			if n.ID == "" {
 				n.ID = transcript.ChainID(last, item.Raw)
 			}
-			last = n.ID
 			if c.Title == "" && v[2].Str == "user" {
 				c.Title = taskOf(v[3])
 			}
-			t.Nodes = append(t.Nodes, n)
+			last = t.Append(n)
 		}
 		c.Anonymous = !known
 		return t.Read(to)

@@ -45,17 +45,7 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 	}
 	s := writer{lost: lost, pairs: calls.Kept(t.Messages)}
 	rows, _ := nodes.Writer{Format: format, Messages: messagesOf, ID: idOf, Convert: s.convert, Lost: lost}.Rows(t)
-	var b bytes.Buffer
-	b.WriteByte('[')
-	for i, r := range rows {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString("\n ")
-		b.Write(r.Raw)
-	}
-	b.WriteString("\n]")
-	out := b.Bytes()
+	out := nodes.Array(rows)
 	if around != nil {
 		out = member.SetRaw(around, "messages", out)
 	}

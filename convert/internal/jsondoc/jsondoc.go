@@ -13,7 +13,6 @@ import (
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/tidwall/gjson"
 )
 
 // A Visit is one value of a document that [Walk] visits.
@@ -203,20 +202,23 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // A Hull is an object without its messages: its members, in order, with empty values
 // for those that have the messages.
-type Hull struct{ b []byte }
+type Hull struct {
+	b     []byte
+	names map[string]bool
+}
 
 // Add appends a member, unless there is one of that name.
 func (h *Hull) Add(name string, value []byte) {
-	key := rawjson.Compact(name)
 	switch {
-	case len(h.b) == 0:
-		h.b = append(h.b, '{')
-	case gjson.GetBytes(h.Record(), gjson.Escape(name)).Exists():
+	case h.names[name]:
 		return
+	case h.names == nil:
+		h.b, h.names = append(h.b, '{'), map[string]bool{}
 	default:
 		h.b = append(h.b, ',')
 	}
-	h.b = append(append(append(h.b, key...), ':'), value...)
+	h.names[name] = true
+	h.b = append(append(append(h.b, rawjson.Compact(name)...), ':'), value...)
 }
 
 // Record returns the object, nil if it has no members.

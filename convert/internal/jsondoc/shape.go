@@ -52,6 +52,14 @@ func (s *scanner) value(path []string) bool {
 	return err == nil
 }
 
+// Trim returns a path without its first name, if that is first.
+func Trim(path []string, first string) []string {
+	if len(path) > 0 && path[0] == first {
+		return path[1:]
+	}
+	return path
+}
+
 // Match reports whether a path leads through the names; "*" is any.
 func Match(path []string, names ...string) bool {
 	if len(path) != len(names) {

@@ -198,21 +198,25 @@ func NewWriter(w io.Writer) Writer { return Writer{bufio.NewWriter(w)} }
 
 // Put writes a record. A record with line breaks between its tokens is compacted.
 func (l Writer) Put(record []byte) {
-	if bytes.ContainsAny(record, "\n\r") {
-		var b bytes.Buffer
-		if json.Compact(&b, record) == nil {
-			record = b.Bytes()
-		} else { // it has NaN or Infinity
-			record = bytes.Map(func(r rune) rune {
-				if r == '\n' || r == '\r' {
-					return ' '
-				}
-				return r
-			}, record)
-		}
-	}
-	l.w.Write(record)
+	l.w.Write(OneLine(record))
 	l.w.WriteByte('\n')
+}
+
+// OneLine returns a record without line breaks: one that has them between its tokens is compacted.
+func OneLine(record []byte) []byte {
+	if !bytes.ContainsAny(record, "\n\r") {
+		return record
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, record) == nil {
+		return b.Bytes()
+	}
+	return bytes.Map(func(r rune) rune { // it has NaN or Infinity
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, record)
 }
 
 // Flush writes the buffer, and returns the first error of any write.

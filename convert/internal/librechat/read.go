@@ -62,9 +62,12 @@ func Read(in io.Reader, to transcript.Sink) error {
 		c.ID, c.Title, c.Model = member.Text(raw, "conversationId"), member.Text(raw, "title"), member.Text(raw, "options.model")
 		c.Records = []json.RawMessage{raw}
 		recursive := gjson.GetBytes(raw, "recursive").Bool()
+		now := map[string]string{} // the ids of nodes by those in the records, of which the last one counts
 		for _, item := range e.Items {
 			if !recursive {
-				t.Nodes = append(t.Nodes, node(item.Raw, parentOf(item.Raw)))
+				parent := parentOf(item.Raw)
+				n := node(item.Raw, cmp.Or(now[parent], parent))
+				now[n.ID] = t.Append(n)
 				continue
 			}
 			tree, err := nested.Split(item.Raw, "children")
@@ -78,10 +81,14 @@ func Read(in io.Reader, to transcript.Sink) error {
 				if o.Parent >= 0 {
 					parent = t.Nodes[first+o.Parent].ID
 				}
-				t.Nodes = append(t.Nodes, node(o.Raw, parent))
+				t.Append(node(o.Raw, parent))
 			}
 		}
-		c.Leaf = leafOf(t.Nodes)
+		links := make([]link, len(t.Nodes))
+		for i, n := range t.Nodes {
+			links[i] = link{n.ID, n.Parent, messagesOf(n) != nil}
+		}
+		c.Leaf = leafOf(links)
 		return t.Read(to)
 	})
 }
@@ -100,50 +107,54 @@ func parentOf(record []byte) string {
 	return ""
 }
 
-// leafOf returns the id of the node at which LibreChat continues. A node without a message,
-// and none after it, does not count.
-func leafOf(list []nodes.Node) string {
+// A link is the place of a record in the tree.
+type link struct {
+	id, parent string
+	says       bool // it has messages
+}
+
+// leafOf returns the id of the record at which LibreChat continues. One without a message, and
+// none after it, does not count.
+func leafOf(list []link) string {
 	at := map[string]int{}
 	for i, n := range list {
-		at[n.ID] = i
+		at[n.id] = i
 	}
 	counts := make([]bool, len(list))
-	for i := range list {
-		if messagesOf(list[i]) == nil {
+	for i, n := range list {
+		if !n.says {
 			continue
 		}
 		for known := true; known && !counts[i]; {
 			counts[i] = true
-			i, known = at[list[i].Parent]
+			i, known = at[list[i].parent]
 		}
 	}
-	var with []nodes.Node
+	var with []link
 	for i, n := range list {
 		if counts[i] {
 			with = append(with, n)
 		}
 	}
-	return shown(len(with), func(i int) (id, parent string) { return with[i].ID, with[i].Parent })
+	return shown(with)
 }
 
-// shown returns the id of the message at which LibreChat continues: the end of the path that
-// follows the last child of each of n messages.
-func shown(n int, at func(i int) (id, parent string)) string {
+// shown returns the id of the record at which LibreChat continues: the end of the path that
+// follows the last child of each one.
+func shown(list []link) string {
 	last := map[string]string{}
 	known := map[string]bool{}
-	for i := range n {
-		id, _ := at(i)
-		known[id] = true
+	for _, n := range list {
+		known[n.id] = true
 	}
-	for i := range n {
-		id, parent := at(i)
-		if !known[parent] {
-			parent = ""
+	for _, n := range list {
+		if !known[n.parent] {
+			n.parent = ""
 		}
-		last[parent] = id
+		last[n.parent] = n.id
 	}
 	leaf := last[""]
-	for range n {
+	for range list {
 		next, ok := last[leaf]
 		if !ok {
 			break
@@ -165,9 +176,11 @@ func messagesOf(n nodes.Node) (list []*transcript.Message) {
 		first.Model = v.Get("model").Str
 	}
 	add := func(role string, p content.Part) { list = nodes.Add(list, first, role, p) }
+	var said strings.Builder
 	say := func(text string) {
 		if text != "" {
 			add(speaker, content.Text(text))
+			said.WriteString(text)
 		}
 	}
 	var results []content.Part // of the calls before, which were made at once
@@ -206,8 +219,8 @@ func messagesOf(n nodes.Node) (list []*transcript.Message) {
 		return true
 	})
 	flush()
-	if len(list) == 0 {
-		say(textOf(v.Get("text")))
+	if text := textOf(v.Get("text")); !strings.Contains(letters(said.String()), letters(text)) {
+		say(text)
 	}
 	v.Get("files").ForEach(func(_, f gjson.Result) bool {
 		add(speaker, fileOf(f, "file"))
@@ -215,6 +228,9 @@ func messagesOf(n nodes.Node) (list []*transcript.Message) {
 	})
 	return list
 }
+
+// letters returns a text without white space.
+func letters(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // textOf returns a text, or the one in an object with a value.
 func textOf(v gjson.Result) string {

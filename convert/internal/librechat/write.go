@@ -28,53 +28,50 @@ func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *
 	t = calls.Fold(t, w.Own(t))
 	lost.Conversation(t, report.LostTitles)
 	around := around(t, o)
-	s := writer{lost: lost, id: o.ID, pairs: calls.Kept(t.Messages)}
+	s := writer{lost: lost, id: o.ID, pairs: calls.Folded(t.Messages)}
 	w.Convert = s.convert
 	rows, of := w.Rows(t)
-	var says []*nodes.Row
-	for _, r := range rows {
-		if !r.Attached {
-			says = append(says, r)
-		}
+	relink(rows)
+	links := make([]link, len(rows))
+	for i, r := range rows {
+		links[i] = link{r.ID, r.Parent, !r.Attached}
 	}
-	if leaf := of[tree.Leaf(t)]; shown(len(says), func(i int) (id, parent string) { return says[i].ID, says[i].Parent }) != leaf {
+	if leaf := of[tree.Leaf(t)]; leafOf(links) != leaf {
 		leafLast(rows, leaf)
 	}
 	name := lists[0]
 	if gjson.GetBytes(around, lists[1]).IsArray() {
 		name = lists[1]
 	}
-	var b bytes.Buffer
-	b.WriteByte('[')
-	if gjson.GetBytes(around, "recursive").Bool() {
-		children := childrenOf(rows)
-		var put func(r *nodes.Row)
-		put = func(r *nodes.Row) {
-			var list []*nodes.Row
-			if !r.Attached {
-				list = children[r.ID]
-			}
-			nested.Join(&b, linked(r), "children", len(list), func(i int) { put(list[i]) })
-		}
-		for i, r := range children[""] {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			put(r)
-		}
-	} else {
-		for i, r := range rows {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteString("\n ")
-			b.Write(linked(r))
-		}
-		b.WriteByte('\n')
+	for _, r := range rows {
+		r.Raw = linked(r)
 	}
-	b.WriteByte(']')
-	_, err := out.Write(append(member.SetRaw(around, name, b.Bytes()), '\n'))
+	list := rows
+	if gjson.GetBytes(around, "recursive").Bool() {
+		if depth(rows) > deepTree {
+			around = member.SetRaw(around, "recursive", []byte("false"))
+		} else {
+			list = recursive(rows)
+		}
+	}
+	_, err := out.Write(append(member.SetRaw(around, name, nodes.Array(list)), '\n'))
 	return err
+}
+
+// recursive returns the rows without a parent among rows, with all others in them.
+func recursive(rows []*nodes.Row) (roots []*nodes.Row) {
+	children := childrenOf(rows)
+	var join func(b *bytes.Buffer, r *nodes.Row)
+	join = func(b *bytes.Buffer, r *nodes.Row) {
+		list := children[r]
+		nested.Join(b, r.Raw, "children", len(list), func(i int) { join(b, list[i]) })
+	}
+	for _, r := range children[nil] {
+		var b bytes.Buffer
+		join(&b, r)
+		roots = append(roots, &nodes.Row{ID: r.ID, Raw: b.Bytes()})
+	}
+	return roots
 }
 
 // around returns the object without its messages.
@@ -111,18 +108,68 @@ func around(t *transcript.Transcript, o transcript.Options) []byte {
 	return rawjson.Compact(v)
 }
 
-// childrenOf returns the rows after each one, by id; those of "" have no parent among them.
-func childrenOf(rows []*nodes.Row) map[string][]*nodes.Row {
-	known := map[string]bool{}
+// deepTree is the maximum depth of a recursive export, because many JSON parsers limit the
+// depth. A deeper tree is written as a list.
+const deepTree = 400
+
+// depth returns the number of rows on the longest path. Parents are before their children.
+func depth(rows []*nodes.Row) (most int) {
+	deep := map[string]int{}
 	for _, r := range rows {
-		known[r.ID] = !r.Attached
+		deep[r.ID] = deep[r.Parent] + 1
+		most = max(most, deep[r.ID])
 	}
-	children := map[string][]*nodes.Row{}
+	return most
+}
+
+// index returns the rows by id. Of several with one id, it is the one with a message.
+func index(rows []*nodes.Row) map[string]*nodes.Row {
+	byID := map[string]*nodes.Row{}
 	for _, r := range rows {
-		parent := r.Parent
-		if !known[parent] {
-			parent = ""
+		if r.ID != "" && (!r.Attached || byID[r.ID] == nil) {
+			byID[r.ID] = r
 		}
+	}
+	return byID
+}
+
+// relink makes the link in the record of a row its parent if the row follows the same message
+// by it: a record without a message may be between the two. The row of such a record hangs
+// where its own link leads.
+func relink(rows []*nodes.Row) {
+	byID := index(rows)
+	// before returns the id of the first message, or missing record, at or above an id.
+	before := func(id string) (_ string, ok bool) {
+		for range rows {
+			r := byID[id]
+			if r == nil || !r.Attached {
+				return id, true
+			}
+			id = parentOf(r.Raw)
+		}
+		return "", false // a cycle
+	}
+	for _, r := range rows {
+		link := parentOf(r.Raw)
+		switch at, ok := before(link); {
+		case !r.Attached:
+			if ok && at == r.Parent {
+				r.Parent = link
+			}
+		case !ok:
+			r.Parent = ""
+		case byID[link] != nil || link == "":
+			r.Parent = link
+		}
+	}
+}
+
+// childrenOf returns the rows after each one; those of nil have no parent among them.
+func childrenOf(rows []*nodes.Row) map[*nodes.Row][]*nodes.Row {
+	byID := index(rows)
+	children := map[*nodes.Row][]*nodes.Row{}
+	for _, r := range rows {
+		parent := byID[r.Parent]
 		children[parent] = append(children[parent], r)
 	}
 	return children
@@ -131,29 +178,21 @@ func childrenOf(rows []*nodes.Row) map[string][]*nodes.Row {
 // leafLast sorts rows so that each row of the path to the leaf comes after all other children
 // of its parent. Parents stay before their children.
 func leafLast(rows []*nodes.Row, leaf string) {
-	byID := map[string]*nodes.Row{}
-	for _, r := range rows {
-		if !r.Attached {
-			byID[r.ID] = r
-		}
-	}
-	var path []string
-	for r := byID[leaf]; r != nil && len(path) < len(rows); r = byID[r.Parent] {
-		path = append(path, r.ID)
-	}
-	passed := map[string]int{} // how many rows of the path a message follows, itself included
-	for i, id := range path {
-		passed[id] = len(path) - i
-	}
+	byID := index(rows)
 	place := make(map[*nodes.Row]int, len(rows))
+	passed := make(map[*nodes.Row]int, len(rows)) // how many rows of the path a row follows, itself included
+	var path []*nodes.Row
+	for r := byID[leaf]; r != nil && len(path) < len(rows); r = byID[r.Parent] {
+		path = append(path, r)
+	}
+	for i, r := range path {
+		passed[r] = len(path) - i
+		place[r] = 2*passed[r] - 1
+	}
 	for _, r := range rows {
-		if n, is := passed[r.ID]; is && !r.Attached {
-			place[r] = 2*n - 1
-			continue
-		}
-		place[r] = 2 * passed[r.Parent]
-		if !r.Attached {
-			passed[r.ID] = passed[r.Parent]
+		if place[r] == 0 {
+			passed[r] = passed[byID[r.Parent]]
+			place[r] = 2 * passed[r]
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b *nodes.Row) int { return place[a] - place[b] })
@@ -232,7 +271,7 @@ func (s writer) convert(m *transcript.Message) []byte {
 			plain = false
 			called[c.ID] = &toolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments, Type: "tool_call"}
 			list = append(list, part{Type: "tool_call", Call: called[c.ID]})
-		case p.Type == content.TypeToolResult && called[c.ID] != nil:
+		case p.Type == content.TypeToolResult && s.pairs[p] && called[c.ID] != nil:
 			s.lost.Count(report.LostFailures, c.Failed)
 			s.lost.Extras(p)
 			called[c.ID].Output, called[c.ID].Progress = &p.Text, 1

@@ -31,14 +31,42 @@ type Node struct {
 // A Tree is a conversation of nodes.
 type Tree struct {
 	Conversation transcript.Conversation // its Leaf is the id of a node
-	Nodes        []Node
-	Torn         bool // the file ends before the conversation does
+	Nodes        []Node                  // only Append adds to them
+	Torn         bool                    // the file ends before the conversation does
 
 	// Messages returns the messages of a node, nil if it has none. Read calls it for
 	// parents before their children.
 	Messages func(n Node) []*transcript.Message
 	// Open reports whether the record of a message is an incomplete answer.
 	Open func(record json.RawMessage) bool
+
+	places  map[string]int // of the nodes, by id
+	renamed []string       // the ids that several records have
+}
+
+// Append adds a node and returns its id, which is another one than that of n if an earlier
+// node has that. A node that is equal to an earlier one is a copy, and keeps its id.
+func (t *Tree) Append(n Node) string {
+	if t.places == nil {
+		t.places = map[string]int{}
+	}
+	own := n.ID
+	for {
+		at, taken := t.places[n.ID]
+		if !taken {
+			t.places[n.ID] = len(t.Nodes)
+			break
+		}
+		if first := t.Nodes[at]; first.Parent == n.Parent && bytes.Equal(first.Record, n.Record) {
+			break
+		}
+		n.ID = transcript.ChainID(n.ID, n.Record)
+	}
+	if n.ID != own {
+		t.renamed = append(t.renamed, own)
+	}
+	t.Nodes = append(t.Nodes, n)
+	return n.ID
 }
 
 // Add appends a part to the messages of a node, to the last one or, if role is not its
@@ -64,16 +92,9 @@ func Add(list []*transcript.Message, first *transcript.Message, role string, p c
 // Read passes the messages of a tree to a sink, parents first, and ends the conversation.
 // A record without messages is attached to the message before it.
 func (t *Tree) Read(to transcript.Sink) error {
-	c := t.Conversation
-	places := map[string]int{}
-	for i := range t.Nodes {
-		n := &t.Nodes[i]
-		if first, ok := places[n.ID]; !ok {
-			places[n.ID] = i
-		} else if !bytes.Equal(n.Record, t.Nodes[first].Record) {
-			to.Problem(transcript.Problem{What: "duplicate message id; the second message gets a new one: " + n.ID})
-			n.ID = transcript.ChainID(n.ID, n.Record)
-		}
+	c, places := t.Conversation, t.places
+	for _, id := range t.renamed {
+		to.Problem(transcript.Problem{What: "duplicate message id; the second message gets a new one: " + id})
 	}
 	parents, names := make([]int, len(t.Nodes)), make([]string, len(t.Nodes))
 	for i, n := range t.Nodes {
@@ -168,6 +189,21 @@ type Row struct {
 	ID, Parent string
 	Raw        []byte
 	Attached   bool // it has no messages, and nothing in it changes
+}
+
+// Array returns the records of rows as a JSON array, each on a line of its own.
+func Array(rows []*Row) []byte {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, r := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("\n ")
+		b.Write(r.Raw)
+	}
+	b.WriteString("\n]")
+	return b.Bytes()
 }
 
 // A Writer makes the nodes of a transcript.

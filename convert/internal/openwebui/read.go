@@ -38,9 +38,7 @@ const format = "open-webui"
 
 func Detect(head []byte) (is bool) {
 	jsondoc.Scan(head, func(path []string, _ json.Token) bool {
-		if len(path) > 0 && path[0] == "" {
-			path = path[1:]
-		}
+		path = jsondoc.Trim(path, "")
 		for _, name := range []string{"role", "parentId", "childrenIds"} {
 			is = is || jsondoc.Match(path, "chat", "history", "messages", "*", name) || jsondoc.Match(path, "chat", "messages", "", name)
 		}
@@ -65,7 +63,7 @@ func Read(in io.Reader, to transcript.Sink) error {
 				n.Children = append(n.Children, id.Str)
 				return true
 			})
-			t.Nodes = append(t.Nodes, n)
+			t.Append(n)
 		}
 		return t.Read(to)
 	})

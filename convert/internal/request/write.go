@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/calls"
+	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/member"
 	"github.com/bough-dev/bough/convert/internal/parts"
 	"github.com/bough-dev/bough/convert/internal/report"
@@ -22,12 +23,9 @@ func (q Provider) Write(w io.Writer, t *transcript.Transcript, o transcript.Opti
 	if q.holds(t.Format) && len(t.Records) > 0 {
 		s.list = slices.Clone(t.Records)
 		if gjson.GetBytes(s.list[0], "messages").IsArray() {
-			s.around, s.list = slices.Clone(s.list[0]), s.list[1:]
+			s.around, s.list = q.compact(s.list[0]), s.list[1:]
 		}
 		if t.Format != q.Name {
-			if s.around != nil {
-				s.around = q.compact(s.around)
-			}
 			lost.Count(report.LostMessages, len(s.list) > 0)
 			s.list = nil
 		}
@@ -84,11 +82,15 @@ func (q Provider) holds(format string) bool {
 }
 
 // native returns the records of a message that [Provider.holds]. Of another format, it is the
-// message alone, as what is kept with it has an unknown form, and it has no line breaks if the file
+// message alone, as what is kept with it has an unknown form. They have no line breaks if the file
 // has lines.
 func (q Provider) native(format string, records []json.RawMessage) []json.RawMessage {
 	if format == q.Name {
-		return records
+		list := make([]json.RawMessage, len(records))
+		for i, r := range records {
+			list[i] = q.compact(r)
+		}
+		return list
 	}
 	at := slices.IndexFunc(records, func(r json.RawMessage) bool {
 		_, err := content.Parse(q.API, r, nil)
@@ -97,10 +99,10 @@ func (q Provider) native(format string, records []json.RawMessage) []json.RawMes
 	return []json.RawMessage{q.compact(records[max(at, 0)])}
 }
 
-// compact returns a copy of a record of another format, without line breaks if the file has lines.
+// compact returns a copy of a record, without line breaks if the file has lines.
 func (q Provider) compact(record json.RawMessage) json.RawMessage {
 	if q.Lines {
-		return json.RawMessage(member.Compact(string(record)))
+		record = jsonl.OneLine(record)
 	}
 	return slices.Clone(record)
 }

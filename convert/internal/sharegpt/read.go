@@ -35,9 +35,7 @@ const format = "sharegpt"
 func Detect(head []byte) bool {
 	from, value := false, false
 	jsondoc.Scan(head, func(path []string, _ json.Token) bool {
-		if len(path) > 0 && path[0] == "" {
-			path = path[1:]
-		}
+		path = jsondoc.Trim(path, "")
 		from = from || jsondoc.Match(path, "conversations", "", "from")
 		value = value || jsondoc.Match(path, "conversations", "", "value")
 		return !(from && value)
@@ -73,19 +71,17 @@ func document(in io.Reader, to transcript.Sink) error {
 		t := nodes.Tree{Torn: e.Torn, Messages: d.messagesOf, Open: func(json.RawMessage) bool { return false }}
 		c := &t.Conversation
 		c.Anonymous, c.ID = true, member.Text(raw, "id")
+		last := ""
+		add := func(record json.RawMessage) {
+			last = t.Append(nodes.Node{ID: transcript.ChainID(last, record), Parent: last, Record: record})
+		}
 		if system := member.Text(raw, "system"); system != "" {
-			t.Nodes = append(t.Nodes, nodes.Node{Record: json.RawMessage(`{"system":` + gjson.GetBytes(raw, "system").Raw + `}`)})
+			add(json.RawMessage(`{"system":` + gjson.GetBytes(raw, "system").Raw + `}`))
 			raw = member.SetRaw(raw, "system", []byte("null"))
 		}
 		c.Records = []json.RawMessage{raw}
 		for _, item := range e.Items {
-			t.Nodes = append(t.Nodes, nodes.Node{Record: item.Raw})
-		}
-		last := ""
-		for i := range t.Nodes {
-			n := &t.Nodes[i]
-			n.ID, n.Parent = transcript.ChainID(last, n.Record), last
-			last = n.ID
+			add(item.Raw)
 		}
 		return t.Read(to)
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/calls"
+	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/member"
 	"github.com/bough-dev/bough/convert/internal/parts"
 	"github.com/bough-dev/bough/convert/internal/report"
@@ -15,22 +16,23 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Write writes a path on one line, or as an array if its records have line breaks.
+// Write writes a path on one line. Records with line breaks are compacted.
 func Write(w io.Writer, t *transcript.Transcript, _ transcript.Options, lost *report.Report) error {
 	t = calls.Merge(t, format)
 	lost.Conversation(t)
 	around := []byte(`{"conversations":[]}`)
 	s := writer{lost: lost, pairs: calls.Adjacent(t.Messages)}
 	if t.Format == format && len(t.Records) > 0 {
-		around = bytes.Clone(t.Records[0])
+		around = bytes.Clone(jsonl.OneLine(t.Records[0]))
 	} else {
 		lost.Count(report.LostModels, t.Model != "")
 	}
 	for _, m := range t.Messages {
 		if m.Format == format && len(m.Records) > 0 {
-			last := len(m.Records) - 1
-			lost.Trace.Record(m.Records[last], m)
-			for _, r := range m.Records {
+			for i, r := range m.Records {
+				if r = jsonl.OneLine(r); i == len(m.Records)-1 {
+					lost.Trace.Record(r, m)
+				}
 				if system := gjson.GetBytes(r, "system"); system.Exists() && !gjson.GetBytes(r, "from").Exists() {
 					around = member.SetRaw(around, "system", []byte(system.Raw))
 				} else {
@@ -50,11 +52,7 @@ func Write(w io.Writer, t *transcript.Transcript, _ transcript.Options, lost *re
 		b.Write(r)
 	}
 	b.WriteByte(']')
-	out := member.SetRaw(around, "conversations", b.Bytes())
-	if bytes.ContainsAny(out, "\n\r") {
-		out = append(append([]byte("["), out...), ']')
-	}
-	_, err := w.Write(append(out, '\n'))
+	_, err := w.Write(append(member.SetRaw(around, "conversations", b.Bytes()), '\n'))
 	return err
 }
 

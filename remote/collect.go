@@ -3,7 +3,6 @@ package remote
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/bough-dev/bough/remote/join"
@@ -164,15 +163,11 @@ func (j *job) putBase(own record.Machine) error {
 		return err
 	}
 	base := j.state.Base(own)
-	content := base.Encode()
-	at, seen := j.writer.Published()[own], maps.Clone(base.Seen)
-	delete(seen, own)
-	if at.Seq > 0 { // nothing is deleted for a base that others could not read
-		if _, err := decodeBase(&seal.Base{Machine: own, Seq: at.Seq, Lamport: at.Lamport, Seen: seen, Content: content}); err != nil {
-			return err
-		}
+	readable := func(b *seal.Base) error { // nothing is deleted for a base that others could not read
+		_, err := decodeBase(b)
+		return err
 	}
-	_, err := j.writer.PutBase(j.ctx, base.Seen, content)
+	_, err := j.writer.PutBase(j.ctx, seal.Base{Seen: base.Seen, Lost: base.Lost, Content: base.Encode()}, readable)
 	return err
 }
 

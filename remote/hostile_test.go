@@ -71,7 +71,7 @@ func TestHostile(t *testing.T) {
 		record.Op{Do: "frobnicate", Entity: "session/" + s.ID},
 		record.Op{Do: record.Remove, Entity: "machine/" + string(must(a.remote().Info()).Machine)},
 	)
-	must(w.Append(stream.Cursors{}, ops))
+	must(w.Append(stream.Cursors{}, nil, ops))
 	if err := w.Upload(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -123,12 +123,12 @@ func TestEndlessBase(t *testing.T) {
 	defer root.Close()
 	w := must(must(stream.Open(ctx, store, must(seal.ReadKeyFile(must(a.remote().Info()).Key)).Key)).OpenWriter(root))
 	for i := range 3 {
-		must(w.Append(stream.Cursors{}, []record.Op{{Do: record.Set, Entity: "x/y", Field: "z", Value: json.RawMessage(fmt.Sprint(i))}}))
+		must(w.Append(stream.Cursors{}, nil, []record.Op{{Do: record.Set, Entity: "x/y", Field: "z", Value: json.RawMessage(fmt.Sprint(i))}}))
 		if err := w.Upload(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
-			must(w.PutBase(ctx, record.Vector{}, []byte("garbage")))
+			must(w.PutBase(ctx, seal.Base{Content: []byte("garbage")}, func(*seal.Base) error { return nil }))
 		}
 	}
 	r := b.remote()
@@ -293,5 +293,29 @@ func TestLostRecord(t *testing.T) {
 	}
 	if report := must(newcomer.remote().Check(ctx, remote.CheckOptions{})); !report.OK {
 		t.Errorf("the check reports %+v", report)
+	}
+}
+
+// TestUnreadableBase: a machine whose base others could not read stores none, and deletes nothing.
+func TestUnreadableBase(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	a, b := list[0], list[1]
+	if err := a.w.AppendLearnings(ctx, []byte(`{"text":"`+strings.Repeat("[", 4_000_001)+"\"}\n")); err != nil { // more than a line of a base may have
+		t.Fatal(err)
+	}
+	var notes []string
+	a.opts.Note = func(note string) { notes = append(notes, note) }
+	for range 2 {
+		a.syncEvery(1)
+		must(b.sync())
+	}
+	if has := names(t, store); slices.ContainsFunc(has, func(name string) bool { return strings.Contains(name, "/base-") }) ||
+		!slices.ContainsFunc(notes, func(note string) bool { return strings.Contains(note, "4000000 arrays and objects") }) {
+		t.Errorf("the store has %s, and the notes are %q", has, notes)
+	}
+	if report := must(a.friend("phone").remote().Check(ctx, remote.CheckOptions{})); !report.OK {
+		t.Errorf("a newcomer finds %+v", report)
 	}
 }

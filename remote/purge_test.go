@@ -77,7 +77,7 @@ func TestPurgeNewer(t *testing.T) {
 		must(a.sync())
 		root := must(os.OpenRoot(t.TempDir()))
 		w := must(must(stream.Open(ctx, store, must(seal.ReadKeyFile(must(a.remote().Info()).Key)).Key)).OpenWriter(root))
-		must(w.Append(stream.Cursors{}, []record.Op{c.op}))
+		must(w.Append(stream.Cursors{}, nil, []record.Op{c.op}))
 		if err := errors.Join(w.Upload(ctx), root.Close()); err != nil {
 			t.Fatal(err)
 		}

@@ -249,9 +249,11 @@ func (j *job) take(got *fetched, f *stream.Fetched) (moved bool, err error) {
 	return moved, nil
 }
 
+// decodeBase decodes the content of a base. Its Lamport is less than that of the base if versions before Lost wrote the
+// last records.
 func decodeBase(b *seal.Base) (*join.Base, error) {
 	base, err := join.DecodeBase(b.Content)
-	if err == nil && (base.Machine != b.Machine || base.Seq != b.Seq || base.Lamport != b.Lamport || !maps.Equal(base.Seen, b.Seen)) {
+	if err == nil && (base.Machine != b.Machine || base.Seq != b.Seq || base.Lamport > b.Lamport || !maps.Equal(base.Seen, b.Seen) || !maps.Equal(base.Lost, b.Lost)) {
 		err = errors.New("it is the base of other records")
 	}
 	return base, err

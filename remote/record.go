@@ -275,7 +275,7 @@ func (j *job) append(b *batch, seen stream.Cursors, told map[string][]plan.Note)
 	if err != nil || len(ops) == 0 {
 		return err
 	}
-	records, err := j.writer.Append(seen, ops)
+	records, err := j.writer.Append(seen, j.state.Lost(), ops)
 	if err != nil {
 		return err
 	}

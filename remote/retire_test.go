@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/remote/stream"
+	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/mirror"
 )
@@ -50,6 +51,10 @@ func TestRetireLost(t *testing.T) {
 			second := must(gone.w.New(ctx, "Second"))
 			must(gone.w.Append(ctx, workspace.Append{Session: first.ID, Text: "one"}))
 			gone.push()
+			for range 8 { // more than the others have together
+				must(gone.w.New(ctx, "One of many"))
+				gone.push()
+			}
 			a.pull()
 			must(a.w.Append(ctx, workspace.Append{Session: first.ID, Text: "two"}))
 			must(a.w.Rename(ctx, second.ID, "Second again"))
@@ -91,6 +96,25 @@ func TestRetireLost(t *testing.T) {
 				}
 				if got := must(c.sync()); len(got.Problems) > 0 {
 					t.Errorf("%s reports %v", c.name, got.Problems)
+				}
+			}
+			// What the new machine writes counts as later than what it has seen, and others read the base of it.
+			must(n.w.Rename(ctx, seen.ID, "Renamed"))
+			n.syncEvery(1)
+			if name := "m/" + string(must(n.remote().Info()).Machine) + "/base-"; len(must(store.List(ctx, bucket.ListOptions{Prefix: name}))) != 1 {
+				t.Errorf("the new machine stored no base, but %v", names(t, store))
+			}
+			must(a.sync())
+			tablet := a.friend("tablet")
+			for range 4 {
+				must(tablet.sync())
+			}
+			if report := must(tablet.remote().Check(ctx, remote.CheckOptions{ReadData: true})); !report.OK {
+				t.Errorf("the check of another new machine: %+v, %v", report, report.Problems)
+			}
+			for _, c := range []*computer{n, a, tablet} {
+				if got := must(c.w.Show(ctx, seen.ID, session.ReadOptions{})).Entry; got.Title != "Renamed" {
+					t.Errorf("%s has the title %q", c.name, got.Title)
 				}
 			}
 			must(n.w.Append(ctx, workspace.Append{Session: seen.ID, Text: "three"}))

@@ -125,7 +125,7 @@ func TestCheckBase(t *testing.T) {
 	defer root.Close()
 	w := must(must(stream.Open(ctx, store, must(seal.ReadKeyFile(must(a.remote().Info()).Key)).Key)).OpenWriter(root))
 	say := func(i int) {
-		must(w.Append(stream.Cursors{}, []record.Op{{Do: record.Set, Entity: "x/y", Field: "z", Value: json.RawMessage(fmt.Sprint(i))}}))
+		must(w.Append(stream.Cursors{}, nil, []record.Op{{Do: record.Set, Entity: "x/y", Field: "z", Value: json.RawMessage(fmt.Sprint(i))}}))
 		if err := w.Upload(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestCheckBase(t *testing.T) {
 	if report := must(a.remote().Check(ctx, remote.CheckOptions{})); !report.OK {
 		t.Fatalf("before: %+v", report)
 	}
-	must(w.PutBase(ctx, record.Vector{}, []byte("garbage")))
+	must(w.PutBase(ctx, seal.Base{Content: []byte("garbage")}, func(*seal.Base) error { return nil }))
 	say(2)
 	report := must(a.remote().Check(ctx, remote.CheckOptions{}))
 	if report.OK || len(report.Problems) != 1 || report.Problems[0].Kind != stream.Malformed || !strings.HasSuffix(report.Problems[0].Object, "/base-00000001") {

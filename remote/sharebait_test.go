@@ -192,7 +192,7 @@ func (c *computer) forge(id string) {
 	defer root.Close()
 	w := must(must(stream.Open(c.t.Context(), store, must(seal.ReadKeyFile(info.Key)).Key)).OpenWriter(root))
 	shell := json.RawMessage(fmt.Sprintf(`{"id":%q,"created_at":7,"metadata":{"continued_from":[]},"messages":[1]}`, id))
-	must(w.Append(stream.Cursors{}, []record.Op{{Do: record.Set, Entity: "session/" + id, Field: "shell", Value: shell}}))
+	must(w.Append(stream.Cursors{}, nil, []record.Op{{Do: record.Set, Entity: "session/" + id, Field: "shell", Value: shell}}))
 	if err := w.Upload(c.t.Context()); err != nil {
 		c.t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestShareUndone(t *testing.T) {
 	root := must(os.OpenRoot(t.TempDir()))
 	defer root.Close()
 	w := must(must(stream.Open(ctx, team, must(seal.ReadKeyFile(info.Key)).Key)).OpenWriter(root))
-	must(w.Append(stream.Cursors{}, []record.Op{
+	must(w.Append(stream.Cursors{}, nil, []record.Op{
 		{Do: record.Add, Entity: "session/" + line, Field: "undone", Value: json.RawMessage(fmt.Sprintf("%q", two))},
 	}))
 	if err := w.Upload(ctx); err != nil {

@@ -16,17 +16,19 @@ type Base struct {
 	Seq     uint64        // the last record that the base replaces
 	Lamport uint64        // of that record
 	Seen    record.Vector // what the machine had merged of others when it made the base
+	Lost    record.Vector // what it had given up, and not merged, see [State.Lost]
 
 	entities map[string]*Entity
-	removals map[uint64]record.Vector // what the records with removals had seen
+	removals map[uint64]record.Vector // what the removals in these records cover
 	kept     []Kept
 }
 
 // Base returns the base of a machine for all its records that s includes. Only the machine itself
 // may publish it.
 func (s *State) Base(m record.Machine) *Base {
-	b := &Base{Machine: m, Seen: s.Vector(), entities: map[string]*Entity{}, removals: map[uint64]record.Vector{}}
+	b := &Base{Machine: m, Seen: s.Vector(), Lost: s.Lost(), entities: map[string]*Entity{}, removals: map[uint64]record.Vector{}}
 	delete(b.Seen, m)
+	delete(b.Lost, m)
 	if st := s.streams[m]; st != nil {
 		b.Seq, b.Lamport = st.Seq, st.Lamport
 	}

@@ -120,6 +120,7 @@ type baseHeader struct {
 	Seq      uint64                   `json:"seq"`
 	Lamport  uint64                   `json:"lamport"`
 	Seen     record.Vector            `json:"seen"`
+	Lost     record.Vector            `json:"lost,omitempty"`
 	Removals map[uint64]record.Vector `json:"removals,omitempty"`
 	Kept     []Kept                   `json:"kept,omitempty"`
 }
@@ -127,7 +128,7 @@ type baseHeader struct {
 // Encode returns b in lines of JSON.
 func (b *Base) Encode() []byte {
 	var data bytes.Buffer
-	appendJSON(&data, baseHeader{format, b.Machine, b.Seq, b.Lamport, b.Seen, b.removals, b.kept})
+	appendJSON(&data, baseHeader{format, b.Machine, b.Seq, b.Lamport, b.Seen, b.Lost, b.removals, b.kept})
 	for _, name := range slices.Sorted(maps.Keys(b.entities)) {
 		appendLine(&data, name, b.entities[name])
 	}
@@ -145,7 +146,7 @@ func DecodeBase(data []byte) (*Base, error) {
 	if err := json.Unmarshal(first, &h); err != nil || h.Format != format {
 		return nil, damaged(1, "not the header of a base of format %d", format)
 	}
-	b := &Base{h.Machine, h.Seq, h.Lamport, h.Seen, map[string]*Entity{}, h.Removals, h.Kept}
+	b := &Base{h.Machine, h.Seq, h.Lamport, h.Seen, h.Lost, map[string]*Entity{}, h.Removals, h.Kept}
 	if !b.validHeader() {
 		return nil, damaged(1, "a base of machine %q with values out of bounds", h.Machine)
 	}
@@ -167,6 +168,9 @@ func DecodeBase(data []byte) (*Base, error) {
 			return nil, damaged(n, "malformed entity %.100q", name)
 		}
 		b.entities[name] = e
+	}
+	if !b.validRemovals() {
+		return nil, damaged(1, "a base of machine %q whose removals cover what it has not seen", h.Machine)
 	}
 	return b, nil
 }
@@ -206,16 +210,11 @@ func (e *Entity) size() int {
 }
 
 func (b *Base) validHeader() bool {
-	most := b.Seq
-	for m, n := range b.Seen {
-		if !hexadecimal(string(m), 32) || m == b.Machine || n > maxSeq || most > maxSeq {
-			return false
-		}
-		most += n
-	}
-	for seq, seen := range b.removals {
-		if seq > b.Seq || !b.Seen.Covers(seen) {
-			return false
+	for _, v := range []record.Vector{b.Seen, b.Lost} {
+		for m, n := range v {
+			if !hexadecimal(string(m), 32) || m == b.Machine || n > maxSeq {
+				return false
+			}
 		}
 	}
 	for _, k := range b.kept {
@@ -223,7 +222,29 @@ func (b *Base) validHeader() bool {
 			return false
 		}
 	}
-	return hexadecimal(string(b.Machine), 32) && b.Seq > 0 && b.Seq <= maxSeq && b.Lamport <= most
+	return hexadecimal(string(b.Machine), 32) && b.Seq > 0 && b.Seq <= maxSeq && b.Lamport <= b.Seq+b.Seen.Sum(b.Lost, b.Lamport)
+}
+
+// validRemovals reports whether the removals of b cover only what its machine had seen, but for one that retires a machine:
+// it may cover more of that, if it is the only one of its record.
+func (b *Base) validRemovals() bool {
+	of := map[uint64][]string{} // entities, by the record that removed them
+	for name, e := range b.entities {
+		for _, r := range e.removed {
+			of[r.at.seq] = append(of[r.at.seq], name)
+		}
+	}
+	for seq, covered := range b.removals {
+		if seq > b.Seq {
+			return false
+		}
+		for m, n := range covered {
+			if n > b.Seen[m] && (n > maxSeq || len(of[seq]) != 1 || of[seq][0] != machineKind+string(m)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (b *Base) validStamp(s record.Stamp) bool {

@@ -198,24 +198,43 @@ func (s *State) Add(r *record.Record) error {
 		return &HeldError{r.Machine, r.Seq, missing}
 	}
 	st.Lamport = lamport(r, st.Lamport, seen)
+	removed := removes(r, seen)
 	st.Seq = r.Seq
 	st.merge(seen)
 	s.streams[r.Machine] = st
 	for i, op := range r.Ops {
-		s.apply(record.Stamp{Lamport: st.Lamport, Machine: r.Machine, Seq: r.Seq, Index: i}, op, seen)
+		s.apply(record.Stamp{Lamport: st.Lamport, Machine: r.Machine, Seq: r.Seq, Index: i}, op, seen, removed)
 	}
 	return nil
 }
 
 // lamport returns the Lamport with which the operations of r count. Every honest one is greater than
-// that of the record before and not greater than the number of records that r includes; so no
-// machine can have the last word for ever.
+// that of the record before and not greater than the number of records that r includes, with those
+// that its machine gave up; so no machine can have the last word for ever.
 func lamport(r *record.Record, before uint64, seen record.Vector) uint64 {
-	most := r.Seq
-	for _, n := range seen {
-		most += n
+	claimed := max(r.Lamport, before+1)
+	return min(claimed, r.Seq+seen.Sum(r.Lost, claimed))
+}
+
+// removes returns which records of others the removals of r cover: those in seen, and of a machine that its only removal
+// retires those that only others have read.
+func removes(r *record.Record, seen record.Vector) record.Vector {
+	removals := 0
+	covered := seen
+	for _, op := range r.Ops {
+		if op.Do != record.Remove {
+			continue
+		}
+		removals++
+		if m, n := op.Retires(seen); m != r.Machine && n > seen[m] && n <= maxSeq {
+			covered = maps.Clone(seen)
+			covered[m] = n
+		}
 	}
-	return min(max(r.Lamport, before+1), most)
+	if removals != 1 {
+		return seen
+	}
+	return covered
 }
 
 // merge adds to what the machine is known to have merged.
@@ -228,8 +247,8 @@ func (st *stream) merge(seen record.Vector) {
 	}
 }
 
-// apply applies one operation of a record that had seen the records of others in seen.
-func (s *State) apply(stamp record.Stamp, op record.Op, seen record.Vector) {
+// apply applies one operation of a record that had seen the records of others in seen, and whose removals cover removed.
+func (s *State) apply(stamp record.Stamp, op record.Op, seen, removed record.Vector) {
 	if !valid(op, stamp.Machine) {
 		s.keep(Kept{stamp, storable(op)})
 		return
@@ -252,13 +271,7 @@ func (s *State) apply(stamp record.Stamp, op record.Op, seen record.Vector) {
 			}
 		}
 	case record.Remove:
-		at := position{stamp.Machine, stamp.Seq}
-		_, several := s.seen[at] // removals in the record, which cover no more than it had seen
-		if m, n := op.Retires(seen); n > seen[m] && n <= maxSeq && !several {
-			seen = maps.Clone(seen)
-			seen[m] = n
-		}
-		s.seen[at] = seen
+		s.seen[position{stamp.Machine, stamp.Seq}] = removed
 		e.remove(stamp, s.seen)
 	}
 	e.Alive = e.alive(s.seen)

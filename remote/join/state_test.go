@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"strings"
@@ -211,6 +212,8 @@ func TestDamaged(t *testing.T) {
 	}
 	me, other := string(machineID(0)), string(machineID(1))
 	head := fmt.Sprintf(`{"format":1,"machine":%q,"seq":5,"lamport":5,"seen":{%q:3}}`+"\n", me, other)
+	retiring := strings.TrimSuffix(head, "}\n") + `,"removals":{"5":{"` + other + `":9}}}` + "\n"
+	retired := `{"n":"machine/` + other + `","m":["` + me + `"],"x":[[0,5,0]]}` + "\n"
 	for what, text := range map[string]string{
 		"no header":                `[]`,
 		"another format":           strings.Replace(head, `"format":1`, `"format":2`, 1),
@@ -231,14 +234,25 @@ func TestDamaged(t *testing.T) {
 		"another machine":          head + `{"n":"machine/` + other + `","m":["` + me + `"],"t":[[0,1,0]]}`,
 		"many elements":            head + `{"n":"session/s","m":["` + me + `"],"s":{"all":[` + strings.Repeat("{},", maxNested) + `{}]}}`,
 		"many names":               strings.TrimSuffix(head, "}\n") + `,"kept":[` + strings.Repeat("{},", maxNested) + "{}]}\n",
+		"lost of itself":           strings.TrimSuffix(head, "}\n") + `,"lost":{"` + me + `":1}}`,
+		"a Lamport beyond lost":    strings.Replace(strings.TrimSuffix(head, "}\n"), `"lamport":5`, `"lamport":16`, 1) + `,"lost":{"` + other + `":10}}`,
+		"a removal of more":        retiring + `{"n":"session/s","m":["` + me + `"],"x":[[0,5,0]]}`,
+		"of more than a machine":   retiring + retired + `{"n":"session/s","m":["` + me + `"],"x":[[0,5,1]]}`,
+		"a great retirement":       strings.Replace(retiring, ":9}", ":9999999999999999}", 1) + retired,
 		"a hostile name":           head + `{"n":"session/","m":["` + me + `"],"t":[[0,1,0]]}`,
 	} {
 		if _, err := DecodeBase([]byte(text)); !errors.Is(err, fault.Damaged) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := DecodeBase([]byte(head + `{"n":"session/s","m":["` + me + `"],"r":{"title":{"s":[1,0,1,0],"v":"m"}}}`)); err != nil {
-		t.Error(err)
+	for what, text := range map[string]string{
+		"a title":           head + `{"n":"session/s","m":["` + me + `"],"r":{"title":{"s":[1,0,1,0],"v":"m"}}}`,
+		"a Lamport":         strings.Replace(strings.TrimSuffix(head, "}\n"), `"lamport":5`, `"lamport":15`, 1) + `,"lost":{"` + other + `":10}}`,
+		"a retired machine": retiring + retired,
+	} {
+		if _, err := DecodeBase([]byte(text)); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 
@@ -288,4 +302,56 @@ func FuzzAdd(f *testing.F) {
 			t.Errorf("encoded again:\n%s\nwant\n%s", again.Encode(), first)
 		}
 	})
+}
+
+// TestRetireThrough: a machine that is retired with more records than were read is retired for who reads a base too, and
+// another removal in the same record keeps it from covering more.
+func TestRetireThrough(t *testing.T) {
+	gone, other := machineID(1), machineID(2)
+	retire := removeOp("machine/" + string(gone))
+	retire.Value = json.RawMessage(`{"through":7}`)
+	for what, c := range map[string]struct {
+		ops  []record.Op
+		want record.Vector
+	}{
+		"alone":   {[]record.Op{retire, setOp("session/s", "title", `"x"`)}, record.Vector{gone: 7}},
+		"before":  {[]record.Op{retire, removeOp("session/s")}, record.Vector{}},
+		"after":   {[]record.Op{removeOp("session/s"), retire}, record.Vector{}},
+		"several": {[]record.Op{removeOp("machine/" + string(other)), retire}, record.Vector{}},
+	} {
+		p := newPen(0)
+		p.write(c.ops...)
+		b, err := DecodeBase(p.Base(p.machine).Encode())
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		s := New()
+		s.AddBase(b)
+		for _, s := range []*State{p.State, s} {
+			if got := s.RetiredThrough(); !maps.Equal(got, c.want) {
+				t.Errorf("%s: retired are %v", what, got)
+			}
+		}
+	}
+}
+
+// TestLamportOfLost: what a machine gave up counts in its Lamports, so that it wins over what it has seen.
+func TestLamportOfLost(t *testing.T) {
+	lost := machineID(1)
+	for want, r := range map[uint64]*record.Record{
+		1: {Lamport: 9},
+		6: {Lamport: 9, Lost: record.Vector{lost: 5}},
+		4: {Lamport: 4, Lost: record.Vector{lost: 5}},
+	} {
+		s := New()
+		r.Machine, r.Seq, r.Ops = machineID(0), 1, []record.Op{setOp("session/s", "title", `"x"`)}
+		s.GiveUp(record.Vector{lost: 5})
+		mustAdd(t, s, r)
+		if got := s.Lamport(); got != want {
+			t.Errorf("a record of Lamport %d that lost %v counts as %d", r.Lamport, r.Lost, got)
+		}
+		if _, err := DecodeBase(s.Base(r.Machine).Encode()); err != nil {
+			t.Error(err)
+		}
+	}
 }

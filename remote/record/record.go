@@ -59,6 +59,19 @@ func (v Vector) Covers(o Vector) bool {
 	return true
 }
 
+// Sum returns how many records v and the parts of lost beyond it have, at most limit.
+func (v Vector) Sum(lost Vector, limit uint64) (sum uint64) {
+	for m, n := range v {
+		sum = min(sum+min(max(n, lost[m]), limit), limit)
+	}
+	for m, n := range lost {
+		if _, ok := v[m]; !ok {
+			sum = min(sum+min(n, limit), limit)
+		}
+	}
+	return sum
+}
+
 // A Stamp identifies an operation in a remote and orders operations: an operation is greater than
 // all that its machine had seen when it was written.
 type Stamp struct {
@@ -77,11 +90,12 @@ func (s Stamp) Compare(o Stamp) int {
 type Record struct {
 	Format  int     `json:"format"`
 	Machine Machine `json:"machine"`
-	Seq     uint64  `json:"seq"`           // from 1
-	Lamport uint64  `json:"lamport"`       // greater than that of every record that it includes, and at most one more than their number
-	Seen    Vector  `json:"seen"`          // what its machine had merged; its own records before this one are always included
-	Before  string  `json:"before"`        // SHA-256 of the stored bytes of the record before, in hexadecimal digits; "" for the first
-	Key     []byte  `json:"key,omitempty"` // of the first record: the machine's public key, Ed25519
+	Seq     uint64  `json:"seq"`            // from 1
+	Lamport uint64  `json:"lamport"`        // greater than that of every record that it includes, and at most one more than their number with those in Lost
+	Seen    Vector  `json:"seen"`           // what its machine had merged; its own records before this one are always included
+	Lost    Vector  `json:"lost,omitempty"` // records up to these its machine has given up: retired machines wrote them, and what it has seen had seen them
+	Before  string  `json:"before"`         // SHA-256 of the stored bytes of the record before, in hexadecimal digits; "" for the first
+	Key     []byte  `json:"key,omitempty"`  // of the first record: the machine's public key, Ed25519
 	Ops     []Op    `json:"ops"`
 }
 

@@ -14,12 +14,13 @@ import (
 type Base struct {
 	Format  int            `json:"format"`
 	Machine record.Machine `json:"machine"`
-	Seq     uint64         `json:"seq"`     // of the last of these records
-	Lamport uint64         `json:"lamport"` // of that record
-	Seen    record.Vector  `json:"seen"`    // what the machine had merged when it made the base
-	Last    string         `json:"last"`    // SHA-256 of its stored bytes, in hexadecimal digits
-	Key     []byte         `json:"key"`     // the public key of the machine
-	Content []byte         `json:"-"`       // what they say
+	Seq     uint64         `json:"seq"`            // of the last of these records
+	Lamport uint64         `json:"lamport"`        // of that record
+	Seen    record.Vector  `json:"seen"`           // what the machine had merged when it made the base
+	Lost    record.Vector  `json:"lost,omitempty"` // what it had given up, see record.Record
+	Last    string         `json:"last"`           // SHA-256 of its stored bytes, in hexadecimal digits
+	Key     []byte         `json:"key"`            // the public key of the machine
+	Content []byte         `json:"-"`              // what they say
 
 	// Parts are the SHA-256 of the stored bytes of packs, each with a part of Content, which is then
 	// empty: for content that is too large for one object.
@@ -82,18 +83,10 @@ func DecodeBase(data, public []byte) (*Base, error) {
 		return nil, ErrNewer
 	case b.Format < 1 || b.Seq == 0 || b.Seq > MaxNumber || b.Lamport == 0 || b.Lamport > MaxNumber || !IsHash(b.Last):
 		return nil, errors.New("its first line is not possible")
-	case b.Lamport > records(b.Seq, b.Seen):
+	case b.Lamport > b.Seq+b.Seen.Sum(b.Lost, b.Lamport):
 		return nil, fmt.Errorf("its Lamport %d is greater than the number of records that it has seen", b.Lamport)
 	case len(b.Parts) > MaxParts || len(b.Parts) > 0 && len(b.Content) > 0 || slices.ContainsFunc(b.Parts, func(p string) bool { return !IsHash(p) }):
 		return nil, errors.New("its parts are not possible")
 	}
-	return b, checkSeen(b.Seen, b.Machine)
-}
-
-// records returns how many records a machine has seen with its own, at most MaxNumber. No honest Lamport is greater.
-func records(own uint64, seen record.Vector) uint64 {
-	for _, n := range seen {
-		own = min(own+min(n, MaxNumber), MaxNumber)
-	}
-	return own
+	return b, errors.Join(checkSeen(b.Seen, b.Machine), checkSeen(b.Lost, b.Machine))
 }

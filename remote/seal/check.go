@@ -38,7 +38,7 @@ func checkHeader(r *record.Record, public []byte) error {
 	case r.Seq > 1 && (!IsHash(r.Before) || r.Key != nil):
 		return errors.New("only the first record has a key, and each other one the hash of the record before")
 	}
-	return checkSeen(r.Seen, r.Machine)
+	return errors.Join(checkSeen(r.Seen, r.Machine), checkSeen(r.Lost, r.Machine))
 }
 
 func checkSeen(seen record.Vector, machine record.Machine) error {

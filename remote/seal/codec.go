@@ -44,6 +44,7 @@ type header struct {
 	Seq     uint64         `json:"seq"`
 	Lamport uint64         `json:"lamport"`
 	Seen    record.Vector  `json:"seen"`
+	Lost    record.Vector  `json:"lost,omitempty"`
 	Before  string         `json:"before"`
 	Key     []byte         `json:"key,omitempty"`
 }
@@ -71,7 +72,7 @@ func EncodeRecord(r *record.Record, s *Signer) ([]byte, error) {
 }
 
 func appendRecord(r *record.Record) ([]byte, error) {
-	data, err := appendLine(nil, header{r.Format, r.Machine, r.Seq, r.Lamport, r.Seen, r.Before, r.Key})
+	data, err := appendLine(nil, header{r.Format, r.Machine, r.Seq, r.Lamport, r.Seen, r.Lost, r.Before, r.Key})
 	for i := 0; i < len(r.Ops) && err == nil; i++ {
 		data, err = appendLine(data, r.Ops[i])
 	}
@@ -124,7 +125,7 @@ func decodeRecord(data, public []byte) (r *record.Record, signed []byte, err err
 	if MachineOf(public) != h.Machine || !signedBy(public, forRecord, signed, sig) {
 		return nil, nil, ErrSignature
 	}
-	r = &record.Record{Format: h.Format, Machine: h.Machine, Seq: h.Seq, Lamport: h.Lamport, Seen: h.Seen, Before: h.Before, Key: h.Key}
+	r = &record.Record{Format: h.Format, Machine: h.Machine, Seq: h.Seq, Lamport: h.Lamport, Seen: h.Seen, Lost: h.Lost, Before: h.Before, Key: h.Key}
 	if h.Format > record.Format {
 		return nil, nil, ErrNewer
 	}

@@ -335,6 +335,16 @@ func TestBaseReturns(t *testing.T) {
 		if _, err := seal.EncodeBase(b, s); err != nil {
 			t.Errorf("the greatest Lamport: %v", err)
 		}
+		b.Lamport, b.Lost = 8, record.Vector{other: 5}
+		if data, err := seal.EncodeBase(b, s); err != nil {
+			t.Errorf("the greatest Lamport of one that gave up others: %v", err)
+		} else if got, err := seal.DecodeBase(data, nil); err != nil || !reflect.DeepEqual(got.Lost, b.Lost) {
+			t.Errorf("it came back as %+v, %v", got, err)
+		}
+		b.Lamport = 9
+		if _, err := seal.EncodeBase(b, s); err == nil {
+			t.Error("a greater Lamport was encoded")
+		}
 	}
 }
 

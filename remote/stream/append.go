@@ -25,11 +25,11 @@ func packsOf(ops []record.Op) (names []string) {
 const maxAppended = 24 << 20
 
 // Append adds operations to the stream, as one record or, if they are many, several. Seen is how far
-// the streams of the other machines were applied when the operations were made. The packs that
+// the streams of the other machines were applied when the operations were made, and lost what was given up of them. The packs that
 // operations refer to must be those of a Packer, which was closed, or be in the store. When Append returns,
 // the records are durable, and Upload will send them. If it fails, no operation or only some of the
 // first records were added: Unsent has them.
-func (w *Writer) Append(seen Cursors, ops []record.Op) ([]*record.Record, error) {
+func (w *Writer) Append(seen Cursors, lost record.Vector, ops []record.Op) ([]*record.Record, error) {
 	chunks, err := split(ops, w.most)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (w *Writer) Append(seen Cursors, ops []record.Op) ([]*record.Record, error)
 	delete(seen, w.Machine())
 	issuer := issuer{remote: w.remote, signer: w.signer, end: w.end()}
 	for _, chunk := range chunks {
-		if err := issuer.issue(seen.Vector(), max(seen.Lamport(), issuer.end.Lamport)+1, chunk); err != nil {
+		if err := issuer.issue(record.Record{Lamport: max(seen.Lamport(), issuer.end.Lamport) + 1, Seen: seen.Vector(), Lost: lost, Ops: chunk}); err != nil {
 			return nil, err
 		}
 	}
@@ -83,8 +83,10 @@ type issuer struct {
 	stored  [][]byte
 }
 
-func (is *issuer) issue(seen record.Vector, lamport uint64, ops []record.Op) error {
-	rec := &record.Record{Format: record.Format, Machine: is.signer.Machine(), Seq: is.end.Seq + 1, Lamport: lamport, Seen: seen, Before: is.end.Last, Ops: ops}
+// issue makes the next record, with Lamport, Seen, Lost and Ops of one.
+func (is *issuer) issue(of record.Record) error {
+	rec := &of
+	rec.Format, rec.Machine, rec.Seq, rec.Before, rec.Key = record.Format, is.signer.Machine(), is.end.Seq+1, is.end.Last, nil
 	if rec.Seq == 1 {
 		rec.Key = is.signer.Public()
 	}
@@ -99,7 +101,7 @@ func (is *issuer) issue(seen record.Vector, lamport uint64, ops []record.Op) err
 	if len(stored) > bucket.MaxObject {
 		return fmt.Errorf("record %d cannot be written: it has %d bytes, and %d are possible", rec.Seq, len(stored), bucket.MaxObject)
 	}
-	is.end = Cursor{Seq: rec.Seq, Last: hashOf(stored), Lamport: lamport, Key: is.signer.Public()}
+	is.end = Cursor{Seq: rec.Seq, Last: hashOf(stored), Lamport: rec.Lamport, Key: is.signer.Public()}
 	is.records = append(is.records, &verified{rec, len(plain), true, is.end})
 	is.stored = append(is.stored, stored)
 	return nil

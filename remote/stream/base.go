@@ -16,27 +16,31 @@ import (
 )
 
 // PutBase stores what all records of the stream that are in the store still say, so that others can
-// read that in place of them. Seen is what the machine had merged when it made content. It returns
-// the number of the last of these records.
-func (w *Writer) PutBase(ctx context.Context, seen record.Vector, content []byte) (uint64, error) {
+// read that in place of them. Of base are Seen and Lost, what the machine had merged and given up when it made Content, and
+// Content. If check, which gets the whole base, returns an error, nothing is stored. PutBase returns the number of the last
+// of these records.
+func (w *Writer) PutBase(ctx context.Context, base seal.Base, check func(*seal.Base) error) (uint64, error) {
 	at := w.state.Published
 	if at.Seq == 0 {
 		return 0, &fault.Error{Code: fault.Refused, Message: "the machine has no records in the remote"}
 	}
-	seen = maps.Clone(seen)
-	delete(seen, w.Machine())
-	base := &seal.Base{Format: record.Format, Machine: w.Machine(), Seq: at.Seq, Lamport: at.Lamport,
-		Seen: seen, Last: at.Last, Key: w.signer.Public(), Content: content}
-	stored, err := w.sealBase(base)
+	base.Format, base.Machine, base.Seq, base.Lamport = record.Format, w.Machine(), at.Seq, at.Lamport
+	base.Last, base.Key, base.Parts = at.Last, w.signer.Public(), nil
+	base.Seen = maps.Clone(base.Seen)
+	delete(base.Seen, w.Machine())
+	if err := check(&base); err != nil {
+		return 0, err
+	}
+	stored, err := w.sealBase(&base)
 	if err != nil {
 		return 0, err
 	}
 	if len(stored) > w.maxBase {
-		if base.Parts, err = w.putParts(ctx, at.Seq, content); err != nil {
+		if base.Parts, err = w.putParts(ctx, at.Seq, base.Content); err != nil {
 			return 0, err
 		}
 		base.Content = nil
-		if stored, err = w.sealBase(base); err != nil {
+		if stored, err = w.sealBase(&base); err != nil {
 			return 0, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace/fault"
 )
@@ -19,7 +20,7 @@ func (m *machine) putBase(values ...string) uint64 {
 	if err != nil {
 		m.Fatal(err)
 	}
-	seq, err := m.PutBase(ctx, nil, content)
+	seq, err := m.PutBase(ctx, seal.Base{Content: content}, unchecked)
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestBaseWaits(t *testing.T) {
 	a.publish("1")
 	b.fetch(stream.Names)
 	b.publish("2")
-	if _, err := b.PutBase(ctx, b.have.Vector(), []byte(`["2"]`)); err != nil {
+	if _, err := b.PutBase(ctx, seal.Base{Seen: b.have.Vector(), Content: []byte(`["2"]`)}, unchecked); err != nil {
 		t.Fatal(err)
 	}
 	c.Store.(*hiding).hide = "m/" + string(a.Machine())
@@ -104,7 +105,7 @@ func TestBaseOfMissed(t *testing.T) {
 	a.publish("1")
 	b.fetch(stream.Names)
 	b.publish("2")
-	if _, err := b.PutBase(ctx, b.have.Vector(), []byte(`["2"]`)); err != nil {
+	if _, err := b.PutBase(ctx, seal.Base{Seen: b.have.Vector(), Content: []byte(`["2"]`)}, unchecked); err != nil {
 		t.Fatal(err)
 	}
 	c.Store.(*hiding).hide = "m/" + string(a.Machine())
@@ -132,7 +133,7 @@ func TestBasesOfEachOther(t *testing.T) {
 	b.publish("b")
 	a.fetch(stream.Names)
 	for _, m := range []*machine{a, b} {
-		must(m.PutBase(ctx, m.have.Vector(), []byte(`["a", "b"]`)))
+		must(m.PutBase(ctx, seal.Base{Seen: m.have.Vector(), Content: []byte(`["a", "b"]`)}, unchecked))
 		m.collect(stream.Plan{Through: 1})
 	}
 	for _, limit := range []int64{0, 1} {
@@ -331,4 +332,28 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+func unchecked(*seal.Base) error { return nil }
+
+// TestPutBaseChecks: a base that the check of its caller refuses is not stored, nor a part of it; the check gets the whole
+// base.
+func TestPutBaseChecks(t *testing.T) {
+	store := new(bucket.Memory)
+	a := newMachine(t, newRemote(t, store))
+	a.publish("1")
+	before := dump(t, store)
+	refused := errors.New("refused")
+	for what, most := range map[string]int{"one object": 1 << 20, "parts": 10} {
+		a.SetMaxBase(most)
+		_, err := a.PutBase(ctx, seal.Base{Seen: a.have.Vector(), Content: []byte("content")}, func(b *seal.Base) error {
+			if b.Machine != a.Machine() || b.Seq != 1 || b.Lamport != 1 || len(b.Seen) != 0 || string(b.Content) != "content" {
+				t.Errorf("%s: the check gets %+v", what, b)
+			}
+			return refused
+		})
+		if after := dump(t, store); !errors.Is(err, refused) || len(after) != len(before) {
+			t.Errorf("%s: %v, and the store has %d objects, before %d", what, err, len(after), len(before))
+		}
+	}
 }

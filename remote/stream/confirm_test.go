@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/remote/stream"
 )
 
@@ -19,7 +20,7 @@ func TestConfirm(t *testing.T) {
 	b := copyOf(a)
 	a.publish("a2")
 	a.publish("a3")
-	if _, err := a.PutBase(ctx, nil, []byte("all")); err != nil {
+	if _, err := a.PutBase(ctx, seal.Base{Content: []byte("all")}, unchecked); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Collect(ctx, stream.Plan{Through: 3}); err != nil {

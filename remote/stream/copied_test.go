@@ -24,7 +24,7 @@ func TestCopied(t *testing.T) {
 	name := record.Op{Do: record.Set, Entity: "machine/" + string(own), Field: "name", Value: json.RawMessage(`"b4"`)}
 	drop := record.Op{Do: record.Drop, Entity: "session/a", Field: "messages", Value: json.RawMessage(`"b3"`),
 		Stamps: []record.Stamp{second.Stamp(0), {Lamport: 1, Machine: own, Seq: 1}}}
-	if _, err := b.Append(b.have, []record.Op{drop, name}); err != nil {
+	if _, err := b.Append(b.have, nil, []record.Op{drop, name}); err != nil {
 		t.Fatal(err)
 	}
 	err := b.Upload(ctx)

@@ -133,7 +133,7 @@ func (rec *recording) judge(t *testing.T, tree crashdisk.Tree, objects map[strin
 	if err := w.Upload(ctx); err != nil {
 		return err
 	}
-	if _, err := w.Append(nil, ops("after")); err != nil {
+	if _, err := w.Append(nil, nil, ops("after")); err != nil {
 		return err
 	}
 	if err := w.Upload(ctx); err != nil {
@@ -317,7 +317,7 @@ func (m *machine) attempt(name string) error {
 		}
 		return m.Upload(ctx)
 	}
-	if _, err := m.Append(m.have, append(ops("1"), ops("2")...)); err != nil {
+	if _, err := m.Append(m.have, nil, append(ops("1"), ops("2")...)); err != nil {
 		return err
 	}
 	return m.Upload(ctx)

@@ -86,7 +86,7 @@ func ops(values ...string) (list []record.Op) {
 // say appends values, each as an operation of one record.
 func (m *machine) say(values ...string) []*record.Record {
 	m.Helper()
-	list, err := m.Append(m.have, ops(values...))
+	list, err := m.Append(m.have, nil, ops(values...))
 	if err != nil {
 		m.Fatal(err)
 	}

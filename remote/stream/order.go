@@ -35,18 +35,18 @@ func order(have Cursors, runs map[record.Machine]*run, lost record.Vector, last 
 	for _, m := range slices.Sorted(maps.Keys(runs)) {
 		r := runs[m]
 		if waits[m] {
-			out.held = appendHeld(out.held, m, r.base.Seq, missing(next, lost, r.base.Seen))
+			out.held = appendHeld(out.held, m, r.base.Seq, missing(next, lost, r.base.Seen, r.base.Lost))
 			continue
 		}
 		if r.base != nil {
 			out.bases = append(out.bases, r.base)
-			out.held = appendHeld(out.held, m, r.base.Seq, missing(next, lost, r.base.Seen))
+			out.held = appendHeld(out.held, m, r.base.Seq, missing(next, lost, r.base.Seen, r.base.Lost))
 		}
 		if read[m] == len(r.records) {
 			continue
 		}
 		v := r.records[read[m]]
-		needs := missing(next, lost, v.Seen)
+		needs := missing(next, lost, v.Seen, v.Lost)
 		out.held = appendHeld(out.held, m, v.Seq, needs)
 		if len(needs) == 0 {
 			r.refuse(read[m], &Problem{Kind: Malformed, Machine: m, Seq: v.Seq, Object: recordName(m, v.Seq),
@@ -71,7 +71,7 @@ func waitingBases(have Cursors, runs map[record.Machine]*run, lost record.Vector
 			if next == nil {
 				_, next, _ = arrange(have, runs, lost, waits, last)
 			}
-			if len(missing(next, lost, r.base.Seen)) > 0 {
+			if len(missing(next, lost, r.base.Seen, r.base.Lost)) > 0 {
 				waits[m], again = true, true
 			}
 		}
@@ -97,7 +97,7 @@ func arrange(have Cursors, runs map[record.Machine]*run, lost record.Vector, wai
 			r := runs[m]
 			for read[m] < len(r.records) {
 				v := r.records[read[m]]
-				if len(missing(next, lost, v.Seen)) > 0 || v.Lamport > greatestLamport(next, lost)+1 {
+				if len(missing(next, lost, v.Seen, v.Lost)) > 0 || v.Lamport > greatestLamport(next, lost)+1 {
 					break
 				}
 				next[m] = v.after
@@ -125,12 +125,15 @@ func appendHeld(held []Held, m record.Machine, seq uint64, needs record.Vector) 
 	return append(held, Held{m, seq, needs})
 }
 
-// missing returns what of seen is not before the cursors, and not lost.
-func missing(c Cursors, lost, seen record.Vector) record.Vector {
+// missing returns what a record or base waits for: what of seen and of given, which its machine gave up, is not before the
+// cursors, and not lost. If nobody else had to give up the same, a Lamport could be any number.
+func missing(c Cursors, lost, seen, given record.Vector) record.Vector {
 	v := record.Vector{}
-	for m, n := range seen {
-		if max(c[m].Seq, lost[m]) < n {
-			v[m] = n
+	for _, needed := range []record.Vector{seen, given} {
+		for m, n := range needed {
+			if max(c[m].Seq, lost[m], v[m]) < n {
+				v[m] = n
+			}
 		}
 	}
 	return v

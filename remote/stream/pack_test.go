@@ -49,7 +49,7 @@ func (m *machine) pack(runs ...[]record.Item) (bodies [][]*record.Body) {
 			ops = append(ops, record.Op{Do: record.Add, Entity: "session/a", Field: "messages", Value: json.RawMessage(`"pack"`), Body: b})
 		}
 	}
-	if _, err := m.Append(m.have, ops); err != nil {
+	if _, err := m.Append(m.have, nil, ops); err != nil {
 		m.Fatal(err)
 	}
 	return bodies

@@ -175,6 +175,32 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+// TestGivenUp: what a machine says that it gave up holds its records, as what it has seen does, until the reader gave up the
+// same; then the Lamport can be greater, and not by more.
+func TestGivenUp(t *testing.T) {
+	lost := seal.MachineOf([]byte("lost"))
+	for lamport, kind := range map[uint64]stream.Kind{8: "", 9: stream.Malformed} { // of two records, and of five that are lost
+		s := &scene{T: t, store: new(bucket.Memory)}
+		s.a = newMachine(t, newRemote(t, s.store))
+		reader := newMachine(t, s.a.Remote)
+		s.a.publish("1")
+		s.a.publish("2")
+		s.a.publish("3")
+		s.forge(s.a.Key, s.signer(), func(r *record.Record) { r.Lost, r.Lamport = record.Vector{lost: 5}, lamport })
+		got := reader.fetch(stream.Names)
+		if len(got.Held) != 1 || got.Held[0].Needs[lost] != 5 || reader.got["3"] != 0 {
+			t.Errorf("before they were given up: %+v", got)
+		}
+		got, err := reader.try(stream.Request{Lost: record.Vector{lost: 5}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if malformed := len(got.Problems) == 1 && got.Problems[0].Kind == stream.Malformed; malformed != (kind == stream.Malformed) || malformed == (reader.got["3"] == 1) {
+			t.Errorf("after that, with the Lamport %d: %+v", lamport, got)
+		}
+	}
+}
+
 // TestOwnGone: a machine notices that its own records are gone.
 func TestOwnGone(t *testing.T) {
 	s := &scene{T: t, store: new(bucket.Memory)}
@@ -194,7 +220,7 @@ func TestOwnGone(t *testing.T) {
 func TestNewer(t *testing.T) {
 	r := newRemote(t, new(bucket.Memory))
 	a, b := newMachine(t, r), newMachine(t, r)
-	if _, err := a.Append(nil, []record.Op{{Do: "merge", Entity: "x", Value: []byte(`"1"`)}}); err != nil {
+	if _, err := a.Append(nil, nil, []record.Op{{Do: "merge", Entity: "x", Value: []byte(`"1"`)}}); err != nil {
 		t.Fatal(err)
 	}
 	a.upload()

@@ -141,7 +141,7 @@ func (w *Writer) Renew() ([]*record.Record, error) {
 	next := &Writer{root: w.root, signer: signer}
 	issuer := issuer{remote: w.remote, signer: signer}
 	for _, r := range join.Reissue(recordsOf(w.unsent), signer.Machine()) {
-		if err := issuer.issue(r.Seen, r.Lamport, r.Ops); err != nil {
+		if err := issuer.issue(*r); err != nil {
 			return nil, err
 		}
 	}

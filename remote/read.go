@@ -85,6 +85,8 @@ type fetched struct {
 	problems []*stream.Problem // of the streams in bad, and of what was given up
 	waiting  []record.Machine  // whose streams are not read until the others are, because what waits in them took all room
 	again    bool              // the portion is the one after the others were read
+
+	missing map[record.Machine]int // Cursor.Missing before the first portion
 }
 
 // without returns the machines whose streams the next portion does not have.
@@ -110,12 +112,27 @@ func (g *fetched) advance(f *stream.Fetched, moved bool) {
 	}
 }
 
+// countOnce has what is missing in several portions of one pull counted once.
+func (g *fetched) countOnce() {
+	if g.missing == nil {
+		g.missing = map[record.Machine]int{}
+		for m, c := range g.next {
+			g.missing[m] = c.Missing
+		}
+	}
+	for m, c := range g.next {
+		c.Missing = g.missing[m]
+		g.next[m] = c
+	}
+}
+
 // fetch reads the new records and bases of the store: the first portion of them, or the one after before.
 func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 	got := &fetched{next: maps.Clone(j.Cursors), lost: j.behind()}
 	if before != nil {
-		got.lost, got.bad, got.problems, got.waiting, got.again = before.lost, before.bad, before.problems, before.waiting, before.again
+		got.lost, got.bad, got.problems, got.waiting, got.again, got.missing = before.lost, before.bad, before.problems, before.waiting, before.again, before.missing
 	}
+	got.countOnce()
 	q := stream.Request{Have: got.next, Own: j.writer.Own(), Scope: stream.Names, MaxBytes: j.fetchBytes, Without: got.without(), CheckBase: checkBase, Retired: j.state.RetiredThrough(), Lost: j.state.Lost()}
 	switch {
 	case o.Whole || got.lost || !j.isKnown(): // a base may replace own records that are lost here
@@ -154,8 +171,10 @@ func (j *job) fetch(o PullOptions, before *fetched) (*fetched, error) {
 		switch {
 		case p.Kind != stream.Lost:
 			others = append(others, p)
-		case f.Lost[p.Machine] > 0: // else it was reported
+		case f.Lost[p.Machine] > 0: // only this portion says it
 			got.problems = append(got.problems, p)
+		case j.state.Lost()[p.Machine] == 0 && f.Next[p.Machine].Missing == stream.DefaultPatience: // else it was reported
+			others = append(others, p)
 		}
 	}
 	j.result.Problems = slices.Concat(got.problems, others)

@@ -13,7 +13,7 @@ type Cursor struct {
 	Lamport uint64 `json:"lamport"` // its Lamport
 	Key     []byte `json:"key"`     // public key of the machine
 
-	// Missing counts the fetches in a row that did not find a record that must exist.
+	// Missing counts the fetches in a row that did not find a record that must exist, up to one more than their Patience.
 	Missing int `json:"missing,omitempty"`
 }
 

@@ -29,7 +29,7 @@ type Request struct {
 	Without []record.Machine // whose streams are not read
 
 	MaxBytes int64 // stop at about so many bytes of records and bases, decompressed; 0 means 64 MiB
-	Patience int   // how many fetches in a row may miss a record before it is a problem; 0 means 3
+	Patience int   // how many fetches in a row may miss a record before it is a problem; 0 means DefaultPatience
 
 	// CheckBase is called with each base that is read, one after the other, and returns which machines the base retires,
 	// as Retired has them. Its error is a problem of the stream, which is then read as if the base could not be decoded.
@@ -76,10 +76,10 @@ type Fetched struct {
 	Unknown []record.Machine
 }
 
-const (
-	defaultBytes    = 64 << 20
-	defaultPatience = 3
-)
+const defaultBytes = 64 << 20
+
+// DefaultPatience is how many fetches in a row may miss a record before it is a problem.
+const DefaultPatience = 3
 
 // Fetch reads new records and bases, and verifies them. A stream with a problem is read up to it, and the others
 // are read on. The error is that of the context, or of the store if it answers nothing.
@@ -92,7 +92,7 @@ func (r *Remote) Fetch(ctx context.Context, q Request) (*Fetched, error) {
 		q.MaxBytes = defaultBytes
 	}
 	if q.Patience == 0 {
-		q.Patience = defaultPatience
+		q.Patience = DefaultPatience
 	}
 	q.Have, q.Lost = q.Have.clone(), maps.Clone(q.Lost)
 	if q.Lost == nil {
@@ -237,6 +237,9 @@ func (f *fetch) result(found ordered) *Fetched {
 			Detail: fmt.Sprintf("it and others up to record %d are lost, and the machine is retired; what has seen them is read without them", f.given[m])})
 	}
 	for _, p := range f.absent() {
+		if f.isRetired(p.Machine, p.Seq) && f.Have[p.Machine].Missing >= f.Patience {
+			continue // it was reported, and nothing brings it back
+		}
 		out.Absent = append(out.Absent, p.Machine)
 	}
 	slices.Sort(out.Unknown)
@@ -277,15 +280,15 @@ func (f *fetch) giveUp(held []Held) (any bool) {
 	return any
 }
 
-// isLost reports whether a record of a machine that is retired cannot be read: it is absent, and was in the fetches before
-// this one, or one before it has a problem that does not go away by itself.
+// isLost reports whether a record of a machine that is retired cannot be read, as in the fetches before this one: it is absent,
+// or one before it has a problem that a store does not mend.
 func (f *fetch) isLost(m record.Machine, n uint64) bool {
 	r := f.runs[m]
 	switch {
 	case f.listError != nil || f.skips(m) || m == f.Own.machine || r == nil || r.more || r.end().Seq >= n:
 		return false
-	case r.problem != nil:
-		return r.problem.Kind != Unreadable && r.problem.Kind != Newer
+	case r.problem != nil && !r.problem.stays():
+		return false
 	}
 	return f.Have[m].Missing+1 >= f.Patience
 }
@@ -296,7 +299,7 @@ func (f *fetch) absent() (list []*Problem) {
 		return nil
 	}
 	for m, c := range f.Have {
-		if c.Seq == 0 || f.listed[m] != nil || f.Scope == Names && f.isRetired(m, c.Seq) {
+		if c.Seq == 0 || f.listed[m] != nil {
 			continue
 		}
 		if r := f.runs[m]; r != nil {
@@ -313,12 +316,18 @@ func (f *fetch) absent() (list []*Problem) {
 // judgeMissing counts for how many fetches records were missing, in out.Next, and reports those that
 // were for too long. A store may answer late that it has an object.
 func (f *fetch) judgeMissing(out *Fetched) {
-	needs := map[record.Machine]*Problem{}
+	needs := map[record.Machine]*Problem{} // nil for a machine with another problem
 	for _, h := range out.Held {
 		for m, n := range h.Needs {
 			r := f.runs[m]
-			if f.skips(m) || r != nil && (r.problem != nil || r.more || (r.base != nil || len(r.records) > 0) && r.end().Seq >= n) {
+			switch {
+			case f.skips(m) || r != nil && (r.more || (r.base != nil || len(r.records) > 0) && r.end().Seq >= n):
 				continue // that it is missing has another reason
+			case r != nil && r.problem != nil:
+				if r.problem.stays() {
+					needs[m] = nil
+				}
+				continue
 			}
 			seq := out.Next[m].Seq + 1
 			needs[m] = &Problem{Kind: Withheld, Machine: m, Seq: seq, Object: recordName(m, seq),
@@ -338,13 +347,14 @@ func (f *fetch) judgeMissing(out *Fetched) {
 	}
 	for m, p := range needs {
 		c := out.Next[m]
-		if c.Missing++; c.Missing >= f.Patience {
+		c.Missing = min(c.Missing+1, f.Patience+1)
+		if c.Missing >= f.Patience && p != nil {
 			out.Problems = append(out.Problems, p)
 		}
 		out.Next[m] = c
 	}
 	for m, c := range out.Next {
-		if needs[m] == nil && c.Missing > 0 && f.runs[m] != nil {
+		if _, missing := needs[m]; !missing && c.Missing > 0 && f.runs[m] != nil {
 			c.Missing = 0
 			out.Next[m] = c
 		}

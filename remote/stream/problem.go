@@ -33,6 +33,9 @@ type Problem struct {
 	err error
 }
 
+// stays reports whether the object is there, and no later answer of the store is better, unless it is being copied.
+func (p *Problem) stays() bool { return p.Kind != Unreadable && p.Kind != Newer }
+
 func (p *Problem) Error() string { return fmt.Sprintf("%s: %s", p.Object, p.Detail) }
 
 // Unwrap returns the cause, which may be nil.

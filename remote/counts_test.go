@@ -1,6 +1,8 @@
 package remote_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -221,4 +223,58 @@ func (c *computer) opened(store bucket.Store, name string) string {
 	c.t.Helper()
 	key := must(seal.ReadKeyFile(must(c.remote().Info()).Key)).Key
 	return string(must(key.Open(must(store.Get(c.t.Context(), name)), 1<<30)))
+}
+
+// TestOneOfIncomplete: one session of a catalog that was read in part, because a pull of it was interrupted, is got by
+// reading the rest.
+func TestOneOfIncomplete(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	a, b := list[0], list[1]
+	s := must(a.w.New(ctx, "First"))
+	must(b.w.New(ctx, "Other"))
+	a.push()
+	must(b.sync())
+	a.pull()
+	for range 5 {
+		must(b.w.New(ctx, "Other"))
+		b.push()
+	}
+	a.pull()
+	must(a.w.New(ctx, "Second"))
+	a.syncEvery(1) // its base has seen the records of the other machine
+	n := a.friend("newcomer")
+	for most := 1; ; most++ {
+		failing := &failingStore{Store: store, left: most}
+		n.opts.OpenStore = func(context.Context, string) (bucket.Store, error) { return failing, nil }
+		r := n.remote()
+		r.SetFetchBytes(500)
+		_, err := r.Fetch(ctx)
+		known := must(r.HasSession(ctx, s.ID))
+		r.Close()
+		if known && err != nil {
+			break
+		}
+		if most == 50 {
+			t.Fatal("no request that fails leaves a base without all that it has seen")
+		}
+	}
+	n.opts.OpenStore = a.opts.OpenStore
+	if got, err := n.remote().Pull(ctx, remote.PullOptions{Session: s.ID, Cached: true}); err != nil || !slices.Equal(got.Sessions, []string{s.ID}) {
+		t.Errorf("one session: %+v, %v", got, err)
+	}
+}
+
+// A failingStore answers some requests.
+type failingStore struct {
+	bucket.Store
+	left int
+}
+
+func (s *failingStore) Get(ctx context.Context, name string) ([]byte, error) {
+	if s.left--; s.left < 0 {
+		return nil, errors.New("the store does not answer")
+	}
+	return s.Store.Get(ctx, name)
 }

@@ -132,8 +132,9 @@ func (j *job) pull(scope plan.Scope, o PullOptions, without *fetched) error {
 	if without != nil {
 		without.lost = j.behind()
 	}
-	got, err := j.cached(o)
-	if got == nil && err == nil {
+	var err error
+	got := j.cached(o)
+	if got == nil {
 		got, err = j.fetch(o, without)
 	}
 	if err != nil {
@@ -184,11 +185,11 @@ func (j *job) pull(scope plan.Scope, o PullOptions, without *fetched) error {
 }
 
 // cached returns nothing new if the session that a pull applies is known, and that is enough; otherwise nil.
-func (j *job) cached(o PullOptions) (*fetched, error) {
-	if !o.Cached || j.behind() || j.view().Session(o.Session) == nil {
-		return nil, nil
+func (j *job) cached(o PullOptions) *fetched {
+	if !o.Cached || j.behind() || j.complete() != nil || j.view().Session(o.Session) == nil {
+		return nil
 	}
-	return &fetched{next: maps.Clone(j.Cursors)}, j.complete()
+	return &fetched{next: maps.Clone(j.Cursors)}
 }
 
 // join adds what was fetched to the state, and marks the sessions that it touches.

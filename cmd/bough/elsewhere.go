@@ -74,7 +74,10 @@ func (p *program) fetchFrom(ctx context.Context, w *workspace.Workspace, info re
 	}
 	result, err := r.Pull(ctx, remote.PullOptions{Session: one.ID, Cached: true})
 	if err == nil && len(result.Left) > 0 { // its packs were replaced since it was read
-		_, err = r.Pull(ctx, remote.PullOptions{Session: one.ID})
+		result, err = r.Pull(ctx, remote.PullOptions{Session: one.ID})
+	}
+	if err == nil && len(result.Left) > 0 && !slices.Contains(result.Sessions, one.ID) {
+		err = errors.New(result.Left[0].Why)
 	}
 	if err != nil {
 		p.note(fmt.Sprintf("%s is in the remote %s, which cannot be read: %v", one.ID, info.Name, err))

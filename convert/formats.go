@@ -26,6 +26,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/openai"
 	"github.com/bough-dev/bough/convert/internal/opencode"
 	"github.com/bough-dev/bough/convert/internal/openwebui"
+	"github.com/bough-dev/bough/convert/internal/otel"
 	"github.com/bough-dev/bough/convert/internal/penguin"
 	"github.com/bough-dev/bough/convert/internal/pi"
 	"github.com/bough-dev/bough/convert/internal/qwen"
@@ -275,6 +276,13 @@ var Formats = []*Format{
 		About: "a trajectory by which agents are measured and trained",
 		Ext:   ".json",
 		write: atif.Write,
+	},
+	{
+		Name:    "otel",
+		Aliases: []string{"opentelemetry", "otlp"},
+		About:   "a trace of OpenTelemetry with its conventions for generative AI",
+		Ext:     ".json",
+		write:   otel.Write,
 	},
 }
 

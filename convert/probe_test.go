@@ -142,7 +142,7 @@ func features() []feature {
 			any(func(m *transcript.Message, p *content.Part) bool {
 				return p.Type == content.TypeToolResult && p.Call().Failed
 			}), false},
-		{"images", talk(said("user", content.Text("look"), content.Image("image/png", probeImage))), []string{"[image"},
+		{"images", talk(said("user", content.Text("look"), content.Image("image/png", probeImage))), []string{"[image", probeImage},
 			any(func(m *transcript.Message, p *content.Part) bool {
 				_, data, _ := p.File()
 				return p.Type == content.TypeImage && data == probeImage
@@ -178,7 +178,7 @@ func features() []feature {
 			func(t *transcript.Transcript) bool {
 				return t.Model == "probe-model" || slices.ContainsFunc(t.Messages, func(m *transcript.Message) bool { return m.Model == "probe-model" })
 			}, false},
-		{"times", head(func(t *transcript.Transcript) { t.Messages[0].Time = probeTime.Add(time.Second) }), []string{"2026-03-04"},
+		{"times", head(func(t *transcript.Transcript) { t.Messages[0].Time = probeTime.Add(time.Second) }), []string{"2026-03-04", fmt.Sprint(probeTime.Add(time.Second).UnixNano())},
 			func(t *transcript.Transcript) bool {
 				return slices.ContainsFunc(t.Messages, func(m *transcript.Message) bool { return m.Time.Equal(probeTime.Add(time.Second)) })
 			}, false},

@@ -24,6 +24,7 @@ var (
 	aiderFormat         = named("aider")
 	ampFormat           = named("amp")
 	atifFormat          = named("atif")
+	otelFormat          = named("otel")
 )
 
 // named returns a format of the table, whose place may change.

@@ -22,8 +22,11 @@ type garbage struct {
 
 // mayHave reports whether there may be something of a purged session in the garbage.
 func (g garbage) mayHave(session string) bool {
-	return slices.Contains(g.Sessions, session) || g.Pack != "" && len(g.Sessions) == 0
+	return slices.Contains(g.Sessions, session) || g.isFound()
 }
+
+// isFound reports whether it is a pack that findLost found.
+func (g garbage) isFound() bool { return g.Pack != "" && len(g.Sessions) == 0 }
 
 // seenBy reports whether what was merged of all streams covers the record.
 func (g garbage) seenBy(seen record.Vector, own record.Machine) bool {
@@ -120,8 +123,10 @@ func (j *job) named() map[string]bool {
 }
 
 // findLost adds to the garbage the packs that this machine made and that nothing names: a process ended after it had
-// uploaded one, or the rows with the garbage were lost. Others may not have seen yet that a pack is no longer named, so
-// it waits as if the last own record had dropped it. If the state may lack what names a pack, nothing is done.
+// uploaded one, or the rows with the garbage were lost. A base of these records may name
+// them: one that another copy of the machine has stored or is about to store, or one that a list did not show. So they wait
+// as if the next own record dropped them: no other copy has written one of that number, and a newer base replaces that one
+// before they are deleted. If the state may lack what names a pack, nothing is done.
 func (j *job) findLost() error {
 	if j.dry || j.behind() || len(j.writer.Unsent()) > 0 || len(j.newer()) > 0 || len(j.state.Missing()) > 0 {
 		return nil
@@ -136,7 +141,7 @@ func (j *job) findLost() error {
 	}
 	for _, pack := range made {
 		if !known[pack] {
-			j.Garbage, j.changed = append(j.Garbage, garbage{Pack: pack, Seq: j.writer.Published()[j.writer.Machine()].Seq}), true
+			j.Garbage, j.changed = append(j.Garbage, garbage{Pack: pack, Seq: j.writer.Published()[j.writer.Machine()].Seq + 1}), true
 		}
 	}
 	j.searches = false

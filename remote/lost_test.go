@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -168,5 +169,117 @@ func (c *computer) damageRows() {
 	name := filepath.Join(c.w.Dir(), ".bough/remotes/home/joined/files.json")
 	if err := os.WriteFile(name, []byte("damaged"), 0o600); err != nil {
 		c.t.Fatal(err)
+	}
+}
+
+// TestTwinGarbage: a copy of a workspace whose disk was copied while a base was made deletes no pack that this base names,
+// whether it still takes itself for that machine or has become another one.
+func TestTwinGarbage(t *testing.T) {
+	for _, renewed := range []bool{false, true} {
+		t.Run(map[bool]string{false: "one machine", true: "another machine"}[renewed], func(t *testing.T) {
+			ctx := t.Context()
+			store := &bucket.Memory{}
+			list := computers(t, store, "laptop", "desktop")
+			a, b := list[0], list[1]
+			s := must(a.w.New(ctx, "Kept"))
+			must(a.w.Append(ctx, workspace.Append{Session: s.ID, Text: "a text"}))
+			for range 2 {
+				must(a.sync())
+				must(b.sync())
+			}
+			must(b.w.New(ctx, "Another")) // which says what it has seen
+			must(b.sync())
+			must(a.sync())
+			dir := filepath.Join(t.TempDir(), "twin")
+			before, copied := len(packsIn(t, store)), false
+			restore := durable.Interpose(func(root *os.Root, _ durable.Step) error {
+				if strings.HasPrefix(root.Name(), a.w.Dir()) && !copied && len(packsIn(t, store)) > before {
+					copied = true
+					return os.CopyFS(dir, os.DirFS(a.w.Dir()))
+				}
+				return nil
+			})
+			a.syncEvery(1)
+			restore()
+			if !copied {
+				t.Fatal("no pack was uploaded")
+			}
+			twin := &computer{t: t, opts: a.opts, name: "laptop"}
+			twin.w = must(workspace.Open(ctx, dir, &workspace.Options{Settle: -1, Now: clock(), Random: source(50)}))
+			twin.syncEvery(1)
+			if renewed {
+				must(a.w.New(ctx, "On the laptop"))
+				must(a.sync())
+				must(twin.w.New(ctx, "On the twin"))
+				if got := must(twin.sync()); !got.Renewed {
+					t.Fatalf("the twin: %+v", got)
+				}
+			}
+			for range 3 {
+				if renewed { // and they say what they have seen
+					must(a.w.New(ctx, "One more"))
+					must(a.sync())
+				}
+				must(b.w.New(ctx, "One more"))
+				must(b.sync())
+				twin.syncEvery(1)
+			}
+			n := a.friend("newcomer")
+			if report := must(n.remote().Check(ctx, remote.CheckOptions{ReadData: true})); !report.OK {
+				t.Errorf("a newcomer finds %+v", report)
+			}
+			n.pull()
+			if ms := must(n.w.Mirror().Messages(ctx, s.ID)); len(ms) != 1 {
+				t.Errorf("a newcomer gets %v", ms)
+			}
+		})
+	}
+}
+
+// An unlistedStore does not list bases while hide is set.
+type unlistedStore struct {
+	bucket.Store
+	hide bool
+}
+
+func (s *unlistedStore) List(ctx context.Context, o bucket.ListOptions) ([]bucket.Object, error) {
+	list, err := s.Store.List(ctx, o)
+	return slices.DeleteFunc(list, func(o bucket.Object) bool { return s.hide && strings.Contains(o.Name, "/base-") }), err
+}
+
+// TestUnlistedBase: a machine whose rows were damaged, and to which no list shows the base that replaces its records, says so,
+// sends nothing, and goes on when a list does.
+func TestUnlistedBase(t *testing.T) {
+	ctx := t.Context()
+	store := &unlistedStore{Store: &bucket.Memory{}}
+	a := computers(t, store, "laptop")[0]
+	s := must(a.w.New(ctx, "First"))
+	must(a.w.Append(ctx, workspace.Append{Session: s.ID, Text: "a text"}))
+	a.syncEvery(1)
+	if has := names(t, store); slices.ContainsFunc(has, func(name string) bool { return strings.HasSuffix(name, "/00000001") }) {
+		t.Fatalf("the records are there: %s", has)
+	}
+	must(a.w.New(ctx, "Second"))
+	a.damageRows()
+	store.hide = true
+	before := names(t, store)
+	for range 2 {
+		_, sync := a.sync()
+		_, push := a.remote().Push(ctx, remote.PushOptions{})
+		for _, err := range []error{sync, push} {
+			if err == nil || err.Error() != "not all of the remote could be read" {
+				t.Errorf("if nothing shows the own records: %v", err)
+			}
+		}
+	}
+	if after := names(t, store); !slices.Equal(after, before) {
+		t.Errorf("the store has %s, before %s", after, before)
+	}
+	store.hide = false
+	must(a.sync())
+	n := a.friend("newcomer")
+	n.pull()
+	if x, y := a.answers(), n.answers(); x != y {
+		t.Error(difference(x, y))
 	}
 }

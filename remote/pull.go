@@ -142,7 +142,7 @@ func (j *job) pull(scope plan.Scope, o PullOptions, without *fetched) error {
 		if factsErr != nil {
 			return err
 		}
-		if j.complete() != nil || j.behind() {
+		if j.complete() != nil {
 			return err
 		}
 		return errors.Join(err, j.record(f, old))
@@ -154,7 +154,7 @@ func (j *job) pull(scope plan.Scope, o PullOptions, without *fetched) error {
 	if err != nil {
 		return err
 	}
-	whole := j.complete() == nil && !j.behind()
+	whole := j.complete() == nil
 	if whole {
 		if err := j.record(f, old); err != nil {
 			return err
@@ -186,7 +186,7 @@ func (j *job) pull(scope plan.Scope, o PullOptions, without *fetched) error {
 
 // cached returns nothing new if the session that a pull applies is known, and that is enough; otherwise nil.
 func (j *job) cached(o PullOptions) *fetched {
-	if !o.Cached || j.behind() || j.complete() != nil || j.view().Session(o.Session) == nil {
+	if !o.Cached || j.complete() != nil || j.view().Session(o.Session) == nil {
 		return nil
 	}
 	return &fetched{next: maps.Clone(j.Cursors)}

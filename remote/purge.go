@@ -27,13 +27,15 @@ func (r *Remote) Purge(ctx context.Context, session string) (*Purge, error) {
 	if err := j.complete(); err != nil {
 		return nil, err
 	}
-	if j.behind() {
-		return nil, &fault.Error{Code: fault.Refused, Message: "the remote has to be read first", Hint: "pull, and try again"}
-	}
 	if j.view().Session(session) == nil {
 		return nil, &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("the remote has no session %q", session)}
 	}
-	if !j.view().IsPurged(session) {
+	if err := j.findLost(); err != nil {
+		return nil, err
+	}
+	next := j.writer.Published()[j.writer.Machine()].Seq + 1
+	waits := func(g garbage) bool { return g.isFound() && g.Machine == "" && g.Seq == next }
+	if !j.view().IsPurged(session) || slices.ContainsFunc(j.Garbage, waits) { // others answer a purge with a record, as nothing else
 		if !j.state.Wrote("session/"+session, j.writer.Machine()) {
 			j.noteForgotten(session) // what this machine writes of it from now on is no content
 		}

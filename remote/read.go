@@ -14,10 +14,10 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// complete returns an error if a base was read and not all that its machine had seen: then the state
-// may show what was dropped.
+// complete returns an error if a base was read and not all that its machine had seen, or not all own records: then the state
+// may show what was dropped, or lack what was sent.
 func (j *job) complete() error {
-	if len(j.state.Missing()) == 0 {
+	if len(j.state.Missing()) == 0 && !j.behind() {
 		return nil
 	}
 	return &fault.Error{Code: fault.Failed, Message: "not all of the remote could be read", Hint: "pull again"}

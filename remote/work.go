@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -214,6 +215,8 @@ func (j *job) renumber() {
 	if former == own {
 		return
 	}
+	// The other copy may name the packs of which only the list of those that were made says that they are garbage.
+	j.Garbage = slices.DeleteFunc(j.Garbage, garbage.isFound)
 	sent := j.writer.Published()[former].Seq
 	for i, g := range j.Garbage {
 		switch {

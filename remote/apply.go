@@ -20,6 +20,7 @@ const (
 // apply applies the state to the workspace.
 func (j *job) apply(f *mirror.Facts, scope plan.Scope) error {
 	a := &applying{job: j, facts: f, scope: scope, there: j.Here.There(f), left: map[string]bool{}}
+	all := scope.Session == "" && scope.Kinds == nil
 	if j.config.Share {
 		a.scope = sharedScope(scope)
 		scope = a.scope
@@ -47,7 +48,19 @@ func (j *job) apply(f *mirror.Facts, scope plan.Scope) error {
 	if err := j.takeFiles(scope); err != nil {
 		return err
 	}
+	if all {
+		j.quiet()
+	}
 	return j.save()
+}
+
+// quiet removes from the result of a pull of all what the one before said: the messages that a session repeats are still
+// not there, and may never come. They are looked for by each pull.
+func (j *job) quiet() {
+	j.result.Left = slices.DeleteFunc(j.result.Left, func(l mirror.Left) bool { return slices.Contains(j.paths, l) && slices.Contains(j.synced.Left, l) })
+	if !slices.Equal(j.synced.Left, j.paths) {
+		j.synced.Left, j.changed = j.paths, true
+	}
 }
 
 // An applying collects changes and applies them.

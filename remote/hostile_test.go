@@ -2,6 +2,8 @@ package remote_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -317,5 +319,52 @@ func TestUnreadableBase(t *testing.T) {
 	}
 	if report := must(a.friend("phone").remote().Check(ctx, remote.CheckOptions{})); !report.OK {
 		t.Errorf("a newcomer finds %+v", report)
+	}
+}
+
+// TestPathThatNeverComes: a session that repeats messages which no machine sent is reported once, and when it is asked for,
+// although each pull tries it; what comes later is applied.
+func TestPathThatNeverComes(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	a, b := list[0], list[1]
+	must(a.w.New(ctx, "First"))
+	a.push()
+	root := must(os.OpenRoot(t.TempDir()))
+	defer root.Close()
+	w := must(must(stream.Open(ctx, store, must(seal.ReadKeyFile(must(a.remote().Info()).Key)).Key)).OpenWriter(root))
+	write := func(ops ...record.Op) {
+		t.Helper()
+		must(w.Append(stream.Cursors{}, nil, ops))
+		if err := w.Upload(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, source := "session_20260525_153300_0000000a", "session_20260525_153300_0000000b"
+	message := `{"id":"m","role":"user","content":"late","created_at":"2026-05-25T15:32:00.000000+00:00","metadata":{}}`
+	sum := sha256.Sum256([]byte(message + "\n"))
+	shell := func(id string) record.Op {
+		return record.Op{Do: record.Set, Entity: "session/" + id, Field: "shell", Value: json.RawMessage(`{"id":"` + id + `","created_at":"2026-05-25T15:32:00.000000+00:00","metadata":{"continued_from":[]},"messages":[]}`)}
+	}
+	messages := func(id string, it record.Item) record.Op {
+		return record.Op{Do: record.Add, Entity: "session/" + id, Field: "messages", Body: &record.Body{Items: []record.Item{it}}}
+	}
+	write(shell(id), messages(id, record.Item{Path: &record.Path{Session: source, First: "m", Last: "m", Count: 1, SHA256: hex.EncodeToString(sum[:])}}))
+	for i := range 3 {
+		if got := b.pull(); (len(got.Left) == 1) != (i == 0) {
+			t.Errorf("pull %d leaves %v", i, got.Left)
+		}
+	}
+	if got := must(b.remote().Pull(ctx, remote.PullOptions{Session: id})); len(got.Left) != 1 {
+		t.Errorf("when it is asked for, it leaves %v", got.Left)
+	}
+	if got := b.pull(); len(got.Left) > 0 {
+		t.Errorf("after that, %v", got.Left)
+	}
+	write(shell(source), messages(source, record.Item{ID: "m", Raw: json.RawMessage(message)}))
+	b.pull()
+	if ms := must(b.w.Mirror().Messages(ctx, id)); len(ms) != 1 || textOf(ms[0]) != "late" {
+		t.Errorf("when the path is there, it has %v", ms)
 	}
 }

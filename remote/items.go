@@ -38,6 +38,7 @@ func (j *job) items(id string, runs []join.Element, all bool) (items []record.It
 		var bad *plan.PathError
 		if errors.As(err, &bad) || errors.Is(err, errPath) { // it does not keep the others out
 			j.result.Left = append(j.result.Left, mirror.Left{What: id, Why: err.Error()})
+			j.paths = append(j.paths, j.result.Left[len(j.result.Left)-1])
 			continue
 		}
 		if err != nil {

@@ -121,14 +121,14 @@ func (j *job) renote(f *mirror.Facts) error {
 			other := func(run join.Element) bool { return run.Stamp.Machine != j.writer.Machine() }
 			runs = slices.DeleteFunc(slices.Clone(runs), other)
 		}
-		left := j.result.Left
+		left, paths := j.result.Left, j.paths
 		_, list, err := j.items(id, runs, false)
 		if j.ctx.Err() != nil {
 			return j.ctx.Err()
 		}
 		bad := len(j.result.Left) > len(left)
-		j.result.Left = left    // the pull says it
-		if err == nil && !bad { // else the messages here may be published again
+		j.result.Left, j.paths = left, paths // the pull says it
+		if err == nil && !bad {              // else the messages here may be published again
 			err = j.notes.add(id, list)
 		}
 		if err != nil && !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Damaged) && !errors.Is(err, errPath) {

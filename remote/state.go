@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/remote/record"
 	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/mirror"
 )
 
 // synced is the content of the row syncRow: all that has no row of its own. All rows may be lost: then
@@ -29,6 +30,7 @@ type synced struct {
 	Garbage   []garbage        `json:"garbage,omitempty"`
 	Strip     []string         `json:"strip,omitempty"` // purged sessions of which the rows are to forget the content
 	Owed      int              `json:"owed,omitempty"`  // records of others since the last own one, see ackAfter
+	Left      []mirror.Left    `json:"left,omitempty"`  // said by the last pull of all, see quiet
 	Newer     []record.Machine `json:"newer,omitempty"` // that wrote members or formats that this version does not know; a version that does has another syncFormat
 }
 

@@ -85,6 +85,7 @@ type job struct {
 	searches  bool        // for packs that nothing names, see findLost
 	ownAbsent bool        // a listing shows no object of the own stream
 	result    *Result
+	paths     []mirror.Left // those of the result that a later record may mend, see quiet
 
 	files   bool                       // states of files are exchanged
 	objects map[string][]mirror.Object // see objectsOf, nil until they are read

@@ -40,126 +40,86 @@ func (c *computer) dieUploaded(store bucket.Store) (end func() (died bool)) {
 	}
 }
 
-// TestLostPack: a pack that was uploaded before a process died, and that nothing names, is found by a purge, which
-// names its machine until all machines have seen that it is not needed, and then it is deleted.
-func TestLostPack(t *testing.T) {
-	ctx := t.Context()
-	store := &bucket.Memory{}
-	list := computers(t, store, "laptop", "desktop")
-	a, b := list[0], list[1]
-	secret := must(a.w.New(ctx, "Secret"))
-	must(a.w.Append(ctx, workspace.Append{Session: secret.ID, Text: "a secret"}))
-	for range 2 {
-		must(a.sync())
-		must(b.sync())
-	}
-	// A base moves the messages to a pack.
-	must(a.w.New(ctx, "Another"))
-	end := a.dieUploaded(store)
-	r := a.remote()
-	r.SetBaseEvery(1)
-	_, err := r.Sync(ctx, remote.PullOptions{})
-	r.Close()
-	lost := packsIn(t, store)
-	if !end() || len(lost) != 1 {
-		t.Fatalf("the process did not die: %v; there are the packs %v", err, lost)
-	}
-	must(a.sync())
-	must(b.sync())
-	got := must(a.remote().Purge(ctx, secret.ID))
-	if !slices.Equal(got.Holders, []string{"laptop"}) || !slices.Equal(got.Waiting, []string{"desktop"}) {
-		t.Errorf("purged: %+v", got)
-	}
-	for range 2 {
-		must(b.sync())
-	}
-	must(a.sync())
-	if got = must(a.remote().Purge(ctx, secret.ID)); len(got.Holders)+len(got.Waiting) != 0 {
-		t.Errorf("seen by all: %+v", got)
-	}
-	if left := packsIn(t, store); slices.Contains(left, lost[0]) {
-		t.Errorf("the pack of the process that died is still there: %v", left)
-	}
-	a.lacks(store, "a secret")
-	if report := must(a.friend("phone").remote().Check(ctx, remote.CheckOptions{ReadData: true})); !report.OK {
-		t.Errorf("a newcomer finds %+v", report)
-	}
-}
-
-// TestLostGarbage: garbage is deleted although the rows that say what is garbage were damaged.
+// TestLostGarbage: a purge finds a pack that nothing names, and names its machine until all machines have seen that it is not
+// needed; then it is deleted.
 func TestLostGarbage(t *testing.T) {
-	ctx := t.Context()
-	store := &bucket.Memory{}
-	list := computers(t, store, "laptop", "desktop")
-	a, b := list[0], list[1]
-	secret := must(a.w.New(ctx, "Secret"))
-	must(a.w.Append(ctx, workspace.Append{Session: secret.ID, Text: strings.Repeat("a secret ", 10_000)}))
-	for range 2 {
-		must(a.sync())
-		must(b.sync())
-	}
-	packs := packsIn(t, store)
-	if got := must(a.remote().Purge(ctx, secret.ID)); len(packs) != 1 || !slices.Equal(got.Holders, []string{"laptop"}) {
-		t.Fatalf("with the packs %v: %+v", packs, got)
-	}
-	a.damageRows()
-	if got := must(a.sync()); len(got.Problems) > 0 {
-		t.Fatalf("with damaged rows: %+v", got)
-	}
-	if got := must(a.remote().Purge(ctx, secret.ID)); !slices.Equal(got.Holders, []string{"laptop"}) {
-		t.Errorf("the pack is there, and the purge says %+v", got)
-	}
-	for range 2 {
-		must(b.sync())
-	}
-	must(a.sync())
-	if got := must(a.remote().Purge(ctx, secret.ID)); len(got.Holders)+len(got.Waiting) != 0 {
-		t.Errorf("seen by all: %+v", got)
-	}
-	if left := packsIn(t, store); slices.Contains(left, packs[0]) {
-		t.Errorf("the pack is still there: %v", left)
-	}
-}
-
-// TestRenewedGarbage: a machine that became another one, while the others had not seen a purge, deletes what waited
-// for that.
-func TestRenewedGarbage(t *testing.T) {
-	ctx := t.Context()
-	store := &bucket.Memory{}
-	list := computers(t, store, "laptop", "desktop")
-	a, b := list[0], list[1]
-	secret := must(a.w.New(ctx, "Secret"))
-	must(a.w.Append(ctx, workspace.Append{Session: secret.ID, Text: strings.Repeat("a secret ", 10_000)}))
-	for range 2 {
-		must(a.sync())
-		must(b.sync())
-	}
-	packs := packsIn(t, store)
-	must(a.remote().Purge(ctx, secret.ID))
-	dir := filepath.Join(t.TempDir(), "copy")
-	if err := os.CopyFS(dir, os.DirFS(a.w.Dir())); err != nil {
-		t.Fatal(err)
-	}
-	copied := &computer{t: t, opts: a.opts, name: "laptop"}
-	copied.w = must(workspace.Open(ctx, dir, &workspace.Options{Settle: -1, Now: clock(), Random: source(50)}))
-	must(copied.w.New(ctx, "On the copy"))
-	copied.push()
-	must(a.w.New(ctx, "On the laptop"))
-	former := must(a.remote().Info()).Machine
-	if got := must(a.sync()); !got.Renewed {
-		t.Fatalf("a machine with a copy: %+v", got)
-	}
-	must(b.sync())
-	must(b.remote().Retire(ctx, string(former))) // the copy is gone
-	for range 3 {
-		must(b.sync())
-		must(a.sync())
-	}
-	if got := must(a.remote().Purge(ctx, secret.ID)); len(got.Holders)+len(got.Waiting) != 0 {
-		t.Errorf("seen by all: %+v", got)
-	}
-	if left := packsIn(t, store); slices.Contains(left, packs[0]) {
-		t.Errorf("the pack is still there: %v", left)
+	small, large := "a secret", strings.Repeat("a secret ", 10_000) // in the record, and in a pack
+	for _, c := range []struct {
+		name, text string
+		lose       func(t *testing.T, store bucket.Store, a, b *computer, secret string)
+	}{
+		{"a process died when it had uploaded it", small, func(t *testing.T, store bucket.Store, a, _ *computer, _ string) {
+			must(a.w.New(t.Context(), "Another"))
+			end := a.dieUploaded(store)
+			r := a.remote()
+			defer r.Close()
+			r.SetBaseEvery(1) // a base moves the messages to a pack
+			if _, err := r.Sync(t.Context(), remote.PullOptions{}); !end() {
+				t.Fatalf("the process did not die: %v", err)
+			}
+			must(a.sync())
+		}},
+		{"the rows that say what is garbage were damaged", large, func(t *testing.T, _ bucket.Store, a, _ *computer, secret string) {
+			must(a.remote().Purge(t.Context(), secret))
+			a.damageRows()
+			if got := must(a.sync()); len(got.Problems) > 0 {
+				t.Fatalf("with damaged rows: %+v", got)
+			}
+		}},
+		{"its machine became another one", large, func(t *testing.T, _ bucket.Store, a, b *computer, secret string) {
+			ctx := t.Context()
+			must(a.remote().Purge(ctx, secret)) // which the others have not seen
+			dir := filepath.Join(t.TempDir(), "copy")
+			if err := os.CopyFS(dir, os.DirFS(a.w.Dir())); err != nil {
+				t.Fatal(err)
+			}
+			copied := &computer{t: t, opts: a.opts, name: "laptop"}
+			copied.w = must(workspace.Open(ctx, dir, &workspace.Options{Settle: -1, Now: clock(), Random: source(50)}))
+			must(copied.w.New(ctx, "On the copy"))
+			copied.push()
+			must(a.w.New(ctx, "On the laptop"))
+			former := must(a.remote().Info()).Machine
+			if got := must(a.sync()); !got.Renewed {
+				t.Fatalf("a machine with a copy: %+v", got)
+			}
+			must(b.sync())
+			must(b.remote().Retire(ctx, string(former))) // the copy is gone
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := t.Context()
+			store := &bucket.Memory{}
+			list := computers(t, store, "laptop", "desktop")
+			a, b := list[0], list[1]
+			secret := must(a.w.New(ctx, "Secret"))
+			must(a.w.Append(ctx, workspace.Append{Session: secret.ID, Text: c.text}))
+			for range 2 {
+				must(a.sync())
+				must(b.sync())
+			}
+			c.lose(t, store, a, b, secret.ID)
+			lost := packsIn(t, store)
+			if len(lost) != 1 {
+				t.Fatalf("there are the packs %v", lost)
+			}
+			if got := must(a.remote().Purge(ctx, secret.ID)); len(got.Holders) == 0 || !slices.Contains(got.Waiting, "desktop") {
+				t.Errorf("the pack is there, and the purge says %+v", got)
+			}
+			for range 3 {
+				must(b.sync())
+				must(a.sync())
+			}
+			if got := must(a.remote().Purge(ctx, secret.ID)); len(got.Holders)+len(got.Waiting) != 0 {
+				t.Errorf("seen by all: %+v", got)
+			}
+			if left := packsIn(t, store); slices.Contains(left, lost[0]) {
+				t.Errorf("the pack is still there: %v", left)
+			}
+			a.lacks(store, "a secret")
+			if report := must(a.friend("phone").remote().Check(ctx, remote.CheckOptions{ReadData: true})); !report.OK {
+				t.Errorf("a newcomer finds %+v", report)
+			}
+		})
 	}
 }
 

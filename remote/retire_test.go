@@ -1,6 +1,8 @@
 package remote_test
 
 import (
+	"encoding/json"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -8,6 +10,8 @@ import (
 
 	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/remote/bucket"
+	"github.com/bough-dev/bough/remote/record"
+	"github.com/bough-dev/bough/remote/seal"
 	"github.com/bough-dev/bough/remote/stream"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -333,5 +337,43 @@ func TestRetirePatience(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRetireEvidence: a retirement whose number is too great, because somebody claims to have seen records that never were,
+// ends when its machine comes back and has read it.
+func TestRetireEvidence(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	back, a := list[0], list[1]
+	must(back.w.New(ctx, "First"))
+	back.push()
+	a.pull()
+	machine := must(back.remote().Info()).Machine
+	root := must(os.OpenRoot(t.TempDir()))
+	defer root.Close()
+	w := must(must(stream.Open(ctx, store, must(seal.ReadKeyFile(must(a.remote().Info()).Key)).Key)).OpenWriter(root))
+	must(w.Append(stream.Cursors{machine: stream.Cursor{Seq: 1000, Lamport: 1000}}, nil, []record.Op{{Do: record.Set, Entity: "x/y", Field: "z", Value: json.RawMessage("1")}}))
+	if err := w.Upload(ctx); err != nil {
+		t.Fatal(err)
+	}
+	retired := func(c *computer) bool {
+		t.Helper()
+		got := must(c.sync())
+		i := slices.IndexFunc(got.Machines, func(m remote.Machine) bool { return m.ID == machine })
+		return got.Machines[i].Retired
+	}
+	must(a.remote().Retire(ctx, string(machine)))
+	if !retired(a) {
+		t.Fatal("it is not retired")
+	}
+	must(back.sync())
+	must(back.w.New(ctx, "Back"))
+	must(back.sync())
+	for _, c := range []*computer{a, back, a.friend("newcomer")} {
+		if retired(c) {
+			t.Errorf("for %s it is retired, and it is back", c.name)
+		}
 	}
 }

@@ -21,13 +21,20 @@ func (b *Base) Retired() record.Vector {
 	return v
 }
 
-// RetiredThrough returns the machines that others retired, with the last record of each that is covered.
+// isBack reports whether a machine has written since it read that another one removed it. The number of the removal may be
+// too great: who retired the machine took it from others, who say that they have read so much.
+func (s *State) isBack(m record.Machine, r removal) bool {
+	st := s.streams[m]
+	return r.by != m && st != nil && st.Seen[r.by] >= r.at.seq
+}
+
+// RetiredThrough returns the machines that others retired and that are not back, with the last record of each that is covered.
 func (s *State) RetiredThrough() record.Vector {
 	v := record.Vector{}
 	for name, e := range s.Entities(machineKind) {
 		m := record.Machine(strings.TrimPrefix(name, machineKind))
 		for _, r := range e.removed {
-			if n := s.seen[position{r.by, r.at.seq}][m]; r.by != m && n > 0 {
+			if n := s.seen[position{r.by, r.at.seq}][m]; r.by != m && n > 0 && !s.isBack(m, r) {
 				v[m] = max(v[m], n)
 			}
 		}
@@ -48,8 +55,11 @@ func (s *State) Retired(m record.Machine) bool {
 		}
 	}
 	return slices.ContainsFunc(e.removed, func(r removal) bool {
-		if r.by == m {
+		switch {
+		case r.by == m:
 			return r.at.seq == s.seq(m)
+		case s.isBack(m, r):
+			return false
 		}
 		return s.seen[position{r.by, r.at.seq}][m] >= last
 	})

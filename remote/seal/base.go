@@ -81,7 +81,7 @@ func DecodeBase(data, public []byte) (*Base, error) {
 	switch {
 	case b.Format > record.Format:
 		return nil, ErrNewer
-	case b.Format < 1 || b.Seq == 0 || b.Seq > MaxNumber || b.Lamport == 0 || b.Lamport > MaxNumber || !IsHash(b.Last):
+	case b.Format < 1 || b.Seq == 0 || b.Seq > maxSeq || b.Lamport == 0 || b.Lamport > MaxNumber || !IsHash(b.Last):
 		return nil, errors.New("its first line is not possible")
 	case b.Lamport > b.Seq+b.Seen.Sum(b.Lost, b.Lamport):
 		return nil, fmt.Errorf("its Lamport %d is greater than the number of records that it has seen", b.Lamport)

@@ -29,7 +29,7 @@ func checkHeader(r *record.Record, public []byte) error {
 	switch {
 	case r.Format < 1:
 		return fmt.Errorf("its format %d is unknown", r.Format)
-	case r.Seq == 0 || r.Seq > MaxNumber:
+	case r.Seq == 0 || r.Seq > maxSeq:
 		return fmt.Errorf("its number %d is not possible", r.Seq)
 	case r.Lamport == 0 || r.Lamport > MaxNumber:
 		return fmt.Errorf("its Lamport %d is not possible", r.Lamport)
@@ -46,7 +46,7 @@ func checkSeen(seen record.Vector, machine record.Machine) error {
 		return fmt.Errorf("it has seen more than %d machines", maxMachines)
 	}
 	for m, n := range seen {
-		if !IsMachine(string(m)) || m == machine || n == 0 || n > MaxNumber {
+		if !IsMachine(string(m)) || m == machine || n == 0 || n > maxSeq {
 			return fmt.Errorf("it cannot have seen %d of the machine %.64q", n, m)
 		}
 	}

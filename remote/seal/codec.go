@@ -18,9 +18,10 @@ const (
 	MaxBase   = 512 << 20 // bytes of a base, decompressed
 	MaxOps    = 100_000   // operations of a record
 
-	// MaxNumber is the limit of numbers of records and of their Lamports. JSON has them exactly.
+	// MaxNumber is the limit of Lamports, and of other numbers. JSON has them exactly.
 	MaxNumber = 1 << 53
 
+	maxSeq      = 1 << 40   // records of a stream
 	maxName     = 64 << 10  // bytes of a name in an operation
 	maxMachines = 10_000    // machines in a vector
 	maxStamps   = 100_000   // stamps of an operation

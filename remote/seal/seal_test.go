@@ -335,6 +335,11 @@ func TestBaseReturns(t *testing.T) {
 		if _, err := seal.EncodeBase(b, s); err != nil {
 			t.Errorf("the greatest Lamport: %v", err)
 		}
+		b.Seen = record.Vector{other: 1<<40 + 1}
+		if _, err := seal.EncodeBase(b, s); err == nil {
+			t.Error("a base that has seen more records than a stream has was encoded")
+		}
+		b.Seen = record.Vector{other: 2}
 		b.Lamport, b.Lost = 8, record.Vector{other: 5}
 		if data, err := seal.EncodeBase(b, s); err != nil {
 			t.Errorf("the greatest Lamport of one that gave up others: %v", err)

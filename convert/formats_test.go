@@ -97,6 +97,23 @@ func TestDetectNothing(t *testing.T) {
 	}
 }
 
+// TestDetectTorn: a log is detected by a record after a torn one on its only line, which is read,
+// but a document is not by the lines of records in it.
+func TestDetectTorn(t *testing.T) {
+	const record = `{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"Hello"}}`
+	torn := `{"type":"user","uuid":"to` + record + "\n"
+	if f := Detect([]byte(torn)); f != claudeCodeFormat {
+		t.Fatalf("it is %v", f)
+	}
+	list, problems, err := claudeCodeFormat.ReadAll(strings.NewReader(torn))
+	if err != nil || len(problems) != 1 || list[0].Messages[0].Text() != "Hello" {
+		t.Errorf("%v, %v", problems, err)
+	}
+	if f := Detect([]byte("{\"log\":[\n" + record + ",\n" + record + ",\n{}]}")); f != nil {
+		t.Errorf("a document is %s", f.Name)
+	}
+}
+
 // roundTrip reads a file, writes its contents, reads the result, and returns the
 // differences: the law of every format that is read and written.
 func roundTrip(f *Format, data []byte) error {

@@ -175,15 +175,30 @@ func nextLine(r *bufio.Reader, buf []byte) (raw []byte, size int64, torn bool, e
 	}
 }
 
-// InHead calls f for each whole line of head that is an object, until it returns
-// true, and reports whether it did.
+// InHead calls f for each record that is an object in the whole lines of head, until it returns
+// true, and reports whether it did. A record after a torn one on the same line counts too.
 func InHead(head []byte, f func(raw []byte) bool) bool {
 	for len(head) > 0 {
-		raw, rest, _ := bytes.Cut(head, []byte("\n"))
+		raw, rest, ended := bytes.Cut(head, []byte("\n"))
 		raw = bytes.TrimSpace(raw)
 		head = rest
-		if len(raw) > 0 && raw[0] == '{' && rawjson.Check(raw) == nil && f(raw) {
-			return true
+		if len(raw) == 0 || raw[0] != '{' {
+			continue
+		}
+		if rawjson.Check(raw) == nil {
+			if f(raw) {
+				return true
+			}
+			continue
+		}
+		list := pieces(raw, ended, &heads{})
+		if n := len(list); n == 0 || !list[n-1].whole || list[n-1].end < len(raw) {
+			continue // a line of a document
+		}
+		for _, p := range list {
+			if p.whole && f(raw[p.start:p.end]) {
+				return true
+			}
 		}
 	}
 	return false

@@ -494,11 +494,15 @@ func settles(f *Format, data []byte) error {
 }
 
 // everything returns the messages and the records of a conversation, sorted. The copy of the
-// active path that Open WebUI keeps is not compared: it has links too.
+// active path that Open WebUI keeps is not compared, because it has links too, nor are the ids and
+// links of LibreChat, of which a file may have some twice, or a cycle.
 func everything(t *transcript.Transcript) (list []string) {
 	add := func(records []json.RawMessage) {
 		for i := range records {
-			r, _ := sjson.DeleteBytes(bytes.Clone(records[i]), "chat.messages")
+			r := bytes.Clone(records[i])
+			for _, name := range []string{"chat.messages", "messageId", "parentMessageId"} {
+				r, _ = sjson.DeleteBytes(r, name)
+			}
 			list = append(list, unlinked([]json.RawMessage{r}))
 		}
 	}

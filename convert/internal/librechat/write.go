@@ -43,16 +43,16 @@ func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *
 	if gjson.GetBytes(around, lists[1]).IsArray() {
 		name = lists[1]
 	}
+	nest := gjson.GetBytes(around, "recursive").Bool()
+	if nest && depth(rows) > deepTree {
+		around, nest = member.SetRaw(around, "recursive", []byte("false")), false
+	}
 	for _, r := range rows {
-		r.Raw = linked(r)
+		r.Raw = linked(r, nest)
 	}
 	list := rows
-	if gjson.GetBytes(around, "recursive").Bool() {
-		if depth(rows) > deepTree {
-			around = member.SetRaw(around, "recursive", []byte("false"))
-		} else {
-			list = recursive(rows)
-		}
+	if nest {
+		list = recursive(rows)
 	}
 	_, err := out.Write(append(member.SetRaw(around, name, nodes.Array(list)), '\n'))
 	return err
@@ -198,8 +198,9 @@ func leafLast(rows []*nodes.Row, leaf string) {
 	slices.SortStableFunc(rows, func(a, b *nodes.Row) int { return place[a] - place[b] })
 }
 
-// linked returns the record of a row, with its links.
-func linked(r *nodes.Row) []byte {
+// linked returns the record of a row, with its links. In a record that was read, they do not count
+// if it is nested in its parent.
+func linked(r *nodes.Row, nested bool) []byte {
 	raw := r.Raw
 	if r.Attached {
 		return raw
@@ -207,7 +208,7 @@ func linked(r *nodes.Row) []byte {
 	if id := gjson.GetBytes(raw, "messageId"); id.Exists() && id.Str != r.ID {
 		raw = member.Set(raw, "messageId", r.ID)
 	}
-	if parentOf(raw) != r.Parent {
+	if (r.Made || !nested) && parentOf(raw) != r.Parent {
 		raw = member.Set(raw, "parentMessageId", cmp.Or(r.Parent, noParent))
 	}
 	return raw

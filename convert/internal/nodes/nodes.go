@@ -189,6 +189,7 @@ type Row struct {
 	ID, Parent string
 	Raw        []byte
 	Attached   bool // it has no messages, and nothing in it changes
+	Made       bool // Raw is of [Writer.Convert], not a record that was read
 }
 
 // Array returns the records of rows as a JSON array, each on a line of its own.
@@ -252,7 +253,7 @@ func (w Writer) Rows(t *transcript.Transcript) (rows []*Row, of map[string]strin
 		}
 		of[m.ID] = m.ID
 		w.Lost.Trace.Record(raw, m)
-		rows = append(rows, &Row{ID: m.ID, Parent: parent, Raw: raw})
+		rows = append(rows, &Row{ID: m.ID, Parent: parent, Raw: raw, Made: true})
 	}
 	return rows, of
 }

@@ -28,10 +28,10 @@ func (q Provider) Write(w io.Writer, t *transcript.Transcript, o transcript.Opti
 		if t.Format != q.Name {
 			lost.Count(report.LostMessages, len(s.list) > 0)
 			s.list = nil
-		}
-		if q.Lines && gjson.GetBytes(s.around, "model").Exists() { // with it, it would be a request
-			s.around = member.Drop(s.around, "model")
-			lost.Add(report.LostModels)
+			if q.Lines && gjson.GetBytes(s.around, "model").Exists() { // with it, it would be a request
+				s.around = member.Drop(s.around, "model")
+				lost.Add(report.LostModels)
+			}
 		}
 	}
 	lost.Conversation(t)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,15 +21,15 @@ import (
 // The programs are large, and need a recent version of node, so these tests are run by
 // hand:
 //
-//	npm install --prefix DIR @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli @mariozechner/pi-coding-agent
-//	go test ./cmd/bough -run TestPrograms -timeout 60m -programs claude-code,codex,opencode,gemini,pi -programs-in DIR
+//	npm install --prefix DIR @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli @mariozechner/pi-coding-agent @github/copilot
+//	go test ./cmd/bough -run TestPrograms -timeout 60m -programs claude-code,codex,opencode,gemini,pi,copilot-cli -programs-in DIR
 //
 // If npm runs no scripts of packages, run 'node install.cjs' in
 // DIR/node_modules/@anthropic-ai/claude-code and 'node postinstall.mjs' in
 // DIR/node_modules/opencode-ai between the two. Last run with Claude Code 2.1.328, Codex
-// 0.169.0, opencode 1.18.33, Gemini 0.61.0 and pi 0.73.1.
+// 0.169.0, opencode 1.18.33, Gemini 0.61.0, pi 0.73.1 and GitHub Copilot CLI 1.0.102.
 var (
-	programList = flag.String("programs", "", "the assistants that resume exports of bough: claude-code,codex,opencode,gemini,pi")
+	programList = flag.String("programs", "", "the assistants that resume exports of bough: claude-code,codex,opencode,gemini,pi,copilot-cli")
 	programsIn  = flag.String("programs-in", "", "the folder where npm installed the assistants")
 )
 
@@ -43,9 +44,11 @@ type assistant struct {
 	prompt func(argv []string, text string) []string
 	// thinks reports whether its model receives the thinking in a transcript.
 	thinks func(from telling) bool
-	aloud  bool // thinking is sent as ordinary text, because the model is another one
-	fails  bool // its model receives the failure marks of results
-	whole  bool // bough exports no compaction to it, but all messages and the summary
+	aloud  bool           // thinking is sent as ordinary text, because the model is another one
+	fails  bool           // its model receives the failure marks of results
+	whole  bool           // bough exports no compaction to it, but all messages and the summary
+	alone  bool           // a compaction keeps none of the messages before it, which the export says
+	words  *regexp.Regexp // what the program adds to messages, nil for nothing
 	// fork turns the command that bough prints into one that continues in a copy. It is nil
 	// if the program makes no copies, or, as opencode, copies that neither name their
 	// origin nor keep an id.
@@ -126,6 +129,16 @@ stream_max_retries = 0
 				return append(argv, "--model", "anthropic/claude-haiku-4-5", "-p", text)
 			},
 			fork: func(argv []string) []string { return []string{argv[0], "--fork", argv[2]} },
+		},
+		{
+			format: "copilot-cli",
+			thinks: func(from telling) bool { return false },
+			alone:  true,
+			words:  regexp.MustCompile(`<current_datetime>[^<]*</current_datetime>\n\n|(?m:^user: (Attached image|a\.png)\n)`),
+			setUp: func(home, url string) ([]string, error) {
+				return []string{"COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_BASE_URL=" + url, "COPILOT_PROVIDER_API_KEY=k", "COPILOT_MODEL=m", "COPILOT_OFFLINE=true"}, nil
+			},
+			prompt: func(argv []string, text string) []string { return append(argv, "--allow-all-tools", "-p", text) },
 		},
 	}
 }
@@ -314,7 +327,11 @@ func (s *seat) ask(t *testing.T, command []string, prompt string) string {
 	if len(all) == 0 {
 		t.Fatalf("%s requests no model, but %q", s.format, s.in.other)
 	}
-	return strings.Join(all[len(all)-1], "\n")
+	said := strings.Join(all[len(all)-1], "\n")
+	if s.words != nil {
+		said = s.words.ReplaceAllString(said, "")
+	}
+	return said
 }
 
 // hears returns the messages that the model receives for a conversation.
@@ -375,6 +392,9 @@ func TestPrograms(t *testing.T) {
 				_, after, _ = strings.Cut(after, "\n")
 				if !a.whole {
 					_, want, _ := strings.Cut(compactedTelling(from, name), "\n")
+					if a.alone {
+						want = strings.TrimPrefix(want, "user: "+thirdPrompt+"\nassistant: Regexes it is.\n")
+					}
 					if !strings.HasSuffix("\n"+after, "\n"+want+"\nuser: "+prompt) || strings.Contains(got, firstReply) || !strings.HasPrefix(got, "user: ") {
 						t.Errorf("the model receives:\n%s\nwant a summary and:\n%s", got, want)
 					}

@@ -251,7 +251,7 @@ func (s *seat) count(t *testing.T) (n int) {
 func (s *seat) written(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, dir := range []string{".claude/projects", ".codex/sessions", ".gemini/tmp", ".pi/agent/sessions"} {
+	for _, dir := range []string{".claude/projects", ".codex/sessions", ".gemini/tmp", ".pi/agent/sessions", ".copilot/session-state"} {
 		err := filepath.WalkDir(filepath.Join(s.home, dir), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() || !strings.HasPrefix(filepath.Ext(path), ".json") {
 				return nil

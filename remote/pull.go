@@ -85,9 +85,7 @@ func (r *Remote) pullOnce(ctx context.Context, verb string, o PullOptions, push 
 	pulled := j.pull(scope, o, without)
 	var sent error
 	if push {
-		if sent = j.save(); sent == nil { // what is in the store is known here
-			sent = j.upload()
-		}
+		sent = j.upload()
 	}
 	if push && pulled == nil && sent == nil {
 		sent = j.tidy()
@@ -205,11 +203,11 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 		return
 	}
 	j.changed, j.known = true, nil
-	touched := map[string]bool{}
+	touched, own := map[string]bool{}, map[string]bool{} // sessions: by others, and by this workspace
 	for _, r := range got.sent {
 		if j.state.Add(r) == nil { // after a renewal it may not be in the state
 			j.joined = append(j.joined, joinable{record: r})
-			touch(touched, r)
+			touch(own, r)
 		}
 	}
 	for _, b := range got.bases {
@@ -221,7 +219,7 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 		}
 		j.joined = append(j.joined, joinable{base: b})
 	}
-	own := len(got.bases) == 0 // all that is new
+	others := len(got.bases) > 0
 	for _, r := range got.records {
 		conflicts.See(j.state, r)
 		if err := j.state.Add(r); err != nil {
@@ -234,9 +232,13 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 		if len(r.Ops) > 1 { // otherwise it says only what its machine has seen
 			j.Owed++
 		}
-		touch(touched, r)
 		compared := j.isCompared(r)
-		own = own && compared
+		if compared {
+			touch(own, r)
+		} else {
+			touch(touched, r)
+			others = true
+		}
 		for _, op := range r.Ops {
 			if op.Do == record.Drop && (op.Field == "messages" || op.Field == "objects") || plan.IsPurge(op) {
 				j.Owed += ackAfter // its machine deletes them when all have seen that
@@ -249,21 +251,20 @@ func (j *job) join(got *fetched, conflicts *plan.Conflicts) {
 	}
 	for _, r := range j.writer.Unsent() {
 		_ = j.state.Add(r) // those that waited for an own one; the others are there
-		touch(touched, r)
+		touch(own, r)
 	}
 	j.Cursors = got.next
-	if ids := slices.Sorted(maps.Keys(touched)); own {
-		j.Here.TouchOwn(j.view(), ids)
-	} else {
-		j.Here.Touch(j.view(), ids)
+	if others { // first: what refers to something else now counts as their doing
+		j.Here.Touch(j.view(), slices.Sorted(maps.Keys(touched)))
 	}
+	j.Here.TouchOwn(j.view(), slices.Sorted(maps.Keys(own)))
 }
 
 // isCompared reports whether a record is of this workspace, which has what it says: a process ended before it noted that it
 // had uploaded it.
 func (j *job) isCompared(r *record.Record) bool {
 	own := j.writer.Machine()
-	if r.Machine != own || r.Seq > j.Compared {
+	if r.Machine != own || r.Seq < j.From || r.Seq > j.Compared {
 		return false
 	}
 	return r.Seq <= j.writer.Published()[own].Seq || slices.ContainsFunc(j.writer.Unsent(), func(u *record.Record) bool {

@@ -330,6 +330,9 @@ func (j *job) upload() error {
 // send sends the records that are not in the store, as far as another copy of the machine does not have written
 // its stream.
 func (j *job) send() error {
+	if err := j.save(); err != nil { // what is in the store is known here
+		return err
+	}
 	unsent := j.writer.Unsent()
 	err := j.writer.Upload(j.ctx)
 	sent := unsent[:len(unsent)-len(j.writer.Unsent())]

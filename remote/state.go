@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/remote/internal/rows"
@@ -23,7 +25,8 @@ type synced struct {
 	Machine   record.Machine   `json:"machine"`
 	Cursors   stream.Cursors   `json:"cursors"`
 	Here      *plan.Here       `json:"here"`
-	Compared  uint64           `json:"compared,omitempty"`  // the last own record that Here knows
+	From      uint64           `json:"from,omitempty"`      // the first own record that Here knows, if it was lost
+	Compared  uint64           `json:"compared,omitempty"`  // the last one
 	Based     uint64           `json:"based,omitempty"`     // the last own record in a base
 	Collected uint64           `json:"collected,omitempty"` // the own record up to which records were deleted
 	Purged    map[string]bool  `json:"purged,omitempty"`    // sessions of which this machine has nothing in the store any more, but for garbage
@@ -111,33 +114,47 @@ func (j *job) load() error {
 		j.Machine = j.writer.Machine()
 	}
 	j.renumber() // a process may have ended after the writer became another machine
-	if err := j.completeHere(); err != nil {
-		return err
-	}
-	return j.rebuild()
-}
-
-// completeHere notes in Here the own records that a process stored before it ended, without Here.
-func (j *job) completeHere() error {
-	unsent := j.writer.Unsent()
-	if len(unsent) == 0 || unsent[len(unsent)-1].Seq <= j.Compared {
-		return nil
-	}
-	state, err := j.published()
+	touched, err := j.completeHere()
 	if err != nil {
 		return err
 	}
+	if err := j.rebuild(); err != nil || len(touched) == 0 {
+		return err
+	}
+	j.Here.TouchOwn(j.view(), slices.Sorted(maps.Keys(touched)))
+	return nil
+}
+
+// completeHere notes in Here the own records that a process stored before it ended, without Here. It returns the sessions
+// that these are about.
+func (j *job) completeHere() (touched map[string]bool, err error) {
+	unsent := j.writer.Unsent()
+	if len(unsent) == 0 || unsent[len(unsent)-1].Seq <= j.Compared {
+		return nil, nil
+	}
+	if j.Compared == 0 && j.Here.Since == 0 {
+		j.From = unsent[0].Seq
+	}
+	state, err := j.published()
+	if err != nil {
+		return nil, err
+	}
+	touched = map[string]bool{}
+	before := plan.NewView(state)
 	for _, r := range unsent {
-		if r.Seq > j.Compared {
-			j.Here.Recorded(r, plan.NewView(state))
-			j.Compared, j.changed = r.Seq, true
-		}
 		var held *join.HeldError
 		if err := state.Add(r); err != nil && !errors.As(err, &held) {
-			return err
+			return nil, err
 		}
+		after := plan.NewView(state)
+		if r.Seq > j.Compared {
+			j.Here.Recorded(r, before, after)
+			touch(touched, r)
+			j.Compared, j.changed = r.Seq, true
+		}
+		before = after
 	}
-	return nil
+	return touched, nil
 }
 
 func resetStored(root *os.Root) error {

@@ -229,7 +229,8 @@ func (j *job) renumber() {
 		}
 	}
 	j.Machine, j.Based, j.Collected, j.changed = own, 0, 0, true
-	j.Compared -= min(j.Compared, sent)
+	j.From -= min(j.From, sent)
+	j.Compared = min(j.Compared-min(j.Compared, sent), j.writer.Published()[own].Seq+uint64(len(j.writer.Unsent())))
 }
 
 // startAnew makes this workspace another machine, as if the remote were new to it: no other machine has read

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -93,33 +94,38 @@ func withHead(tree json.RawMessage, message string) json.RawMessage {
 
 // tellAgents returns the operations to record for agents.
 func (h *Here) tellAgents(f *mirror.Facts, view *View, own Own) (ops []Op) {
-	there := map[string]bool{}
+	there, taken, removed := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, o := range f.Since {
+		for _, id := range o.Trees {
+			taken[id] = true
+		}
+		for _, name := range o.Agents {
+			removed[name] = true
+		}
+	}
 	for _, a := range f.Agents {
 		key := keyOf(a)
 		if key == "" || len(key) > 64 {
 			continue
 		}
 		there[key] = true
-		ops = append(ops, h.tellAgent(key, a, view, f.Withdrawn == nil)...)
+		ops = append(ops, h.tellAgent(key, a, view, taken)...)
 		joined := ""
 		if in := view.agent(key); in != nil {
 			joined = in.Owner
 		}
 		ops = append(ops, tellOwner(agentPrefix+key, joined, a.Origin, own)...)
 	}
-	if f.Withdrawn != nil || !slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return o.Agents }) {
-		return ops // no user removed the missing ones
-	}
-	for key := range h.Agents {
-		if !there[key] && view.agent(key) != nil {
+	for key, had := range h.Agents {
+		if removed[had.Name] && !there[key] && view.agent(key) != nil {
 			ops = append(ops, remove(agentPrefix+key))
 		}
 	}
 	return ops
 }
 
-// tellAgent returns the operations to record for an agent. Trees that it lacks were removed by a user if mayDrop is set.
-func (h *Here) tellAgent(key string, a mirror.Agent, view *View, mayDrop bool) (ops []Op) {
+// tellAgent returns the operations to record for an agent. Taken are the trees that users took from agents.
+func (h *Here) tellAgent(key string, a mirror.Agent, view *View, taken map[string]bool) (ops []Op) {
 	entity := agentPrefix + key
 	was, known := h.Agents[key]
 	is, in := agentOf(a), view.agent(key)
@@ -134,16 +140,16 @@ func (h *Here) tellAgent(key string, a mirror.Agent, view *View, mayDrop bool) (
 	if in == nil || string(a.Settings) != string(joined.Settings) && (!known || is.Settings != was.Settings) {
 		ops = append(ops, set(entity, "settings", a.Settings))
 	}
-	ops = append(ops, tellTrees(entity, is.Trees, was.Trees, joined.Trees, elements, mayDrop)...)
+	ops = append(ops, tellTrees(entity, is.Trees, was.Trees, joined.Trees, elements, taken)...)
 	if a.Head != nil && !sameHead(a.Head, joined.Head) && (!known || !sameHead(a.Head, was.Head)) {
 		ops = append(ops, set(entity, "head", valueOf(a.Head)))
 	}
 	return ops
 }
 
-// tellTrees returns the operations to record for the trees of an agent: those that are new or changed, and, if
-// mayDrop is set, those that are gone.
-func tellTrees(entity string, is, was []string, joined []json.RawMessage, elements []join.Element, mayDrop bool) (ops []Op) {
+// tellTrees returns the operations to record for the trees of an agent: those that are new or changed, and those
+// that users took from it.
+func tellTrees(entity string, is, was []string, joined []json.RawMessage, elements []join.Element, taken map[string]bool) (ops []Op) {
 	stampsOf := func(id string) (stamps []record.Stamp) {
 		for _, el := range elements {
 			if gjson.GetBytes(el.Value, "id").Str == id {
@@ -164,9 +170,8 @@ func tellTrees(entity string, is, was []string, joined []json.RawMessage, elemen
 		}
 		ops = append(ops, add(entity, "trees", json.RawMessage(tree)))
 	}
-	for _, tree := range was {
-		id := gjson.Get(tree, "id").Str
-		if stamps := stampsOf(id); mayDrop && !there[id] && len(stamps) > 0 {
+	for _, id := range slices.Sorted(maps.Keys(taken)) {
+		if stamps := stampsOf(id); !there[id] && len(stamps) > 0 {
 			ops = append(ops, drop(entity, "trees", stamps))
 		}
 	}

@@ -39,17 +39,16 @@ func (h *Here) tellBookmarks(f *mirror.Facts, view *View, has func(session, mess
 		}
 		ops = append(ops, add(bookmarksEntity, "all", valueOf(is)))
 	}
-	if f.Withdrawn != nil || !slices.ContainsFunc(f.Since, func(o mirror.Operation) bool { return o.Bookmarks }) {
-		return ops // no user removed the missing ones
-	}
 	there := h.There(f)
-	for _, b := range h.Bookmarks {
-		gone := indexOf(f.Bookmarks, b) < 0 && there(b.Session)
-		if i := indexOf(joined, b); gone && i >= 0 {
-			ops = append(ops, drop(bookmarksEntity, "all", view.Bookmarks[i].Stamps))
+	for _, o := range f.Since {
+		for _, b := range o.Unmarked {
+			gone := indexOf(f.Bookmarks, b) < 0 && there(b.Session)
+			if i := indexOf(joined, b); gone && i >= 0 {
+				ops = append(ops, drop(bookmarksEntity, "all", view.Bookmarks[i].Stamps))
+			}
 		}
 	}
-	return ops
+	return distinct(ops)
 }
 
 // takeBookmarks decides which bookmarks change in a workspace with facts, of the sessions in there.

@@ -138,7 +138,7 @@ func TestTell(t *testing.T) {
 	step("a lost file of bookmarks", "", func() { d.facts.Bookmarks = nil })
 	step("the file again", "", func() { d.facts.Bookmarks = []bookmark.Bookmark{mark} })
 	step("a removed bookmark", "drop bookmarks all", func() {
-		d.facts.Bookmarks, d.facts.Since = nil, []mirror.Operation{{Seq: 9, Verb: "bookmark --rm", Bookmarks: true}}
+		d.facts.Bookmarks, d.facts.Since = nil, []mirror.Operation{{Seq: 9, Verb: "bookmark --rm", Unmarked: []bookmark.Bookmark{mark}}}
 	})
 	step("an undone message", "add session undone", func() {
 		d.facts.Sessions[0].Version, d.list[sid] = "4", d.list[sid][:1]
@@ -172,7 +172,7 @@ func TestTell(t *testing.T) {
 	step("the agent again", "", func() { d.facts.Agents = []mirror.Agent{agentAt("ada", "b")} })
 	step("another name", "set agent name", func() { d.facts.Agents = []mirror.Agent{agentAt("bob", "b")} })
 	step("a removed agent", "remove agent ", func() {
-		d.facts.Agents, d.facts.Since = nil, []mirror.Operation{{Seq: 15, Agents: true}}
+		d.facts.Agents, d.facts.Since = nil, []mirror.Operation{{Seq: 15, Agents: []string{"bob"}}}
 	})
 	step("others", "add learnings all, set exploration file", func() {
 		d.facts.Explorations = []mirror.File{{ID: "e", Data: json.RawMessage(`{}`)}}

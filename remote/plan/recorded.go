@@ -15,9 +15,10 @@ import (
 
 // Recorded notes in h that the workspace had what an own record says. It is for a record that is stored, while h is
 // not, because the process ended in between: otherwise what the user took back since then would look like
-// something that another machine changed. Before is the view of the joined state without the record.
-func (h *Here) Recorded(r *record.Record, before *View) {
-	for _, op := range r.Ops {
+// something that another machine changed. Before and after are views of the joined state without the record, and
+// with it.
+func (h *Here) Recorded(r *record.Record, before, after *View) {
+	for i, op := range r.Ops {
 		if id, ok := SessionOf(op.Entity); ok {
 			h.recordedSession(id, op)
 		} else if key, ok := strings.CutPrefix(op.Entity, agentPrefix); ok {
@@ -25,7 +26,7 @@ func (h *Here) Recorded(r *record.Record, before *View) {
 		} else if id, ok := strings.CutPrefix(op.Entity, explorationPrefix); ok && op.Do == record.Set && op.Field == "file" {
 			h.Explorations[id] = sumOf(op.Value)
 		} else if op.Entity == bookmarksEntity {
-			h.recordedBookmark(op, before)
+			h.recordedBookmark(op, r.Stamp(i), before, after)
 		}
 	}
 }
@@ -53,12 +54,15 @@ func (h *Here) recordedSession(id string, op record.Op) {
 	h.SetSession(id, s)
 }
 
-func (h *Here) recordedBookmark(op record.Op, before *View) {
-	var b bookmark.Bookmark
-	switch {
-	case op.Do == record.Add && json.Unmarshal(op.Value, &b) == nil:
-		h.Bookmarks = append(slices.DeleteFunc(h.Bookmarks, func(o bookmark.Bookmark) bool { return samePlace(o, b) }), b)
-	case op.Do == record.Drop:
+func (h *Here) recordedBookmark(op record.Op, at record.Stamp, before, after *View) {
+	switch op.Do {
+	case record.Add:
+		for i, is := range after.bookmarksHere() {
+			if slices.Contains(after.Bookmarks[i].Stamps, at) {
+				h.Bookmarks = append(slices.DeleteFunc(h.Bookmarks, func(o bookmark.Bookmark) bool { return samePlace(o, is) }), is)
+			}
+		}
+	case record.Drop:
 		for i, is := range before.bookmarksHere() {
 			if slices.ContainsFunc(before.Bookmarks[i].Stamps, func(s record.Stamp) bool { return slices.Contains(op.Stamps, s) }) {
 				h.Bookmarks = slices.DeleteFunc(h.Bookmarks, func(o bookmark.Bookmark) bool { return samePlace(o, is) })

@@ -139,7 +139,7 @@ func (h *Here) TellSince(f *mirror.Facts, view *View, notes func(session string)
 		}
 		for _, id := range o.Returned {
 			if in := view.Session(id); in != nil && !in.Alive && there(id) {
-				ops = append(ops, set(sessionPrefix+id, "shell", in.Shell))
+				ops = append(ops, h.revive(in))
 			}
 		}
 		for _, u := range o.Undone {
@@ -158,10 +158,17 @@ func (h *Here) TellSince(f *mirror.Facts, view *View, notes func(session string)
 			continue
 		}
 		if in := view.Session(s.ID); in != nil && !in.Alive && in.Shell != nil { // another program put it back
-			ops = append(ops, set(sessionPrefix+s.ID, "shell", in.Shell))
+			ops = append(ops, h.revive(in))
 		}
 	}
 	return distinct(ops)
+}
+
+// revive returns the operation that brings back a session that was removed. Others may have added to it meanwhile, so it is
+// compared whole.
+func (h *Here) revive(in *join.Session) Op {
+	h.SetPending(in.ID, true)
+	return set(sessionPrefix+in.ID, "shell", in.Shell)
 }
 
 // distinct returns ops without repetitions.

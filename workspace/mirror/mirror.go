@@ -67,9 +67,8 @@ type Facts struct {
 	// Operations that received changes are not among them, and neither are undos of these.
 	Since []Operation
 
-	// Withdrawn has the sessions from which the undo of such an operation, after Known.Since, took something; nil
-	// if there was none, or if all were redone. Then no user removed what the workspace lacks of them,
-	// nor bookmarks, agents and trees of agents.
+	// Withdrawn has the sessions that the undo of such an operation, after Known.Since, took away or from which it took
+	// messages, unless it was redone. Users who removed one of these since had not all of it.
 	Withdrawn map[string]bool
 	Last      events.Seq // the last operation
 }
@@ -125,16 +124,17 @@ type File struct {
 
 // An Operation is what one operation of the log did that the contents alone do not show.
 type Operation struct {
-	Seq       events.Seq
-	Time      time.Time
-	Verb      string
-	Removed   []string        // sessions that were removed on purpose
-	Undone    []Ref           // messages whose append was undone
-	Redone    []Ref           // messages whose undo was redone
-	Returned  []string        // sessions that came back: by undo, or out of the trash
-	Bookmarks bool            // the file of the bookmarks changed
-	Agents    bool            // the file of an agent changed
-	Line      json.RawMessage // for people: verb, arguments, sessions
+	Seq      events.Seq
+	Time     time.Time
+	Verb     string
+	Removed  []string            // sessions that were removed on purpose
+	Undone   []Ref               // messages whose append was undone
+	Redone   []Ref               // messages whose undo was redone
+	Returned []string            // sessions that came back: by undo, or out of the trash
+	Unmarked []bookmark.Bookmark // bookmarks that it removed
+	Agents   []string            // names of agents of which it removed the file
+	Trees    []string            // ids of trees that it took from agents
+	Line     json.RawMessage     // for people: verb, arguments, sessions
 }
 
 // A Ref names a message.

@@ -23,7 +23,7 @@ func addSince(f *mirror.Facts, v *store.View, since operation.Seq) error {
 		return err
 	}
 	defer log.Close()
-	var ops []*operation.Operation
+	var all []*operation.Operation
 	redone := map[operation.Seq]bool{} // undos of pulls
 	var failed error
 	for o := range v.Operations(log, &failed) {
@@ -31,40 +31,48 @@ func addSince(f *mirror.Facts, v *store.View, since operation.Seq) error {
 		if o.Seq <= since {
 			break
 		}
-		switch ofPull := o.Args["verb"] == operation.Pull; {
-		case o.Auto, o.Verb == operation.External, o.Verb == operation.Pull:
-		case o.Verb == operation.Redo && ofPull:
+		all = append(all, o)
+		if o.Verb == operation.Redo && ofPull(o) {
 			redone[o.Undoes] = true
-		case o.Verb == operation.Undo && ofPull:
-			if !redone[o.Seq] {
-				withdraw(f, o)
-			}
-		default:
-			ops = append(ops, o)
 		}
 	}
 	if failed != nil {
 		return failed
 	}
-	undone := undoneBy(v, log, ops, &failed)
-	for _, o := range slices.Backward(ops) {
-		f.Since = append(f.Since, told(v, o, undone[o.Undoes]))
+	undone := undoneBy(v, log, all, &failed)
+	var texts operation.Filler
+	for _, o := range slices.Backward(all) {
+		full, ok := texts.Fill(o)
+		if !ok {
+			full, _ = operation.Full(v.Operations(log, &failed), o)
+			texts.Fill(full)
+		}
+		switch {
+		case o.Auto, o.Verb == operation.External, o.Verb == operation.Pull:
+		case !ofPull(o):
+			f.Since = append(f.Since, told(v, full, undone[o.Undoes]))
+		case o.Verb == operation.Undo && !redone[o.Seq]:
+			withdraw(f, o)
+		}
 	}
 	return failed
 }
 
-// withdraw adds to the facts what an undo of a pull is about.
+// ofPull reports whether an operation took back a pull, or repeated what that took back.
+func ofPull(o *operation.Operation) bool { return o.Undoes != 0 && o.Args["verb"] == operation.Pull }
+
+// withdraw adds to the facts from which sessions an undo of a pull took something.
 func withdraw(f *mirror.Facts, o *operation.Operation) {
-	if f.Withdrawn == nil {
-		f.Withdrawn = map[string]bool{}
-	}
-	for _, id := range o.Sessions {
-		f.Withdrawn[id] = true
-	}
 	for _, c := range o.Changes {
-		if id := store.SessionOf(c.File); id != "" {
-			f.Withdrawn[id] = true
+		id := store.SessionOf(c.File)
+		took := c.Is == nil || slices.ContainsFunc(c.Splices, func(s operation.Splice) bool { return len(idsIn(s.Old)) > 0 })
+		if id == "" || c.Link || !took {
+			continue
 		}
+		if f.Withdrawn == nil {
+			f.Withdrawn = map[string]bool{}
+		}
+		f.Withdrawn[id] = true
 	}
 }
 
@@ -134,7 +142,7 @@ func sourcesSince(v *store.View, since operation.Seq, remote string) (brought, w
 	return brought, written, failed
 }
 
-// undoneBy returns the undos among the operations that a redo in ops repeats, by number.
+// undoneBy returns the undos among the operations that a redo in ops takes back, by number.
 func undoneBy(v *store.View, log *operation.Log, ops []*operation.Operation, failed *error) map[operation.Seq]*operation.Operation {
 	var redone []operation.Seq
 	for _, o := range ops {
@@ -152,15 +160,21 @@ func undoneBy(v *store.View, log *operation.Log, ops []*operation.Operation, fai
 func told(v *store.View, o, redone *operation.Operation) mirror.Operation {
 	is := store.OperationOf(o, false)
 	m := mirror.Operation{Seq: o.Seq, Time: is.Time, Verb: o.Verb, Line: rawjson.Compact(is)}
+	repair := strings.HasPrefix(o.Verb, "doctor") // it moves files that cannot be read: others may have them whole
 	for _, c := range o.Changes {
-		_, ofAgent := agent.NameOf(c.File)
-		m.Agents = m.Agents || ofAgent
-		m.Bookmarks = m.Bookmarks || c.File == bookmark.Path
+		if name, ok := agent.NameOf(c.File); ok && !repair {
+			if c.Is == nil {
+				m.Agents = append(m.Agents, name)
+			}
+			m.Trees = append(m.Trees, treesTaken(c)...)
+		}
+		if c.File == bookmark.Path && !repair {
+			m.Unmarked = append(m.Unmarked, unmarked(c)...)
+		}
 		id := store.SessionOf(c.File)
 		switch {
 		case id == "" || c.Link:
-		case c.Is == nil && strings.HasPrefix(o.Verb, "doctor"):
-			// a repair moves a file that cannot be read: others may have it whole
+		case c.Is == nil && repair:
 		case c.Is == nil:
 			if !v.Has(id) && !slices.Contains(m.Removed, id) { // otherwise it was packed, unpacked or restored
 				m.Removed = append(m.Removed, id)
@@ -187,6 +201,36 @@ func told(v *store.View, o, redone *operation.Operation) mirror.Operation {
 		}
 	}
 	return m
+}
+
+// unmarked returns the bookmarks that a change of their file removed.
+func unmarked(c operation.Change) []bookmark.Bookmark {
+	var was, is *bookmark.File
+	var err error
+	if was, err = bookmark.Decode([]byte(c.Before)); err != nil || c.Before == "" {
+		return nil
+	}
+	if is, err = bookmark.Decode([]byte(c.After)); c.After != "" && err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(was.Bookmarks, func(b bookmark.Bookmark) bool {
+		return c.After != "" && slices.ContainsFunc(is.Bookmarks, func(o bookmark.Bookmark) bool {
+			return o.Session == b.Session && o.Message == b.Message && o.Label == b.Label
+		})
+	})
+}
+
+// treesTaken returns the ids of the trees that a change of the file of an agent took from it.
+func treesTaken(c operation.Change) (ids []string) {
+	if c.Before == "" || c.After == "" {
+		return nil
+	}
+	for _, id := range gjson.Get(c.Before, "trees.#.id").Array() {
+		if !slices.ContainsFunc(gjson.Get(c.After, "trees.#.id").Array(), func(o gjson.Result) bool { return o.Str == id.Str }) {
+			ids = append(ids, id.Str)
+		}
+	}
+	return ids
 }
 
 // messagesOf returns the messages that a change of a session removed, as far as the session has

@@ -8,7 +8,7 @@
 // level, below the fork, and the other branches are rows below the fork's row. Only branches
 // of branches are indented further.
 //
-// All functions are pure.
+// All functions but Read are pure.
 package treerows
 
 import (
@@ -60,6 +60,13 @@ const (
 
 // Filters are all filters.
 var Filters = [...]Filter{Outline, All, NoTools, People, Bookmarks, Forks}
+
+// Text returns the name of the filter for a person.
+func (f Filter) Text() string {
+	return map[Filter]string{
+		Outline: "Outline", All: "All messages", NoTools: "Without tools", People: "People's words", Bookmarks: "Bookmarks", Forks: "Forks",
+	}[f]
+}
 
 // A Kind is the kind of a row.
 type Kind string

@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/bough-dev/bough/explore"
+	"github.com/bough-dev/bough/internal/sentence"
 	"github.com/bough-dev/bough/workspace/files"
 )
 
@@ -58,7 +59,7 @@ func hasFiles(e *explore.Exploration, b *explore.Branch) bool {
 // page shows after the form was sent.
 func keptOf(list []files.Kept) (paths []plannedPath) {
 	for _, k := range list {
-		why := keptText(k.Why)
+		why := sentence.Kept(k.Why)
 		if k.As != "" {
 			why += "; what another program wrote is in " + k.As
 		}

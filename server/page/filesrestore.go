@@ -1,12 +1,12 @@
 package page
 
 import (
-	"cmp"
 	"net/url"
 	"path/filepath"
 	"strings"
 
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/internal/sentence"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 )
@@ -220,7 +220,7 @@ func (p *restorePage) of(r *files.Restore) {
 	state := func(name string) string { return stateAddress(p.Target.ID, name) }
 	p.list(p.conflictsTitle(), len(r.Conflicts), func(i int) plannedPath {
 		k := r.Conflicts[i]
-		return plannedPath{k.Path, p.Compare + "&" + url.Values{"path": {k.Path}}.Encode(), conflictText(k)}
+		return plannedPath{k.Path, p.Compare + "&" + url.Values{"path": {k.Path}}.Encode(), sentence.Conflict(k)}
 	})
 	p.list("To be written, as the state has them", len(r.Written), func(i int) plannedPath { return plannedPath{Path: r.Written[i], Href: state(r.Written[i])} })
 	p.list("To be deleted, because the state does not have them", len(r.Deleted), func(i int) plannedPath { return plannedPath{Path: r.Deleted[i]} })
@@ -255,54 +255,6 @@ func (p *restorePage) list(title string, n int, at func(i int) plannedPath) {
 		l.More = count(n-maxPlanned, "more path")
 	}
 	p.Lists = append(p.Lists, l)
-}
-
-// conflictText says what happened to a path of a conflict, and what the state has.
-func conflictText(k files.Conflict) string {
-	text := "changed since"
-	switch {
-	case k.Why == files.NoEnd:
-		text = "changed by a turn without an end or by you"
-	case k.Why == files.ByOther:
-		text = "changed by another conversation too"
-	case k.Base == k.Yours, k.Base != nil && k.Yours != nil && *k.Base == *k.Yours:
-		text = "changed by others too"
-	case k.Yours == nil:
-		text = "deleted since"
-	case k.Base == nil:
-		text = "added since"
-	}
-	if k.Theirs == nil {
-		return text + "; the state does not have it"
-	}
-	return text + "; the state has another version"
-}
-
-// keptText says why a path stays as it is.
-func keptText(why string) string {
-	switch why {
-	case "yours":
-		return "others changed it, and the conversation did not"
-	case files.Keep, "conflict":
-		return "others changed it too"
-	case "ignored":
-		return "it is ignored"
-	case "forgotten":
-		return "its content was deleted permanently"
-	case "not_empty":
-		return "something in it stays"
-	case "blocked":
-		return "a path above it stays"
-	case "changed":
-		return "another program changed it meanwhile"
-	case "locked":
-		return "another program has it open"
-	case "denied":
-		return "the system refused the change"
-	case "damaged":
-		return "the disk lost its new content"
-	}
-	return cmp.Or(leftText(why), why)
 }
 
 // showTurn leads to what a turn changed.

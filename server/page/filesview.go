@@ -12,6 +12,7 @@ import (
 
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/internal/sentence"
 	"github.com/bough-dev/bough/internal/spoken"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
@@ -143,30 +144,11 @@ func (p *statePage) leave(list []files.Left) {
 		if l.Bytes > 0 {
 			about = strings.TrimPrefix(about+", "+bytesText(l.Bytes), ", ")
 		}
-		p.Left = append(p.Left, leftOut{l.Path, leftText(l.Why), about})
+		p.Left = append(p.Left, leftOut{l.Path, sentence.Left(l.Why), about})
 	}
 	if n := len(list) - len(p.Left); n > 0 {
 		p.MoreOut = count(n, "more path")
 	}
-}
-
-// leftText returns why a state does not have a path.
-func leftText(why string) string {
-	switch why {
-	case "large":
-		return "too large"
-	case "folder_large":
-		return "a folder with too many files"
-	case "secret":
-		return "a secret, by its name"
-	case "ignored_tracked":
-		return "ignored by .boughignore"
-	case "special":
-		return "not a file"
-	case "unsettled":
-		return "changed while it was read"
-	}
-	return why
 }
 
 // list adds the entries of a folder from an index on, folders first.

@@ -5,30 +5,25 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/internal/sentence"
 )
 
 // count formats a number with a noun.
 func count(n int, noun string) string { return plural.Number(n) + " " + plural.Noun(n, noun) }
 
-// ago formats the time since t in the largest unit of which it has at least one.
+// ago says how long ago a time was, "" for the zero time.
 func ago(t, now time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	const day = 24 * time.Hour
 	since := now.Sub(t)
-	for _, unit := range []struct {
-		name string
-		time.Duration
-	}{{"y", 365 * day}, {"mo", 30 * day}, {"w", 7 * day}, {"d", day}, {"h", time.Hour}, {"min", time.Minute}} {
-		if n := int(since.Abs() / unit.Duration); n > 0 {
-			if since < 0 {
-				return "in " + strconv.Itoa(n) + " " + unit.name
-			}
-			return strconv.Itoa(n) + " " + unit.name + " ago"
-		}
+	span := sentence.Span(since)
+	switch {
+	case t.IsZero():
+		return ""
+	case span == "":
+		return "now"
+	case since < 0:
+		return "in " + span
 	}
-	return "now"
+	return span + " ago"
 }
 
 // durationText formats how long something took, in its two largest units.

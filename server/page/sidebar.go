@@ -1,7 +1,6 @@
 package page
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -15,7 +14,6 @@ import (
 	"github.com/bough-dev/bough/internal/treerows"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
-	"github.com/bough-dev/bough/workspace/fault"
 )
 
 // maxRoots is how many trees the sidebar lists, those that were active last.
@@ -27,9 +25,6 @@ const (
 	maxRows    = 2000
 	maxMatches = 200
 )
-
-// maxOpened is how many conversations the sidebar lists with their forks.
-const maxOpened = 20
 
 // A sidebarTree is the tree beside every view.
 type sidebarTree struct {
@@ -45,13 +40,8 @@ type sidebarTree struct {
 	Unhoist string
 }
 
-// Filters are the filters with their names.
-func (sidebarTree) Filters() [][2]string {
-	return [][2]string{
-		{string(treerows.Outline), "Outline"}, {string(treerows.All), "All messages"}, {string(treerows.NoTools), "Without tools"},
-		{string(treerows.People), "People's words"}, {string(treerows.Bookmarks), "Bookmarks"}, {string(treerows.Forks), "Forks"},
-	}
-}
+// Filters are the filters to choose from.
+func (sidebarTree) Filters() []treerows.Filter { return treerows.Filters[:] }
 
 // Filtered reports whether a filter other than the usual one is chosen.
 func (t sidebarTree) Filtered() bool { return t.Text != "" || t.Filter != "" || t.Root != "" }
@@ -108,7 +98,7 @@ func sidebar(c *request) (view, error) {
 	for _, e := range above {
 		o.Open[rowID(e)] = true
 	}
-	source, err := c.treeSource(trees, above, o)
+	source, err := c.treeSource(trees, o)
 	if err != nil {
 		return view{}, err
 	}
@@ -208,44 +198,19 @@ func recentTrees(trees *workspace.Forest, above []*workspace.TreeEntry) (*worksp
 
 // treeSource returns what the rows are about. The messages are those of the conversations
 // that are open.
-func (c *request) treeSource(trees *workspace.Forest, above []*workspace.TreeEntry, o treerows.Options) (treerows.Source, error) {
-	ctx := c.r.Context()
-	s := treerows.Source{Forest: trees, Messages: map[string]*workspace.MessageTree{}, Agents: map[string]string{}}
-	// A damaged file of the head or of bookmarks does not hide the conversations.
-	head, err := c.workspace.Head(ctx)
-	if err != nil && !errors.Is(workspaceError(err), fault.Damaged) {
-		return s, err
-	}
-	s.Head = head
-	marks, err := c.workspace.Bookmarks(ctx, workspace.BookmarksOptions{})
-	if err != nil && !errors.Is(workspaceError(err), fault.Damaged) {
-		return s, err
-	}
-	if marks != nil {
-		s.Bookmarks = marks.Bookmarks
-	}
-	owners, err := c.workspace.Agents(ctx)
-	if err != nil {
-		return s, err
-	}
-	for _, a := range owners.Agents {
-		for _, t := range a.Trees {
-			s.Agents[t.ID] = a.Name
-		}
-	}
+func (c *request) treeSource(trees *workspace.Forest, o treerows.Options) (treerows.Source, error) {
+	s := treerows.Source{Forest: trees, Messages: map[string]*workspace.MessageTree{}}
 	if c.tree != nil {
 		s.Messages[c.tree.Session] = c.tree
 	}
-	eachEntry(trees.Roots, func(e workspace.TreeEntry, _ *workspace.TreeEntry) {
-		opened := o.Open[rowID(&e)] || o.Root == rowID(&e)
-		if !opened || e.Kind == session.Continuation || s.Messages[e.ID] != nil || len(s.Messages) >= maxOpened {
-			return
-		}
-		if t, err := c.workspace.MessageTree(ctx, e.ID, partial()); err == nil { // else it has a row without them
-			s.Messages[e.ID] = t
-		}
+	return treerows.Read(c.r.Context(), c.workspace, s, func(*treerows.Source) (open []string) {
+		eachEntry(trees.Roots, func(e workspace.TreeEntry, _ *workspace.TreeEntry) {
+			if (o.Open[rowID(&e)] || o.Root == rowID(&e)) && e.Kind != session.Continuation {
+				open = append(open, e.ID)
+			}
+		})
+		return open
 	})
-	return s, nil
 }
 
 // nest returns rows with the rows below them. shown and leaf are the session and the leaf

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/bough-dev/bough/internal/treerows"
 	"github.com/bough-dev/bough/session"
@@ -77,7 +79,7 @@ func (m *model) act(act string) tea.Cmd {
 		m.conv.toFork(1, columns, height)
 	case "filter":
 		m.tree.nextFilter()
-		m.say("The tree shows: " + filterName(m.tree.filter))
+		m.say("The tree shows: " + strings.ToLower(m.tree.filter.Text()))
 	case "copy":
 		return m.copy()
 	case "help":

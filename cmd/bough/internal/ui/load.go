@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/internal/sentence"
 	"github.com/bough-dev/bough/internal/treerows"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
@@ -110,61 +111,18 @@ type treeResult struct {
 	err    error
 }
 
-// maxOpened is how many conversations are listed with their forks.
-const maxOpened = 20
-
-// loadTree reads what the tree shows, with the messages of the conversations that are open
-// and of that at the head.
+// loadTree reads what the tree shows, with the messages of the conversation at the head and of
+// those that are open.
 func (e *env) loadTree(open []string) tea.Cmd {
 	return e.do(func() tea.Msg {
-		s, err := e.treeSource(open)
+		s, err := treerows.Read(e.ctx, e.w, treerows.Source{}, func(s *treerows.Source) []string {
+			if s.Head != nil {
+				return append([]string{s.Head.Head.Session}, open...)
+			}
+			return open
+		})
 		return treeResult{s, err}
 	})
-}
-
-func (e *env) treeSource(open []string) (s treerows.Source, err error) {
-	s = treerows.Source{Messages: map[string]*workspace.MessageTree{}, Agents: map[string]string{}}
-	if s.Forest, err = e.w.Tree(e.ctx, ""); err != nil {
-		return s, err
-	}
-	// A damaged file of the head, of bookmarks or of an agent does not hide the conversations.
-	s.Head, err = e.w.Head(e.ctx)
-	if err = unlessDamaged(err); err != nil {
-		return s, err
-	}
-	marks, err := e.w.Bookmarks(e.ctx, workspace.BookmarksOptions{})
-	if err = unlessDamaged(err); err != nil {
-		return s, err
-	}
-	if marks != nil {
-		s.Bookmarks = marks.Bookmarks
-	}
-	owners, err := e.w.Agents(e.ctx)
-	if err != nil {
-		return s, err
-	}
-	for _, a := range owners.Agents {
-		for _, t := range a.Trees {
-			s.Agents[t.ID] = a.Name
-		}
-	}
-	open = open[:min(len(open), maxOpened)]
-	if s.Head != nil {
-		open = append([]string{s.Head.Head.Session}, open...)
-	}
-	for _, id := range open {
-		if t, err := e.w.MessageTree(e.ctx, id, partial()); err == nil { // else it has a row without them
-			s.Messages[t.Session] = t
-		}
-	}
-	return s, nil
-}
-
-func unlessDamaged(err error) error {
-	if err != nil && workspace.Explain(err).Code == fault.Damaged {
-		return nil
-	}
-	return err
 }
 
 // A place is what the right side shows: a path of a conversation.
@@ -321,21 +279,12 @@ func isGone(err error) bool {
 
 // age formats the age of a time in few characters, "" for the zero time.
 func age(t, now time.Time) string {
-	const day = 24 * time.Hour
-	d := now.Sub(t)
-	switch {
+	switch span := sentence.Span(now.Sub(t)); {
 	case t.IsZero():
 		return ""
-	case d < time.Minute:
+	case span == "", now.Before(t):
 		return "now"
+	default:
+		return span
 	}
-	for _, unit := range []struct {
-		name string
-		time.Duration
-	}{{"y", 365 * day}, {"mo", 30 * day}, {"w", 7 * day}, {"d", day}, {"h", time.Hour}, {"min", time.Minute}} {
-		if n := int(d / unit.Duration); n > 0 {
-			return itoa(n) + " " + unit.name
-		}
-	}
-	return "now"
 }

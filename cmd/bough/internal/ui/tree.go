@@ -101,14 +101,6 @@ func (t *tree) nextFilter() {
 	t.set()
 }
 
-// filterName returns the name of the filter for a person.
-func filterName(f treerows.Filter) string {
-	return map[treerows.Filter]string{
-		treerows.Outline: "outline", treerows.All: "all messages", treerows.NoTools: "without tools",
-		treerows.People: "people's words", treerows.Bookmarks: "bookmarks", treerows.Forks: "forks",
-	}[f]
-}
-
 // lines returns the visible rows.
 func (t *tree) lines(columns, height int, focused bool, now time.Time) []string {
 	if t.list == nil {

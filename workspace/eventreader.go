@@ -53,7 +53,7 @@ func (r *eventReader) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if r.last < 0 && line.Settled {
+		if r.last < 0 && (line.Settled || len(line.Changes) == 0) { // one without changes, such as a restore of files, is complete
 			r.last = line.Seq
 		}
 		if r.last >= 0 && line.Seq <= r.last {

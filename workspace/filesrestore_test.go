@@ -185,6 +185,26 @@ func TestRestoreTurns(t *testing.T) {
 	}
 }
 
+// TestRestorePosition: the newest operation is also one that changed only files.
+func TestRestorePosition(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	s.conversation("Bread")
+	ref := s.turn(true, "a", "1")
+	s.turn(true, "a", "2")
+	if _, err := s.Folder(s.dir()).RestoreFiles(t.Context(), ref, files.RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	log, err := s.Log(t.Context(), history.LogOptions{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := s.Position(t.Context())
+	if err != nil || at.Seq != log.Operations[0].Seq {
+		t.Errorf("the position is %v, %v, after operation %d", at, err, log.Operations[0].Seq)
+	}
+}
+
 // TestRestoreHeldOut: what a state does not hold is never touched, under the rules of the state
 // or under those of now, not even by a restore of the whole folder.
 func TestRestoreHeldOut(t *testing.T) {

@@ -35,6 +35,18 @@ type Request struct {
 	Settings   []byte // an object with members of a Config, which take precedence; may be nil
 }
 
+// ParseStrategies returns the strategies in a text: one on each line, with a description after a
+// colon.
+func ParseStrategies(text string) (list []Strategy) {
+	for line := range strings.Lines(text) {
+		name, about, _ := strings.Cut(line, ":")
+		if name, about = strings.TrimSpace(name), strings.TrimSpace(about); name != "" || about != "" {
+			list = append(list, Strategy{Name: name, Description: about})
+		}
+	}
+	return list
+}
+
 // A Plan is a planned exploration. Its JSON is the output of a dry run.
 type Plan struct {
 	Session    string           `json:"session_id"`

@@ -37,7 +37,7 @@ func newTmuxDesk(t *testing.T) *tmuxDesk {
 	dir := t.TempDir()
 	d := &tmuxDesk{t: t, dir: dir, ws: filepath.Join(dir, "trips"), lines: make(chan string, 1)}
 	cmd := exec.Command("tmux", "-u", "-S", filepath.Join(dir, "s"), "-f", os.DevNull, "-C", "new-session", "-c", dir, "-x", "80", "-y", "24",
-		"-e", "BOUGH_WORKSPACE="+d.ws, "-e", "PATH="+os.Getenv("PATH"), "-e", "ENV=", "sh")
+		"-e", "BOUGH_WORKSPACE="+d.ws, "-e", "XDG_STATE_HOME="+filepath.Join(dir, "state"), "-e", "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "-e", "PATH="+os.Getenv("PATH"), "-e", "ENV=", "sh")
 	cmd.Env = append(os.Environ(), "TMUX=", "LC_ALL=C.UTF-8")
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/bough-dev/bough/cmd/bough/internal/ui"
+	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
 )
@@ -29,9 +32,22 @@ them, and they are those of the page in a browser. What other programs change ap
 				return err
 			}
 			p.meter.end()
-			return ui.Run(c.Context, w, p.stdin, p.terminal, ui.Options{Models: servedModel, Edit: func(ctx context.Context, text string) (string, error) {
-				return edited(ctx, editorOrDefault(), text)
-			}})
+			return ui.Run(c.Context, w, p.stdin, p.terminal, ui.Options{
+				Models: servedModel,
+				Edit: func(ctx context.Context, text string) (string, error) {
+					return edited(ctx, editorOrDefault(), text)
+				},
+				Commands: func() ([]string, error) {
+					commands, err := settingCommands(w)
+					return slices.Sorted(maps.Keys(commands)), err
+				},
+				Command: mcpCommand(w),
+				Typed: func(r explore.Runner) error {
+					s := commandOf(r)
+					s.Workspace = realPath(w.Dir())
+					return s.keep()
+				},
+			})
 		},
 	}
 }

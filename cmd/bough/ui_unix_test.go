@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,6 +79,57 @@ func TestUI(t *testing.T) {
 	d.waits("message ")
 	d.types("", "C-c")
 	ended("Ctrl+C")
+
+	site := filepath.Join(d.dir, "site")
+	page := filepath.Join(site, "index.html")
+	write := func(text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(site, 0o700), os.WriteFile(page, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("before")
+	d.bough("files", "snap", "裸麦", "--dir", site)
+	write("after")
+	d.types("clear; bough ui", "Enter")
+	d.waits("message ")
+	d.types("F")
+	d.waits("Files:")
+	d.types("", "Enter")
+	d.waits("r restores")
+	d.types("r")
+	d.waits("Where others changed a file too")
+	d.types("5")
+	d.waits("1 file would change", "enter restores")
+	d.types("", "Enter")
+	d.waits("Restored files of “site” · u undoes it")
+	if got, err := os.ReadFile(page); err != nil || string(got) != "before" {
+		t.Errorf("the file has %q, %v", got, err)
+	}
+	d.types("", "Tab")
+	d.types("x")
+	d.waits("Strategies, one a line")
+	d.types("wheat", "C-j")
+	d.types("spelt", "Enter")
+	d.waits("Tried by:")
+	d.types("you type", "Enter")
+	d.waits("Command, which the shell runs")
+	d.types("echo good", "Enter")
+	d.waits("Folder of which each gets a copy")
+	d.types("", "Enter")
+	d.waits("Result:")
+	d.types("", "Enter")
+	d.waits("2 of 2 strategies completed", "1  wheat  completed", "good")
+	if kept, err := filepath.Glob(filepath.Join(d.dir, "state", "bough", "approved", "*")); err != nil || len(kept) != 1 {
+		t.Errorf("%q, %v were approved, want the command that was typed", kept, err)
+	}
+	d.types("q")
+	d.types("aada", "Enter")
+	d.waits("Model of ada")
+	d.types("", "Enter")
+	d.waits("Created agent “ada”", "agent ada")
+	d.types("q")
+	ended("restore, explore and create")
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		if err := syscall.Kill(d.starts("bough ui", "message "), s); err != nil {
 			t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strings"
 
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/spoken"
@@ -43,7 +42,7 @@ func (c *request) exploreForm(ref string) exploreForm {
 func (p *Page) explorationOf(fields url.Values) (r explore.Request, err error) {
 	r = explore.Request{
 		Ref: fields.Get("ref"), Method: explore.Method(fields.Get("evaluate")),
-		Strategies: strategiesIn(fields.Get(strategiesField)), Runner: explore.Runner{Model: fields.Get("model")},
+		Strategies: explore.ParseStrategies(fields.Get(strategiesField)), Runner: explore.Runner{Model: fields.Get("model")},
 	}
 	if r.Ref == "" {
 		r.Ref = "HEAD"
@@ -61,18 +60,6 @@ func (p *Page) explorationOf(fields url.Values) (r explore.Request, err error) {
 	}
 	r.Runner.Command, err = p.opts.Command(name)
 	return r, err
-}
-
-// strategiesIn returns the strategies in a text: one on each line, with a description after a
-// colon.
-func strategiesIn(text string) (list []explore.Strategy) {
-	for line := range strings.Lines(text) {
-		name, about, _ := strings.Cut(line, ":")
-		if name, about = strings.TrimSpace(name), strings.TrimSpace(about); name != "" || about != "" {
-			list = append(list, explore.Strategy{Name: name, Description: about})
-		}
-	}
-	return list
 }
 
 // explore begins an exploration, and returns its path. It continues in the background.

@@ -19,12 +19,21 @@ type changeResult struct {
 	said string
 	undo events.Seq // the operation, 0 if it cannot be undone
 	to   place      // what to show, the zero place for what is shown
+	over screen     // to show over it, nil for none
 	err  error
 }
 
 // run returns a command that changes the workspace. The change ends also if the page does
 // meanwhile.
 func (m *model) run(f func(ctx context.Context, w *workspace.Workspace) (place, error)) tea.Cmd {
+	return m.runShowing(func(ctx context.Context, w *workspace.Workspace) (place, screen, error) {
+		to, err := f(ctx, w)
+		return to, nil, err
+	})
+}
+
+// runShowing is run for a change whose result has a screen, which may be nil.
+func (m *model) runShowing(f func(ctx context.Context, w *workspace.Workspace) (place, screen, error)) tea.Cmd {
 	m.busy++
 	e := m.env
 	return e.do(func() tea.Msg {
@@ -33,12 +42,12 @@ func (m *model) run(f func(ctx context.Context, w *workspace.Workspace) (place, 
 		if err != nil {
 			return changeResult{err: err}
 		}
-		to, err := f(ctx, e.w)
+		to, over, err := f(ctx, e.w)
 		if err != nil {
 			return changeResult{err: err}
 		}
 		said, undo := e.operationAfter(ctx, before)
-		return changeResult{said: said, undo: undo, to: to}
+		return changeResult{said: said, undo: undo, to: to, over: over}
 	})
 }
 
@@ -87,6 +96,9 @@ func (m *model) endChange(c changeResult) tea.Cmd {
 	if c.said != "" {
 		m.undo, m.offered = c.undo, c.undo != 0
 	}
+	if c.over != nil {
+		m.push(c.over)
+	}
 	if c.to.session != "" {
 		m.tree.show(c.to.session)
 		return tea.Batch(m.open(c.to), m.reload())
@@ -111,6 +123,10 @@ func (m *model) change(act string) tea.Cmd {
 		return m.explorations()
 	case "agents":
 		return m.agents()
+	case "create-agent":
+		return m.createAgent()
+	case "new":
+		return m.newConversation()
 	case "undo":
 		return m.planUndo()
 	case "redo":
@@ -173,14 +189,23 @@ func (m *model) change(act string) tea.Cmd {
 		return m.pickMessage(act == "pick-turn")
 	case "merge":
 		return m.planMerge(ref)
+	case "restore-files":
+		return m.restoreFiles(ref, id)
+	case "explore":
+		return m.explore(ref)
 	}
 	return nil
 }
 
-// continueFrom moves the head to a message or, of a checkpoint, to its end.
+// continueFrom moves the head to a message or, of a checkpoint, to its end. In a tree of an agent,
+// it moves the head of the agent.
 func (m *model) continueFrom(ref, id string) tea.Cmd {
 	restores := m.isCheckpoint(id) && m.focus == treeSide
+	agent := m.tree.source.Agents[id]
 	return m.run(func(ctx context.Context, w *workspace.Workspace) (place, error) {
+		if agent != "" {
+			return place{}, continueAgent(ctx, w.Agent(agent), ref)
+		}
 		if restores {
 			_, err := w.Restore(ctx, id)
 			return place{}, err

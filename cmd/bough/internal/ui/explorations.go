@@ -16,7 +16,7 @@ import (
 )
 
 func (e *env) explorer() *explore.Explorer {
-	return &explore.Explorer{Workspace: e.w, Note: func(text string) { e.send(note{text}) }}
+	return &explore.Explorer{Workspace: e.w, Model: e.Models, Note: func(text string) { e.send(note{text}) }}
 }
 
 // explorations lists the explorations, the newest first.
@@ -28,7 +28,7 @@ func (m *model) explorations() tea.Cmd {
 			return failure{err}
 		}
 		if len(all) == 0 {
-			return refusal{"No explorations; 'bough explore' begins one"}
+			return refusal{"No explorations; x at a message begins one"}
 		}
 		items := make([]list.Item, len(all))
 		for i, x := range all {

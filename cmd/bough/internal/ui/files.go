@@ -112,10 +112,10 @@ func (m *model) showDifference(st *files.State, from, to string) tea.Cmd {
 			title: line(m.stateText(st)) + ": " + plural.Of(len(d.Changes), "change") + " " + since,
 			text:  func(columns int) []string { return differenceLines(d, columns) },
 		}
+		s.hint, s.keys = "r restores", map[string]func() tea.Cmd{"r": func() tea.Cmd { return m.planRestore(restore{ref: st.ID}) }}
 		if to != files.Now {
-			s.hint, s.keys = "n shows what changed since then", map[string]func() tea.Cmd{"n": func() tea.Cmd {
-				return m.showDifference(st, st.ID, files.Now)
-			}}
+			s.hint += ", n shows what changed since then"
+			s.keys["n"] = func() tea.Cmd { return m.showDifference(st, st.ID, files.Now) }
 		}
 		return screenRequest{s}
 	})

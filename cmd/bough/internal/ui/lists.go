@@ -1,12 +1,17 @@
 package ui
 
 import (
+	"context"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/bough-dev/bough/agent/turn"
+	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/cmd/bough/internal/list"
 	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/agents"
 )
 
 // A listRequest is a list to show, and what to do with the item that is chosen.
@@ -85,6 +90,58 @@ func (m *model) agents() tea.Cmd {
 			items = append(items, list.Item{Text: line(a.Name), Detail: detail, Ref: a.Name})
 			places[a.Name] = place{session: a.Head.Tree, leaf: a.Head.Node, follow: true}
 		}
-		return m.showPlaces("Agent:", "agents; 'bough agent create' makes one", items, places)
+		return m.showPlaces("Agent:", "agents; a creates one", items, places)
 	})
+}
+
+// createAgent asks for the name and the model of a new agent.
+func (m *model) createAgent() tea.Cmd {
+	return m.prompt("Name of the agent:", "", false, func(name string) tea.Cmd {
+		return m.prompt("Model of "+line(name)+", as openai:NAME or anthropic:NAME, or none:", "", true, func(id string) tea.Cmd {
+			return m.run(func(ctx context.Context, w *workspace.Workspace) (place, error) {
+				a, err := w.Agent(name).Create(ctx, agents.Options{Model: id})
+				if err != nil {
+					return place{}, err
+				}
+				return place{session: a.Head.Tree}, nil
+			})
+		})
+	})
+}
+
+// newConversation begins a conversation or, in a tree of an agent, another tree of the agent.
+func (m *model) newConversation() tea.Cmd {
+	_, id := m.target()
+	agent := m.tree.source.Agents[id]
+	if agent == "" {
+		return m.prompt("Title of the conversation, or none:", "", true, func(title string) tea.Cmd {
+			return m.run(func(ctx context.Context, w *workspace.Workspace) (place, error) {
+				e, err := w.New(ctx, title)
+				if err != nil {
+					return place{}, err
+				}
+				return place{session: e.ID}, nil
+			})
+		})
+	}
+	return m.prompt("Name of another tree of "+line(agent)+", or none:", "", true, func(name string) tea.Cmd {
+		return m.run(func(ctx context.Context, w *workspace.Workspace) (place, error) {
+			t, err := w.Agent(agent).NewTree(ctx, name)
+			if err != nil {
+				return place{}, err
+			}
+			return place{session: t.Tree}, nil
+		})
+	})
+}
+
+// continueAgent moves the head of an agent to a message or, for a tree, to where it was in it.
+func continueAgent(ctx context.Context, a workspace.Agent, ref string) error {
+	tree, node, isMessage := strings.Cut(ref, "@")
+	if isMessage {
+		_, err := a.Rewind(ctx, tree+"/"+node, checkpoint.CutOptions{})
+		return err
+	}
+	_, err := a.Switch(ctx, tree, checkpoint.CutOptions{})
+	return err
 }

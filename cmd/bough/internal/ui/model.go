@@ -116,6 +116,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.listOperations(msg)
 	case turnResult:
 		return m, m.endTurn(msg)
+	case explorationBegun:
+		return m, m.openExploration(msg.id)
+	case explorationEnd:
+		return m, m.endExploration(msg)
 	case screenRequest:
 		return m, m.push(msg.screen)
 	case screenResult:

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	agentmodel "github.com/bough-dev/bough/agent/model"
+	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
 )
 
@@ -20,6 +21,14 @@ type Options struct {
 	// Edit returns what the user makes of a text in the editor, which it runs on the terminal.
 	// If nil, messages are not edited.
 	Edit func(ctx context.Context, text string) (string, error)
+	// Commands returns the names of the commands of the settings that can try the strategies of
+	// an exploration, and Command one of them, or an error if the user has not approved it. If
+	// Commands is nil, there are none.
+	Commands func() ([]string, error)
+	Command  func(name string) (string, error)
+	// Typed records that the user typed the command of a runner, which the workspace now stores:
+	// that approves it. If nil, no command can be typed.
+	Typed func(explore.Runner) error
 }
 
 // Run shows the page on a terminal until the user leaves it or ctx ends, and restores the

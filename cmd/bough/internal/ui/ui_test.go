@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/bough-dev/bough/internal/treerows"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/agents"
+	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/charmbracelet/x/ansi"
@@ -38,6 +40,11 @@ type desk struct {
 	t testing.TB
 	w *workspace.Workspace
 	m *model
+
+	folder string // that of work
+
+	mu   sync.Mutex
+	sent []tea.Msg // by commands while they run
 }
 
 // begin is the time at which the tests begin. Each call of the clock is a second later.
@@ -57,8 +64,16 @@ func newDesk(t testing.TB, columns, rows int) *desk {
 
 // again returns a page of the same workspace at its beginning.
 func (d *desk) again(t testing.TB, columns, rows int) *desk {
-	d = &desk{t: t, w: d.w}
-	d.m = newModel(&env{Options: Options{Now: func() time.Time { return begin.Add(2 * time.Hour) }}, w: d.w, ctx: t.Context(), after: func(time.Duration, tea.Msg) tea.Cmd { return nil }})
+	d = &desk{t: t, w: d.w, folder: d.folder}
+	d.m = newModel(&env{
+		Options: Options{Now: func() time.Time { return begin.Add(2 * time.Hour) }}, w: d.w, ctx: t.Context(),
+		after: func(time.Duration, tea.Msg) tea.Cmd { return nil },
+		send: func(msg tea.Msg) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.sent = append(d.sent, msg)
+		},
+	})
 	d.send(tea.WindowSizeMsg{Width: columns, Height: rows})
 	return d
 }
@@ -82,6 +97,13 @@ func (d *desk) run(cmd tea.Cmd) {
 		return
 	}
 	msg := cmd()
+	d.mu.Lock()
+	sent := d.sent
+	d.sent = nil
+	d.mu.Unlock()
+	for _, msg := range sent {
+		d.send(msg)
+	}
 	if v := reflect.ValueOf(msg); v.IsValid() && v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() { // a batch or a sequence
 		for i := range v.Len() {
 			d.run(v.Index(i).Interface().(tea.Cmd))
@@ -196,7 +218,10 @@ func (d *desk) work() {
 	d.t.Helper()
 	ctx := d.t.Context()
 	id, last := d.conversation("Fix the parser", "The parser is slow.", "I changed the loop.")
-	dir := filepath.Join(d.t.TempDir(), "site")
+	dir, err := filepath.EvalSymlinks(d.t.TempDir())
+	d.must(dir, err)
+	dir = filepath.Join(dir, "site")
+	d.folder = dir
 	write := func(name, text string) { d.must(nil, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)) }
 	d.must(nil, os.Mkdir(dir, 0o700))
 	write("loop.go", "package loop\n\nvar n = 1\n")
@@ -264,6 +289,8 @@ func TestScreens(t *testing.T) {
 			{"difference", "F<enter>"},
 			{"explorations", "X"},
 			{"exploration", "X<enter>"},
+			{"restore", "Fbefore<enter>r"},
+			{"explore", "<tab>xrewrite: all of it<ctrl+j>patch"},
 		}},
 	} {
 		all := newDesk(t, 80, 24)
@@ -275,7 +302,11 @@ func TestScreens(t *testing.T) {
 					d := all.again(t, size[0], size[1])
 					d.start()
 					d.keys(s.keys)
-					golden(t, name+".txt", d.screen()+"\n")
+					screen := d.screen() + "\n"
+					if d.folder != "" {
+						screen = strings.ReplaceAll(screen, d.folder, "/home/ada/site")
+					}
+					golden(t, name+".txt", screen)
 				})
 			}
 		}
@@ -452,6 +483,129 @@ func TestFiles(t *testing.T) {
 	d.shows("2 changes since the state before", "changed  loop.go", "-var n = 1", "+var n = 2", "added  日本.txt")
 	d.keys("n")
 	d.shows("0 changes since then", "No file is different.")
+}
+
+// TestRestoreFiles: the plan of a restore is shown before it is made. Where others changed a file
+// too, nothing is restored until the user says what happens to it. An undo brings all back.
+func TestRestoreFiles(t *testing.T) {
+	d := newDesk(t, 100, 60)
+	d.work()
+	d = d.again(t, 100, 60)
+	d.start()
+	content := func(name, want string) {
+		t.Helper()
+		if got, _ := os.ReadFile(filepath.Join(d.folder, name)); string(got) != want {
+			t.Errorf("%s has %q, want %q", name, got, want)
+		}
+	}
+	const one, two, mine = "package loop\n\nvar n = 1\n", "package loop\n\nvar n = 2\n", "package loop\n\nvar n = 3\n"
+	d.keys("Fbefore<enter>r")
+	d.shows("Restore site before the answer", "2 files would change", d.folder, "● f  the files", "● 1  restore nothing", "To be written", "  loop.go", "To be deleted", "  日本.txt", "enter restores")
+	content("loop.go", two)
+	d.keys("<enter>")
+	d.shows("Restored files of “site” · u undoes it")
+	content("loop.go", one)
+	content("日本.txt", "")
+	d.keys("u")
+	d.shows("Undid: restored files of “site”")
+	content("loop.go", two)
+	content("日本.txt", "new\n")
+
+	d.must(nil, os.WriteFile(filepath.Join(d.folder, "loop.go"), []byte(mine), 0o600))
+	d.keys("Fbefore<enter>r")
+	d.shows("1 conflict", "Nothing can be restored like this.", "loop.go  changed since")
+	d.keys("<enter>")
+	d.shows("1 conflict")
+	content("loop.go", mine)
+	d.keys("2")
+	d.shows("● 2  keep them as they are", "1 file would change", "Kept", "loop.go  others changed it too")
+	d.keys("3")
+	d.shows("● 3  take those of the state", "2 files would change")
+	d.keys("oloop.go<enter>")
+	d.shows("only loop.go", "1 file would change")
+	d.keys("<enter>")
+	d.shows("Restored files of “site” · u undoes it")
+	content("loop.go", one)
+	content("日本.txt", "new\n")
+	d.keys("u")
+	content("loop.go", mine)
+
+	d.keys("<tab>Gw")
+	d.shows("Restore site after the answer", "b  the files and the head", "t  only what this turn changed")
+	d.keys("5b")
+	d.shows("● b  the files and the head", "● 5", "1 file would change")
+	d.keys("<enter>")
+	d.shows("u undoes it", "· head")
+	content("loop.go", two)
+	d.keys("u")
+	d.shows("Undid")
+	content("loop.go", mine)
+}
+
+// TestExplore: an exploration is begun with strategies, a command that the user types, which is
+// approved by that, or one of the settings, which needs to be approved.
+func TestExplore(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	d := newDesk(t, 100, 40)
+	d.conversation("Bread", "Which flour?")
+	d.start()
+	var typed []string
+	d.m.env.Commands = func() ([]string, error) { return []string{"bake"}, nil }
+	d.m.env.Command = func(name string) (string, error) {
+		return "", &fault.Error{Code: fault.Refused, Message: "the user has not approved the command " + name}
+	}
+	d.keys("xwheat<enter>bake<enter>")
+	d.shows("the user has not approved the command bake")
+	d.m.env.Typed = func(r explore.Runner) error { typed = append(typed, r.Command); return nil }
+	d.keys("xwheat<ctrl+j>wheat<enter>")
+	d.shows("two strategies are named")
+	d.keys("xwheat<ctrl+j>spelt: dark flour<enter>")
+	d.shows("Tried by:", "A model…", "The command bake", "A command that you type…")
+	d.keys("type<enter>echo  \"good\"<enter>")
+	d.shows("Folder of which each gets a copy")
+	d.keys("<enter>")
+	d.shows("What most agree on")
+	d.keys("<enter>")
+	d.shows("2 of 2 strategies completed", "1  wheat  completed", "2  spelt  completed", "dark flour", "good")
+	if len(typed) != 1 || typed[0] != `echo  "good"` {
+		t.Errorf("%q was approved", typed)
+	}
+	d.keys("2y")
+	d.shows("good", "· head")
+	all, err := d.m.env.explorer().List(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Errorf("%d explorations, %v", len(all), err)
+	}
+	d.keys("xwheat<enter>a model<enter>openai:gpt-5<enter>best<enter>")
+	d.shows("no model")
+}
+
+// TestAgents: agents and their trees are created, and the head of an agent moves in them.
+func TestAgents(t *testing.T) {
+	d := newDesk(t, 100, 30)
+	d.start()
+	d.keys("nBread<enter>")
+	d.shows("Created “Bread” · u undoes it", "No messages yet")
+	d.keys("aada<enter>openai:gpt-5<enter>")
+	d.shows("Created agent “ada” · u undoes it", "agent ada")
+	d.keys("<tab>nTrains<enter>")
+	d.shows("Created a tree of agent “ada” · u undoes it", "agent ada")
+	ada, err := d.w.Agent("ada").Info(t.Context())
+	d.must(ada, err)
+	if len(ada.Trees) != 2 || ada.Head.Tree != ada.Trees[1].ID || ada.Model != "openai:gpt-5" {
+		t.Errorf("the agent is %+v", ada)
+	}
+	d.must(nil, continueAgent(t.Context(), d.w.Agent("ada"), ada.Trees[0].ID))
+	d.keys("r")
+	d.shows("Moved the head of agent “ada”")
+	if ada, err = d.w.Agent("ada").Info(t.Context()); err != nil || ada.Head.Tree != ada.Trees[1].ID {
+		t.Errorf("the head is at %+v, %v", ada.Head, err)
+	}
+	d.keys("aAda!<enter><enter>")
+	d.shows("Ada!")
+	if d.m.said == "" || !d.m.refused {
+		t.Errorf("an agent of a wrong name: %q", d.m.said)
+	}
 }
 
 // TestRefused: what the workspace refuses is said, and changes nothing.

@@ -192,9 +192,9 @@ func shortRef(ref string) string {
 
 // hints returns the keys of what can be done, as many as there is room for.
 func (m *model) hints() string {
-	acts := []string{"help", "quit", "open", "search", "write", "checkpoint", "branch", "continue", "bookmark", "go", "undo", "rename", "delete", "compare", "log", "merge", "bookmarks", "agents", "files", "explorations"}
+	acts := []string{"help", "quit", "open", "search", "write", "checkpoint", "branch", "continue", "bookmark", "go", "undo", "rename", "delete", "compare", "log", "merge", "bookmarks", "agents", "files", "explorations", "new", "create-agent"}
 	if m.focus == conversationSide {
-		acts = []string{"help", "quit", "tree", "search", "write", "checkpoint", "branch", "continue", "bookmark", "next-sibling", "compare", "edit", "copy", "undo", "go", "log", "merge", "pick", "bookmarks", "agents", "files", "explorations"}
+		acts = []string{"help", "quit", "tree", "search", "write", "checkpoint", "branch", "continue", "bookmark", "next-sibling", "compare", "edit", "copy", "undo", "go", "log", "merge", "pick", "bookmarks", "agents", "files", "explorations", "explore", "restore-files"}
 	}
 	keys := map[string]string{}
 	for _, k := range m.keys {

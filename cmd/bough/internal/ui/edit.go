@@ -69,6 +69,11 @@ const resetModes = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[
 
 // Run runs the editor. After it, the terminal is as before, also if it was killed.
 func (e *editor) Run() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e.fail(r)
+		}
+	}()
 	e.text, err = e.Edit(e.ctx, e.text)
 	if err != nil && e.terminal != nil {
 		_ = term.Restore(e.terminalFd, e.terminal)

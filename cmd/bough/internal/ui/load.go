@@ -36,14 +36,27 @@ type env struct {
 
 	mu      sync.Mutex
 	ended   bool
+	crash   string // the first panic and its stack, "" for none
 	running sync.WaitGroup
 }
 
-// A crash is a panic of a command.
-type crash struct{ text string }
+// fail notes a panic, which Run prints when the terminal is as before.
+func (e *env) fail(r any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.crash == "" {
+		e.crash = fmt.Sprintf("%v\n\n%s", r, debug.Stack())
+	}
+}
 
-// do returns a command that calls f in the background. Run waits for it. If f panics, Update does:
-// bubbletea prints the panic of a command before it restores the screen, which hides it.
+// crashed returns the first panic and its stack, "" if there was none.
+func (e *env) crashed() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.crash
+}
+
+// do returns a command that calls f in the background. Run waits for it. If f panics, the page ends.
 func (e *env) do(f func() tea.Msg) tea.Cmd {
 	return func() (msg tea.Msg) {
 		e.mu.Lock()
@@ -56,7 +69,8 @@ func (e *env) do(f func() tea.Msg) tea.Cmd {
 		defer e.running.Done()
 		defer func() {
 			if r := recover(); r != nil {
-				msg = crash{fmt.Sprintf("%v\n\n%s", r, debug.Stack())}
+				e.fail(r)
+				msg = tea.QuitMsg{}
 			}
 		}()
 		return f()

@@ -104,8 +104,6 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.refuse(line(msg.text))
 		}
 		return m, nil
-	case crash:
-		panic(msg.text)
 	case changeResult:
 		return m, m.endChange(msg)
 	case undoPlan:

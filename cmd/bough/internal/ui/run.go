@@ -2,8 +2,9 @@ package ui
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
+	"os"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -32,7 +33,8 @@ type Options struct {
 }
 
 // Run shows the page on a terminal until the user leaves it or ctx ends, and restores the
-// screen. It returns when its commands have ended: a change that has begun is completed.
+// terminal. It returns when its commands have ended: a change that has begun is completed. After a
+// panic it prints that and its stack, and the error is [tea.ErrProgramPanic].
 func Run(ctx context.Context, w *workspace.Workspace, in io.Reader, out io.Writer, o Options) error {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -41,14 +43,56 @@ func Run(ctx context.Context, w *workspace.Workspace, in io.Reader, out io.Write
 	defer stop()
 	e := &env{Options: o, ctx: reading}
 	e.keepTerminal(in, out)
-	p := tea.NewProgram(newModel(e), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out))
-	e.send, e.after = p.Send, e.wait
+	guarded := &guard{model: newModel(e)}
+	p := tea.NewProgram(guarded, tea.WithInput(in), tea.WithOutput(out))
+	e.send, e.after, guarded.quit = p.Send, e.wait, p.Quit
 	e.w = w.Observed(func(string, int64, int64) {}, func(text string) { p.Send(note{text}) })
+	defer context.AfterFunc(ctx, p.Quit)() // tea.WithContext would end the page without waiting for its reader
 	_, err := p.Run()
 	stop()
 	e.end()
-	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+	if text := e.crashed(); text != "" {
+		fmt.Fprintln(os.Stderr, "panic: "+text)
+		return tea.ErrProgramPanic
+	}
+	if err == nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// A guard is the model of a page that ends when it panics. Bubbletea catches a panic too, but then
+// it closes the input without waiting for the goroutine that reads it, and prints the panic of a
+// command before it restores the screen, which hides it.
+type guard struct {
+	*model
+	quit func()
+}
+
+func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if r := recover(); r != nil {
+			g.env.fail(r)
+			next, cmd = g, tea.Quit
+		}
+	}()
+	if g.env.crashed() != "" {
+		return g, tea.Quit
+	}
+	_, cmd = g.model.Update(msg)
+	return g, cmd
+}
+
+func (g *guard) View() (v tea.View) {
+	defer func() {
+		if r := recover(); r != nil {
+			g.env.fail(r)
+			go g.quit()
+			v = viewOf("")
+		}
+	}()
+	if g.env.crashed() != "" {
+		return viewOf("")
+	}
+	return g.model.View()
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"reflect"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"strings"
 	"sync"
@@ -176,9 +178,12 @@ func TestColors(t *testing.T) {
 	}
 }
 
-// TestPanic: after a panic in the view or in a command, the terminal is as before, and the panic is
-// printed. If there was none, no goroutine is left.
+// TestPanic: after a panic in the view, in an update or in a command, and without one, the terminal
+// is as before, the panic is printed, and no goroutine is left.
 func TestPanic(t *testing.T) {
+	signals := make(chan os.Signal, 1) // the goroutine that receives signals stays
+	signal.Notify(signals, os.Interrupt)
+	signal.Stop(signals)
 	var panics atomic.Bool
 	models := func(context.Context, string) (agentmodel.Model, error) { panic("no such model") }
 	for _, c := range []struct {
@@ -193,6 +198,13 @@ func TestPanic(t *testing.T) {
 			}
 			return begin
 		}}, "j", "no time"},
+		{"update", Options{Now: func() time.Time {
+			if panics.Load() && strings.Contains(string(debug.Stack()), ".showPath(") {
+				panic("no path")
+			}
+			return begin
+		}}, "nBread\r", "no path"},
+		{"editor", Options{Edit: func(context.Context, string) (string, error) { panic("no editor") }}, "e", "no editor"},
 		{"command", Options{Models: models}, "iHello\r", "no such model"},
 		{"none", Options{}, "q", ""},
 	} {
@@ -200,6 +212,11 @@ func TestPanic(t *testing.T) {
 			panics.Store(false)
 			d := newDesk(t, 80, 24)
 			d.must(d.w.Agent("ada").Create(t.Context(), agents.Options{Model: "openai:gpt-5"}))
+			begins := "No messages yet"
+			if c.name == "editor" {
+				begins = "How wet?"
+				d.conversation("Bread", begins)
+			}
 			goroutines := runtime.NumGoroutine()
 			stderr := os.Stderr
 			file, err := os.Create(t.TempDir() + "/stderr")
@@ -207,7 +224,11 @@ func TestPanic(t *testing.T) {
 			os.Stderr = file
 			defer func() { os.Stderr = stderr }()
 			x := newTerminal(t, d, c.o)
-			x.waits(0, "No messages yet")
+			at := x.waits(0, begins)
+			if c.name == "editor" {
+				x.types("\t")
+				x.waits(at, "tree")
+			}
 			panics.Store(true)
 			x.types(c.keys)
 			written, err := x.end()
@@ -217,6 +238,9 @@ func TestPanic(t *testing.T) {
 			}
 			printed, err := os.ReadFile(file.Name())
 			d.must(printed, err)
+			if strings.Contains(string(printed), "Caught panic") {
+				t.Errorf("bubbletea caught the panic: %s", printed)
+			}
 			if !strings.Contains(string(printed), c.text) || c.text != "" && !strings.Contains(string(printed), "internal/ui.") {
 				t.Errorf("%q and its stack are not in %q", c.text, printed)
 			}
@@ -232,9 +256,6 @@ func TestPanic(t *testing.T) {
 				t.Errorf("the cursor is left hidden: %q", written)
 			}
 			_ = x.tty.Close() // ends read
-			if c.text != "" {
-				return // bubbletea closes the input without waiting for its reader, and the program ends
-			}
 			for begun := time.Now(); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
 				if time.Since(begun) > 20*time.Second {
 					var b strings.Builder

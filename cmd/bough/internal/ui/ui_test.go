@@ -97,6 +97,9 @@ func (d *desk) run(cmd tea.Cmd) {
 		return
 	}
 	msg := cmd()
+	if text := d.m.env.crashed(); text != "" {
+		d.t.Fatal(text)
+	}
 	d.mu.Lock()
 	sent := d.sent
 	d.sent = nil

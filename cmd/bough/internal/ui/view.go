@@ -54,13 +54,19 @@ func (m *model) View() tea.View {
 		}
 	}
 	content = strings.Join(lines, "\n")
+	v := viewOf(content)
+	if cursor != nil && cursor.Position.Y < m.height {
+		v.Cursor = cursor
+	}
+	return v
+}
+
+// viewOf returns a view of the whole terminal.
+func viewOf(content string) tea.View {
 	v := tea.NewView(content)
 	v.AltScreen = true
 	v.MouseMode = tea.MouseModeCellMotion
 	v.WindowTitle = "bough"
-	if cursor != nil && cursor.Position.Y < m.height {
-		v.Cursor = cursor
-	}
 	return v
 }
 

@@ -3,11 +3,15 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -180,15 +184,10 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// TestUILong scrolls a conversation of 10,000 messages from end to end in a real terminal.
-func TestUILong(t *testing.T) {
-	t.Parallel()
-	d := newTmuxDesk(t)
-	count := testsize.Of(500, 1000, 10_000)
+// long writes a conversation of so many messages, as another program does.
+func (d *tmuxDesk) long(count int) {
+	d.t.Helper()
 	dir := filepath.Join(d.ws, "conversations")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	var b strings.Builder
 	b.WriteString(`{"metadata":{"title":"Long"},"messages":[`)
 	for i := range count {
@@ -198,26 +197,141 @@ func TestUILong(t *testing.T) {
 		fmt.Fprintf(&b, `{"id":"m%d","role":%q,"content":"message %d: %s"}`, i, []string{"user", "assistant"}[i%2], i, strings.Repeat("日本 🍞 words ", i%20))
 	}
 	b.WriteString("]}")
-	if err := os.WriteFile(filepath.Join(dir, "long.json"), []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "long.json"), []byte(b.String()), 0o600)); err != nil {
+		d.t.Fatal(err)
 	}
-	d.tmux("resize-window", "-x", "200", "-y", "50")
-	pid := d.starts("bough ui", fmt.Sprintf("message %d:", count-1))
-	begun := processorTime(pid)
+}
+
+// frame presses a key and returns how long it takes until the terminal has the last of what is
+// written for it: nothing follows for some time.
+func (d *tmuxDesk) frame(key string) time.Duration {
+	d.t.Helper()
+	const quiet = 40 * time.Millisecond // two frames and a half
+	begun := time.Now()
+	d.written = false
+	d.tmux("send-keys", key)
+	last := time.Now()
+	for !d.written {
+		if _, ok := d.line(); !ok {
+			d.t.Fatalf("%s changes nothing on the screen:\n%s", key, d.screen())
+		}
+		last = time.Now()
+	}
+	for {
+		select {
+		case l := <-d.lines:
+			if strings.HasPrefix(l, "%output ") {
+				last = time.Now()
+			}
+		case <-time.After(quiet):
+			return last.Sub(begun)
+		}
+	}
+}
+
+// scrolls scrolls a conversation of so many messages from its beginning to its end, and reports how
+// long the frames took. used returns the processor time of the page until now, 0 if it is unknown.
+func (d *tmuxDesk) scrolls(count int, used func() time.Duration) {
+	d.t.Helper()
+	d.waits(fmt.Sprintf("message %d:", count-1))
 	d.types("", "Tab")
 	d.types("g")
 	d.waits("message 0:", fmt.Sprintf("message 1 of %d", count))
-	pages := 0
-	for end := fmt.Sprintf("message %d:", count-1); !strings.Contains(d.screen(), end); pages += 20 {
-		d.tmux("send-keys", "-N", "20", "PageDown")
-		d.types("m") // is answered after them
-		d.waits("Label:")
-		d.types("", "Escape")
-		d.waits("Nothing was changed")
+	begun := used()
+	var frames []time.Duration
+	for end := fmt.Sprintf("message %d:", count-1); !strings.Contains(d.screen(), end); {
+		frames = append(frames, d.frame("PageDown"))
 	}
-	if used := processorTime(pid) - begun; used > 0 {
-		t.Logf("%d messages, %d pages: %v of processor time a page", count, pages, used/time.Duration(pages))
-	}
+	each := (used() - begun) / time.Duration(len(frames))
+	slices.Sort(frames)
+	d.t.Logf("%d messages, %d pages: median %v, 99 %% %v, longest %v from the key to the end of the frame; %v of processor time a page",
+		count, len(frames), frames[len(frames)/2].Round(time.Millisecond/10), frames[len(frames)*99/100].Round(time.Millisecond/10), frames[len(frames)-1].Round(time.Millisecond/10), each)
 	d.types("q")
 	d.waits(shellReady)
+}
+
+// TestUILong scrolls a conversation of 10,000 messages from end to end in a real terminal: in tmux, in
+// one of 16 colours, without colours, and over ssh.
+func TestUILong(t *testing.T) {
+	t.Parallel()
+	count := testsize.Of(200, 500, 10_000)
+	for _, c := range []struct {
+		name, variables string
+	}{{"tmux", ""}, {"16 colours", "export TERM=xterm-16color; "}, {"NO_COLOR", "export NO_COLOR=1; "}} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newTmuxDesk(t)
+			d.long(count)
+			d.tmux("resize-window", "-x", "200", "-y", "50")
+			if c.variables != "" {
+				d.types(c.variables+"clear", "Enter")
+				d.waits(shellReady)
+			}
+			pid := d.starts("bough ui", "message ")
+			d.scrolls(count, func() time.Duration { return processorTime(pid) })
+		})
+	}
+	t.Run("ssh", func(t *testing.T) {
+		d := newTmuxDesk(t)
+		d.long(count)
+		d.tmux("resize-window", "-x", "200", "-y", "50")
+		modes, settings := d.modes(), d.settings()
+		d.types("clear; "+d.ssh("BOUGH_WORKSPACE="+d.ws+" PATH="+os.Getenv("PATH")+" LC_ALL=C.UTF-8 bough ui"), "Enter")
+		d.scrolls(count, func() time.Duration { return 0 })
+		d.ended("ssh", modes, settings)
+	})
+}
+
+// ssh starts a server for this test, and returns the command that runs another one over it, on a
+// terminal.
+func (d *tmuxDesk) ssh(command string) string {
+	d.t.Helper()
+	server, err := exec.LookPath("sshd")
+	if err != nil {
+		server = "/usr/sbin/sshd"
+		if _, err := os.Stat(server); err != nil {
+			d.t.Skip("sshd is missing; install the package openssh-server of your system")
+		}
+	}
+	run := func(name string, args ...string) {
+		d.t.Helper()
+		if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+			d.t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+	}
+	key := filepath.Join(d.dir, "key")
+	run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
+	if os.Geteuid() == 0 {
+		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_ = l.Close()
+	cmd := exec.Command(server, "-D", "-e", "-f", os.DevNull, "-p", port, "-h", key, "-o", "ListenAddress=127.0.0.1", "-o", "PidFile=none",
+		"-o", "UsePAM=no", "-o", "StrictModes=no", "-o", "PasswordAuthentication=no", "-o", "AuthorizedKeysFile="+key+".pub")
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if d.t.Failed() {
+			d.t.Logf("sshd: %s", log.String())
+		}
+	})
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+			_ = c.Close()
+			break
+		} else if time.Since(begun) > answerTime {
+			d.t.Fatal(err)
+		}
+	}
+	return "ssh -q -t -F none -p " + port + " -i " + key + " -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null 127.0.0.1 '" + command + "'"
 }

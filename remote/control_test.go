@@ -47,6 +47,7 @@ var controls = []control{
 	{name: "any name that exists believed", rule: believeExists, acts: twins, fails: "is lost|differ|exchange for ever", copies: true},
 	{name: "create-only ignored", acts: twins, fails: "is lost|differ|exchange for ever", overwrite: true, copies: true},
 	{name: "garbage without acknowledgements", rule: collectUnseen, acts: absence, fails: "is lost|differ|exchange for ever|not all of the remote could be read", garbage: true},
+	{name: "creation trusted", rule: trustCreation, acts: freed, fails: "is lost|differ|exchange for ever"},
 	{name: "titles left out of bases", rule: forgetTitles, acts: newcomer, fails: "differ|is called", garbage: true},
 }
 
@@ -191,6 +192,63 @@ func newcomer(w *world, list []*computer) {
 		w.sync(list...)
 	}
 	w.join("m3", w.t.TempDir())
+}
+
+// freed: a disk is copied, and one of both uses numbers and deletes them as garbage, before the other one uses them.
+func freed(w *world, list []*computer) {
+	w.baseEvery = 2
+	s := w.begin(list)
+	w.sync(list...)
+	w.copyOf(list[0])
+	twin := w.list[len(list)]
+	own := fmt.Sprintf("m/%s/", must(twin.remote().Info()).Machine)
+	last := func() (name string) {
+		for _, o := range must(w.store.List(w.t.Context(), bucket.ListOptions{Prefix: own})) {
+			if isRecord(o.Name) {
+				name = max(name, o.Name)
+			}
+		}
+		return name
+	}
+	var n int
+	must(fmt.Sscanf(path.Base(last()), "%d", &n))
+	next := fmt.Sprintf("%s%08d", own, n+1)
+	for range 10 {
+		for _, c := range list {
+			w.append(c, s, "")
+			w.sync(c)
+		}
+		if _, err := w.store.Get(w.t.Context(), next); err != nil && last() > next {
+			break // it was used, and is free again
+		}
+	}
+	w.append(twin, s, "")
+	w.restart(twin)
+	r := must(remote.Open(w.t.Context(), twin.w, "home", twin.opts))
+	defer r.Close()
+	for range 100 { // over the bad network
+		if _, err := r.Push(w.t.Context(), remote.PushOptions{}); err == nil {
+			break
+		}
+	}
+	if _, err := w.store.Get(w.t.Context(), next); err != nil {
+		w.fail("the twin did not use %s: the store has %v", next, must(w.store.List(w.t.Context(), bucket.ListOptions{Prefix: own})))
+	}
+}
+
+// A trusting store shows no base to who asks for the bases of one machine, which is how a machine learns that the numbers
+// of its records had been used.
+type trusting struct{ bucket.Store }
+
+func (s trusting) List(ctx context.Context, o bucket.ListOptions) ([]bucket.Object, error) {
+	if strings.HasSuffix(o.Prefix, "/base-") {
+		return nil, nil
+	}
+	return s.Store.List(ctx, o)
+}
+
+func trustCreation(w *world) {
+	w.wrap = func(_ *computer, s bucket.Store) bucket.Store { return trusting{s} }
 }
 
 // A witness notes why a simulation fails, and the test goes on.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/bough-dev/bough/remote/bucket"
 	"github.com/bough-dev/bough/remote/record"
@@ -34,8 +35,9 @@ func (w *Writer) Append(seen Cursors, lost record.Vector, ops []record.Op) ([]*r
 	if err != nil {
 		return nil, err
 	}
-	seen = seen.clone()
+	seen, lost = seen.clone(), maps.Clone(lost)
 	delete(seen, w.Machine())
+	delete(lost, w.Machine())
 	issuer := issuer{remote: w.remote, signer: w.signer, end: w.end()}
 	for _, chunk := range chunks {
 		if err := issuer.issue(record.Record{Lamport: max(seen.Lamport(), issuer.end.Lamport) + 1, Seen: seen.Vector(), Lost: lost, Ops: chunk}); err != nil {

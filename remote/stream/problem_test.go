@@ -201,6 +201,16 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
+// TestGivenUpItself: a machine that gave up its own stream, because its disk was restored and others retired it, still writes.
+func TestGivenUpItself(t *testing.T) {
+	a := newMachine(t, newRemote(t, new(bucket.Memory)))
+	a.publish("1")
+	list, err := a.Append(a.have, record.Vector{a.Machine(): 9}, ops("2"))
+	if err != nil || len(list) != 1 || len(list[0].Lost) != 0 {
+		t.Errorf("Append = %v, %v", list, err)
+	}
+}
+
 // TestOwnGone: a machine notices that its own records are gone.
 func TestOwnGone(t *testing.T) {
 	s := &scene{T: t, store: new(bucket.Memory)}

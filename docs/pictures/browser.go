@@ -131,8 +131,10 @@ func (b *browser) middle(selector string) (x, y float64, err error) {
 	}
 	at, err := eval[[]float64](b, fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q), box = () => e.getBoundingClientRect();
-		if (box().top < 0 || box().bottom > innerHeight) e.scrollIntoView({block: "center"});
-		return [box().left + Math.min(box().width / 2, 60), box().top + box().height / 2];
+		const middle = () => [box().left + Math.min(box().width / 2, 60), box().top + box().height / 2];
+		const at = document.elementFromPoint(...middle()); // null outside of the window, or what covers it
+		if (!at || !e.contains(at) || box().top < 0 || box().bottom > innerHeight) e.scrollIntoView({block: "center"});
+		return middle();
 	})()`, selector))
 	if err != nil {
 		return 0, 0, err

@@ -89,14 +89,16 @@ func (r *recorder) press(stays time.Duration, text string, keys ...string) {
 	r.frame(stays)
 }
 
-// write types a text, a part of it a frame.
-func (r *recorder) write(text string) {
+// write types a text, a part of it a frame. before is what is before it on the screen.
+func (r *recorder) write(before, text string) {
 	const part = 5
+	shown := before
 	for runes := []rune(text); len(runes) > 0 && r.err == nil; {
 		n := min(part, len(runes))
 		typed := string(runes[:n])
 		r.tmux("send-keys", "-l", typed)
-		r.waits(strings.TrimSpace(typed))
+		shown += typed
+		r.waits(strings.TrimRight(shown, " "))
 		r.frame(200 * time.Millisecond)
 		runes = runes[n:]
 	}
@@ -183,19 +185,19 @@ func page(ctx context.Context, dir, program, out string) error {
 	r.tmux("send-keys", "-l", "clear; bough")
 	r.press(1500*time.Millisecond, "Gulbenkian", "Enter")
 	r.press(300*time.Millisecond, "Search:", "/")
-	r.write("sardines")
+	r.write("Search: ", "sardines")
 	r.waits("Cais do Sodr")
 	r.frame(1200 * time.Millisecond)
 	r.press(1500*time.Millisecond, "· ★ the sardines", "Enter")
 	r.press(300*time.Millisecond, "Name of the branch", "b")
-	r.write("No fish")
+	r.write("\n", "No fish")
 	r.press(1500*time.Millisecond, "Created branch", "Enter")
 	r.press(300*time.Millisecond, "Message:", "i")
-	r.write("And where do we eat without fish?")
+	r.write("\n", "And where do we eat without fish?")
 	r.press(1500*time.Millisecond, "Added a message", "Enter")
 	r.press(800*time.Millisecond, "Comparing with", "=")
 	r.press(300*time.Millisecond, "Go to:", "C-k")
-	r.write("By the sea")
+	r.write("Go to: ", "By the sea")
 	r.press(900*time.Millisecond, "you wake up", "Enter")
 	r.press(2500*time.Millisecond, "Compare, after", "=")
 	r.press(400*time.Millisecond, "? help", "q")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/testsize"
@@ -495,11 +496,15 @@ func settles(f *Format, data []byte) error {
 
 // everything returns the messages and the records of a conversation, sorted. The copy of the
 // active path that Open WebUI keeps is not compared, because it has links too, nor are the ids and
-// links of LibreChat, of which a file may have some twice, or a cycle.
+// links of LibreChat, of which a file may have some twice, or a cycle, nor line breaks between the
+// tokens of data for training.
 func everything(t *transcript.Transcript) (list []string) {
 	add := func(records []json.RawMessage) {
 		for i := range records {
 			r := bytes.Clone(records[i])
+			if t.Format == messagesFormat.Name || t.Format == shareGPTFormat.Name {
+				r = jsonl.OneLine(r)
+			}
 			for _, name := range []string{"chat.messages", "messageId", "parentMessageId"} {
 				r, _ = sjson.DeleteBytes(r, name)
 			}

@@ -169,3 +169,33 @@ func TestAddTwice(t *testing.T) {
 		t.Errorf("%d were added, and there is %+v", added, list)
 	}
 }
+
+// TestAbsentRetired: a retired machine of which the store lost the whole stream stores it again, whatever it did before.
+func TestAbsentRetired(t *testing.T) {
+	ctx := t.Context()
+	store := &bucket.Memory{}
+	list := computers(t, store, "laptop", "desktop")
+	a, b := list[0], list[1]
+	s := must(a.w.New(ctx, "First"))
+	for range 2 {
+		must(a.sync())
+		must(b.sync())
+	}
+	must(b.remote().Retire(ctx, "laptop"))
+	info := must(a.remote().Info())
+	for _, object := range names(t, store) {
+		if strings.HasPrefix(object, "m/"+string(info.Machine)) {
+			if err := store.Delete(ctx, object); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 4 {
+		a.pull()
+	}
+	must(a.sync())
+	must(a.sync())
+	if got := a.friend("phone").pull(); !slices.Contains(got.Sessions, s.ID) {
+		t.Errorf("a new machine gets %+v, without %s", got, s.ID)
+	}
+}

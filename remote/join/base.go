@@ -115,8 +115,10 @@ func (s *State) AddBase(b *Base) (changed []string) {
 	}
 	st.Seq, st.Lamport = b.Seq, b.Lamport
 	st.merge(b.Seen)
-	for m, n := range b.Seen {
-		s.needs[m] = max(s.needs[m], n)
+	for _, v := range []record.Vector{b.Seen, b.Lost} { // who reads the base has or gives up all of it
+		for m, n := range v {
+			s.needs[m] = max(s.needs[m], n)
+		}
 	}
 	return changed
 }

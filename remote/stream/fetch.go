@@ -237,7 +237,7 @@ func (f *fetch) result(found ordered) *Fetched {
 			Detail: fmt.Sprintf("it and others up to record %d are lost, and the machine is retired; what has seen them is read without them", f.given[m])})
 	}
 	for _, p := range f.absent() {
-		if f.isRetired(p.Machine, p.Seq) && f.Have[p.Machine].Missing >= f.Patience {
+		if p.Machine != f.Own.machine && f.isRetired(p.Machine, p.Seq) && f.Have[p.Machine].Missing >= f.Patience {
 			continue // it was reported, and nothing brings it back
 		}
 		out.Absent = append(out.Absent, p.Machine)
@@ -250,6 +250,13 @@ func (f *fetch) result(found ordered) *Fetched {
 
 // isRetired reports whether a record is of a machine that did not come back after it.
 func (f *fetch) isRetired(m record.Machine, seq uint64) bool { return seq <= f.Retired[m] }
+
+// All records of a machine name the others of which it gave up records, with the numbers of these, and their sum is part of
+// the bound of its Lamport. So neither may be what a machine makes up.
+const (
+	maxLost        = 1000    // machines
+	maxLostRecords = 1 << 42 // of one
+)
 
 // giveUp gives up the records that are lost and that held records or bases wait for, and reports whether there are any.
 // They are of machines that are retired; records that are held can say so too.
@@ -272,7 +279,8 @@ func (f *fetch) giveUp(held []Held) (any bool) {
 	}
 	for _, h := range held {
 		for m, n := range h.Needs {
-			if n > f.Lost[m] && n <= retired[m] && f.isLost(m, n) {
+			known := f.Lost[m] > 0 || len(f.Lost) < maxLost
+			if n > f.Lost[m] && n <= retired[m] && n <= maxLostRecords && known && f.isLost(m, n) {
 				f.Lost[m], f.given[m], any = n, n, true
 			}
 		}

@@ -3,6 +3,7 @@ package stream_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/bough-dev/bough/remote/bucket"
@@ -292,5 +293,34 @@ func TestManyNamed(t *testing.T) {
 	}
 	if used := meter.Usage().Sub(before); used.Requests() > 1000 {
 		t.Errorf("the fetch made %+v", used)
+	}
+}
+
+// TestManyGivenUp: a machine that names many others as retired has a reader give up a limited number.
+func TestManyGivenUp(t *testing.T) {
+	s := &scene{T: t, store: new(bucket.Memory)}
+	s.a = newMachine(t, newRemote(t, s.store))
+	reader := newMachine(t, s.a.Remote)
+	for _, text := range []string{"1", "2", "3"} {
+		s.a.publish(text)
+	}
+	s.forge(s.a.Key, s.signer(), func(r *record.Record) {
+		r.Seen, r.Ops = record.Vector{}, nil
+		for i := range 1500 {
+			m := seal.MachineOf(fmt.Append(nil, i))
+			r.Seen[m] = 2
+			r.Ops = append(r.Ops, record.Op{Do: record.Remove, Entity: "machine/" + string(m), Value: []byte(`{"through":2}`)})
+		}
+	})
+	given := record.Vector{}
+	for range 6 {
+		got, err := reader.try(stream.Request{Scope: stream.Names, Lost: given})
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(given, got.Lost)
+	}
+	if len(given) == 0 || len(given) > 1000 || reader.got["3"] != 0 {
+		t.Errorf("%d machines are given up", len(given))
 	}
 }

@@ -40,7 +40,11 @@ func (w *Writer) Append(seen Cursors, lost record.Vector, ops []record.Op) ([]*r
 	delete(lost, w.Machine())
 	issuer := issuer{remote: w.remote, signer: w.signer, end: w.end()}
 	for _, chunk := range chunks {
-		if err := issuer.issue(record.Record{Lamport: max(seen.Lamport(), issuer.end.Lamport) + 1, Seen: seen.Vector(), Lost: lost, Ops: chunk}); err != nil {
+		rec := record.Record{Seen: seen.Vector(), Lost: lost, Ops: chunk}
+		// Others may claim greater Lamports than the number of records that they have seen. These count less when they are joined.
+		bound := issuer.end.Seq + 1 + rec.Seen.Sum(lost, seal.MaxNumber)
+		rec.Lamport = max(min(seen.Lamport()+1, bound), issuer.end.Lamport+1)
+		if err := issuer.issue(rec); err != nil {
 			return nil, err
 		}
 	}

@@ -324,3 +324,21 @@ func TestManyGivenUp(t *testing.T) {
 		t.Errorf("%d machines are given up", len(given))
 	}
 }
+
+// TestGreatLamport: the Lamport of a record is at most the number of records that it has seen, whatever others claim.
+func TestGreatLamport(t *testing.T) {
+	s := &scene{T: t, store: new(bucket.Memory)}
+	s.a = newMachine(t, newRemote(t, s.store))
+	reader := newMachine(t, s.a.Remote)
+	for _, text := range []string{"1", "2", "3"} {
+		s.a.publish(text)
+	}
+	s.forge(s.a.Key, s.signer(), func(r *record.Record) { r.Lamport = 900 })
+	if _, err := reader.try(stream.Request{Scope: stream.Names, Lost: record.Vector{seal.MachineOf([]byte("lost")): 1000}}); err != nil || reader.got["3"] != 1 {
+		t.Fatalf("%v, %v", reader.got, err)
+	}
+	list, err := reader.Append(reader.have, nil, ops("4"))
+	if err != nil || list[0].Lamport != 4 {
+		t.Errorf("Append = %+v, %v", list, err)
+	}
+}

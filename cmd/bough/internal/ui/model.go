@@ -38,6 +38,7 @@ type model struct {
 	offered bool       // the report is about it
 	refused bool
 	busy    int // changes that run
+	pressed int // keys
 
 	marked string // the first REF of a comparison, "" for none
 
@@ -118,6 +119,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.openExploration(msg.id)
 	case explorationEnd:
 		return m, m.endExploration(msg)
+	case restorePlan:
+		return m, m.showPlan(msg)
 	case screenRequest:
 		return m, m.push(msg.screen)
 	case screenResult:
@@ -134,6 +137,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.refuse(msg.text)
 		return m, nil
 	case tea.KeyPressMsg:
+		m.pressed++
 		if msg.String() == "ctrl+c" {
 			return m, tea.Quit
 		}

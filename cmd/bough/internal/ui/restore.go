@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -24,6 +25,27 @@ type restore struct {
 	isTurn   bool // ref is a message, so that it is in a turn
 	isFrozen bool // ref is a checkpoint
 	options  files.RestoreOptions
+	changed  bool // the plan is another one than the user agreed to
+}
+
+// A restorePlan is a screen with a plan that was requested after a number of keys.
+type restorePlan struct {
+	screen  screen
+	pressed int
+}
+
+const planning = "Planning what would be restored …"
+
+// showPlan shows a plan, unless the user went on meanwhile: what they type must not be an answer to it.
+func (m *model) showPlan(p restorePlan) tea.Cmd {
+	if p.pressed != m.pressed {
+		m.refuse("The plan of the restore is not shown, because a key was pressed meanwhile. Press w again.")
+		return nil
+	}
+	if m.said == planning {
+		m.said = ""
+	}
+	return m.push(p.screen)
 }
 
 // A scope is what a restore brings back.
@@ -85,7 +107,8 @@ func (r restore) target(ctx context.Context, w *workspace.Workspace) (*files.Sta
 // planRestore shows what a restore would do. The folder is that of the state, wherever the page
 // was started: the screen names it.
 func (m *model) planRestore(r restore) tea.Cmd {
-	e := m.env
+	e, pressed := m.env, m.pressed
+	m.said, m.refused, m.offered = planning, false, false
 	return e.do(func() tea.Msg {
 		w := e.w.Confined()
 		st, err := r.target(e.ctx, w)
@@ -99,7 +122,7 @@ func (m *model) planRestore(r restore) tea.Cmd {
 		if err != nil {
 			return failure{err}
 		}
-		return screenRequest{m.restoreScreen(r, st, found)}
+		return restorePlan{m.restoreScreen(r, st, found), pressed}
 	})
 }
 
@@ -176,14 +199,29 @@ func pathsIn(text string) (paths []string) {
 	return paths
 }
 
-// makeRestore makes a restore that was planned. It shows the paths that stayed as they were
-// although the plan did not say so, because another program changed them meanwhile.
+// makeRestore makes a restore that was planned. If it would do something else by now, it shows that instead. It shows the
+// paths that stayed as they were although the plan did not say so, because another program changed them meanwhile.
 func (m *model) makeRestore(r restore, plan *files.Restore) tea.Cmd {
 	planned := map[string]bool{}
 	for _, k := range plan.Kept {
 		planned[k.Path] = true
 	}
 	return m.runShowing(func(ctx context.Context, w *workspace.Workspace) (place, screen, error) {
+		dry := r
+		dry.options.DryRun = true
+		now, err := dry.run(ctx, w.Confined())
+		if err != nil {
+			return place{}, nil, err
+		}
+		if now.To != plan.To || !slices.Equal(now.Written, plan.Written) || !slices.Equal(now.Deleted, plan.Deleted) || len(now.Conflicts) > 0 {
+			again := r
+			again.changed = true
+			st, err := again.target(ctx, w.Confined())
+			if err != nil {
+				return place{}, nil, err
+			}
+			return place{}, m.restoreScreen(again, st, now), nil
+		}
 		done, err := r.run(ctx, w.Confined())
 		if err != nil {
 			return place{}, nil, err
@@ -209,6 +247,9 @@ const maxPlanned = 500
 // restoreLines returns the choices of a restore, and what it would do.
 func restoreLines(r restore, st *files.State, plan *files.Restore, columns int) (text []string) {
 	text = append(text, styled(wrap(line(cmp.Or(plan.Dir, st.Dir)), columns), dim)...)
+	if r.changed {
+		text = append(text, styled(wrap("Nothing was restored: the folder or the conversation has changed meanwhile, and this is the plan now.", columns), yellow)...)
+	}
 	if !plan.Exact {
 		text = append(text, styled(wrap("The message has no state of its own. This is the nearest one before it.", columns), yellow)...)
 	}

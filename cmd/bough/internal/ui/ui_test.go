@@ -533,6 +533,15 @@ func TestRestoreFiles(t *testing.T) {
 	d.keys("u")
 	content("loop.go", mine)
 
+	d.keys("Fbefore<enter>r3")
+	d.shows("2 files would change")
+	d.must(nil, os.Remove(filepath.Join(d.folder, "日本.txt")))
+	d.keys("<enter>")
+	d.shows("Nothing was restored: the folder", "1 file would change")
+	content("loop.go", mine)
+	d.must(nil, os.WriteFile(filepath.Join(d.folder, "日本.txt"), []byte("new\n"), 0o600))
+	d.keys("<esc><esc>")
+
 	d.keys("<tab>Gw")
 	d.shows("Restore site after the answer", "b  the files and the head", "t  only what this turn changed")
 	d.keys("5b")
@@ -543,6 +552,20 @@ func TestRestoreFiles(t *testing.T) {
 	d.keys("u")
 	d.shows("Undid")
 	content("loop.go", mine)
+}
+
+// TestRestoreLate: a plan is not shown once another key was pressed, which was not meant for it.
+func TestRestoreLate(t *testing.T) {
+	d := newDesk(t, 100, 40)
+	d.work()
+	d = d.again(t, 100, 40)
+	d.start()
+	pressed := d.m.pressed
+	d.keys("?<esc>")
+	if cmd := d.m.showPlan(restorePlan{&textScreen{title: "Restore"}, pressed}); cmd != nil || len(d.m.screens) > 0 {
+		t.Errorf("it has %d screens", len(d.m.screens))
+	}
+	d.shows("The plan of the restore is not shown, because a key was pressed meanwhile.")
 }
 
 // TestExplore: an exploration is begun with strategies, a command that the user types, which is

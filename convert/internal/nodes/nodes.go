@@ -60,7 +60,11 @@ func (t *Tree) Append(n Node) string {
 		if first := t.Nodes[at]; first.Parent == n.Parent && bytes.Equal(first.Record, n.Record) {
 			break
 		}
-		n.ID = transcript.ChainID(n.ID, n.Record)
+		if before := n.ID; before == own {
+			n.ID = transcript.ChainID(before, n.Record)
+		} else { // equal records in a row have different ones at once
+			n.ID = transcript.ChainID(before+"\x00"+n.Parent, n.Record)
+		}
 	}
 	if n.ID != own {
 		t.renamed = append(t.renamed, own)

@@ -165,8 +165,8 @@ type writer struct {
 func newWriter(t *transcript.Transcript, o transcript.Options, lost *report.Report) *writer {
 	s := &writer{lost: lost, conversation: cmp.Or(o.ID, t.ID), agent: cmp.Or(t.Format, "bough"), model: t.Model, calls: map[string]call{}}
 	s.began = t.Created
-	for _, m := range t.Messages {
-		if s.began.IsZero() {
+	for _, m := range t.Messages { // a copy of a conversation may be younger than its messages
+		if !m.Time.IsZero() && (s.began.IsZero() || m.Time.Before(s.began)) {
 			s.began = m.Time
 		}
 	}

@@ -68,7 +68,7 @@ type Facts struct {
 	Since []Operation
 
 	// Withdrawn has the sessions that the undo of such an operation, after Known.Since, took away or from which it took
-	// messages, unless it was redone. Users who removed one of these since had not all of it.
+	// messages, unless it was redone. A user who removed one of these since did not have all of it.
 	Withdrawn map[string]bool
 	Last      events.Seq // the last operation
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bough-dev/bough/internal/testsize"
@@ -261,7 +262,8 @@ func incomplete(t *testing.T) (n *computer, id string) {
 	a.syncEvery(1) // its base has seen the records of the other machine
 	n = a.friend("newcomer")
 	for most := 1; most < 50; most++ {
-		failing := &failingStore{Store: store, left: most}
+		failing := &failingStore{Store: store}
+		failing.left.Store(int64(most))
 		n.opts.OpenStore = func(context.Context, string) (bucket.Store, error) { return failing, nil }
 		r := n.remote()
 		r.SetFetchBytes(500)
@@ -279,11 +281,11 @@ func incomplete(t *testing.T) (n *computer, id string) {
 // A failingStore answers some requests.
 type failingStore struct {
 	bucket.Store
-	left int
+	left atomic.Int64
 }
 
 func (s *failingStore) Get(ctx context.Context, name string) ([]byte, error) {
-	if s.left--; s.left < 0 {
+	if s.left.Add(-1) < 0 {
 		return nil, errors.New("the store does not answer")
 	}
 	return s.Store.Get(ctx, name)

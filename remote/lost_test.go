@@ -207,8 +207,8 @@ func (s *unlistedStore) List(ctx context.Context, o bucket.ListOptions) ([]bucke
 	return slices.DeleteFunc(list, func(o bucket.Object) bool { return s.hide && strings.Contains(o.Name, "/base-") }), err
 }
 
-// TestUnlistedBase: a machine whose rows were damaged, and to which no list shows the base that replaces its records, says so,
-// sends nothing, and goes on when a list does.
+// TestUnlistedBase: the rows of a machine were damaged, and no listing shows the base that replaces its records. It reports
+// that and sends nothing, until a listing shows the base.
 func TestUnlistedBase(t *testing.T) {
 	ctx := t.Context()
 	store := &unlistedStore{Store: &bucket.Memory{}}

@@ -340,8 +340,8 @@ func TestRetirePatience(t *testing.T) {
 	}
 }
 
-// TestRetireEvidence: a retirement whose number is too great, because somebody claims to have seen records that never were,
-// ends when its machine comes back and has read it.
+// TestRetireEvidence: somebody claims to have seen records of a machine that never existed, so that its retirement covers too
+// many. It ends when the machine has read the retirement and writes again.
 func TestRetireEvidence(t *testing.T) {
 	ctx := t.Context()
 	store := &bucket.Memory{}

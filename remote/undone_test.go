@@ -156,7 +156,7 @@ func TestRemovedAfterPush(t *testing.T) {
 	}
 }
 
-// TestOnlyRemoved: what users remove goes on all machines, whatever pull they undid before, and nothing else does.
+// TestOnlyRemoved: what users remove is removed on all machines, also after the undo of a pull; nothing else is removed.
 func TestOnlyRemoved(t *testing.T) {
 	ctx := t.Context()
 	setUp := func(t *testing.T) (a, b *computer, s, other string) {

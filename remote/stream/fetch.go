@@ -251,8 +251,8 @@ func (f *fetch) result(found ordered) *Fetched {
 // isRetired reports whether a record is of a machine that did not come back after it.
 func (f *fetch) isRetired(m record.Machine, seq uint64) bool { return seq <= f.Retired[m] }
 
-// All records of a machine name the others of which it gave up records, with the numbers of these, and their sum is part of
-// the bound of its Lamport. So neither may be what a machine makes up.
+// The limits of what is given up. Each own record names it, and it raises the bound of the Lamport, so a hostile machine
+// must not make it large.
 const (
 	maxLost        = 1000    // machines
 	maxLostRecords = 1 << 42 // of one

@@ -125,8 +125,9 @@ func appendHeld(held []Held, m record.Machine, seq uint64, needs record.Vector) 
 	return append(held, Held{m, seq, needs})
 }
 
-// missing returns what a record or base waits for: what of seen and of given, which its machine gave up, is not before the
-// cursors, and not lost. If nobody else had to give up the same, a Lamport could be any number.
+// missing returns what a record or base waits for: the records in seen, and in given, which its machine gave up, that are
+// neither before the cursors nor lost. It waits for those in given too, because they raise the bound of its Lamport: a
+// machine could name any number of records as given up.
 func missing(c Cursors, lost, seen, given record.Vector) record.Vector {
 	v := record.Vector{}
 	for _, needed := range []record.Vector{seen, given} {

@@ -44,8 +44,8 @@ type Tree struct {
 	renamed []string       // the ids that several records have
 }
 
-// Append adds a node and returns its id, which is another one than that of n if an earlier
-// node has that. A node that is equal to an earlier one is a copy, and keeps its id.
+// Append adds a node and returns its id. If an earlier node has the id of n, n gets a new one, unless the two
+// are equal: then n is a copy, and keeps its id.
 func (t *Tree) Append(n Node) string {
 	if t.places == nil {
 		t.places = map[string]int{}
@@ -62,7 +62,7 @@ func (t *Tree) Append(n Node) string {
 		}
 		if before := n.ID; before == own {
 			n.ID = transcript.ChainID(before, n.Record)
-		} else { // equal records in a row have different ones at once
+		} else { // with the parent, so that of many equal records each gets an id at once
 			n.ID = transcript.ChainID(before+"\x00"+n.Parent, n.Record)
 		}
 	}

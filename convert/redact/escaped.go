@@ -7,16 +7,26 @@ import (
 	"strconv"
 )
 
+// deepest is how many layers of escapes are removed from a text, such as those of HTML in JSON in
+// HTML. Escapes of one kind, however often they are escaped, are one layer.
+const deepest = 4
+
 // inEscaped returns the spans of secrets that are found once the escapes of a text are
-// replaced by their characters.
+// replaced by their characters. What is an escape only after that is replaced too.
 func (r *Redactor) inEscaped(s []byte) (spans []span) {
-	u, is := unescaped(s)
-	if !is {
-		return nil
-	}
-	spans = r.findPlain(u.plain)
-	for i, x := range spans {
-		spans[i].start, spans[i].end = u.place(x.start), u.place(x.end)
+	var layers []unescape
+	for len(layers) < deepest {
+		u, is := unescaped(s)
+		if !is {
+			break
+		}
+		layers, s = append(layers, u), u.plain
+		for _, x := range r.findPlain(s) {
+			for i := len(layers) - 1; i >= 0; i-- {
+				x.start, x.end = layers[i].place(x.start), layers[i].place(x.end)
+			}
+			spans = append(spans, x)
+		}
 	}
 	return spans
 }

@@ -147,7 +147,14 @@ func signEscapes() map[string]signEscape {
 		return out
 	}
 	twice := func(s string) string { return html.UnescapeString(html.UnescapeString(s)) }
+	inJSON := func(s string) string { // as encoding/json has it: & as \u0026
+		raw, _ := json.Marshal(s)
+		return strings.Trim(string(raw), `"`)
+	}
 	return map[string]signEscape{
+		"HTML in JSON": {func(s string) string { return inJSON(html.EscapeString(s)) }, func(s string) string { return html.UnescapeString(quoted(s)) }},
+		"HTML in JSON in HTML": {func(s string) string { return html.EscapeString(inJSON(html.EscapeString(s))) },
+			func(s string) string { return html.UnescapeString(quoted(html.UnescapeString(s))) }},
 		"capitals":         form(`\u%04X`, quoted),
 		"small letters":    form(`\u%04x`, quoted),
 		"more backslashes": form(`\\\u%04x`, quoted),

@@ -243,31 +243,30 @@ func TestATIF(t *testing.T) {
 	}
 }
 
-// TestOTelCopy: the spans of a copy that is younger than its messages have the times of these.
-func TestOTelCopy(t *testing.T) {
-	at := time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)
-	tr := &transcript.Transcript{}
-	tr.Created = at.Add(time.Hour)
-	for i, role := range []string{"user", "assistant"} {
-		m := &transcript.Message{ID: role, Time: at.Add(time.Duration(i) * time.Second)}
-		m.Role, m.Parts = role, []content.Part{content.Text(role)}
-		tr.Messages = append(tr.Messages, m)
-	}
-	tr.Messages[1].Parent = "user"
-	var b bytes.Buffer
-	f, err := Named("otel")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Write(&b, tr, testOptions("t")); err != nil {
-		t.Fatal(err)
-	}
-	for _, span := range gjson.GetBytes(b.Bytes(), "resourceSpans.0.scopeSpans.0.spans").Array() {
-		if begin := span.Get("startTimeUnixNano").Str; begin != fmt.Sprint(at.UnixNano()) {
-			t.Errorf("%s begins at %s", span.Get("name"), begin)
+// TestOTelTimes: the spans of a copy that is younger than its messages have the times of these, up
+// to the year 2554.
+func TestOTelTimes(t *testing.T) {
+	for _, at := range []time.Time{time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC), time.Date(2400, 3, 14, 9, 0, 0, 7, time.UTC)} {
+		tr := &transcript.Transcript{}
+		tr.Created = at.Add(time.Hour)
+		for i, role := range []string{"user", "assistant"} {
+			m := &transcript.Message{ID: role, Time: at.Add(time.Duration(i) * time.Second)}
+			m.Role, m.Parts = role, []content.Part{content.Text(role)}
+			tr.Messages = append(tr.Messages, m)
 		}
-	}
-	if !bytes.Contains(b.Bytes(), []byte(fmt.Sprint(at.Add(time.Second).UnixNano()))) {
-		t.Errorf("no span ends with the answer: %s", b.Bytes())
+		tr.Messages[1].Parent = "user"
+		var b bytes.Buffer
+		if _, err := otelFormat.Write(&b, tr, testOptions("t")); err != nil {
+			t.Fatal(err)
+		}
+		nanoseconds := func(second int64) string { return fmt.Sprintf("%d%09d", at.Unix()+second, at.Nanosecond()) }
+		for _, span := range gjson.GetBytes(b.Bytes(), "resourceSpans.0.scopeSpans.0.spans").Array() {
+			if begin := span.Get("startTimeUnixNano").Str; begin != nanoseconds(0) {
+				t.Errorf("%s begins at %s, want %s", span.Get("name"), begin, nanoseconds(0))
+			}
+		}
+		if !bytes.Contains(b.Bytes(), []byte(nanoseconds(1))) {
+			t.Errorf("no span ends with the answer: %s", b.Bytes())
+		}
 	}
 }

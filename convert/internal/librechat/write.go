@@ -138,25 +138,41 @@ func index(rows []*nodes.Row) map[string]*nodes.Row {
 // where its own link leads.
 func relink(rows []*nodes.Row) {
 	byID := index(rows)
-	// before returns the id of the first message, or missing record, at or above an id.
-	before := func(id string) (_ string, ok bool) {
-		for range rows {
+	type place struct {
+		id string // of the first message, or missing record, at or above a record
+		ok bool   // false if the links are a cycle
+	}
+	known := map[string]place{}
+	before := func(id string) place {
+		var above []string
+		at := place{}
+		for {
 			r := byID[id]
 			if r == nil || !r.Attached {
-				return id, true
+				at = place{id, true}
+				break
 			}
+			if p, seen := known[id]; seen {
+				at = p
+				break
+			}
+			known[id] = place{} // a link back to it closes a cycle
+			above = append(above, id)
 			id = parentOf(r.Raw)
 		}
-		return "", false // a cycle
+		for _, id := range above {
+			known[id] = at
+		}
+		return at
 	}
 	for _, r := range rows {
 		link := parentOf(r.Raw)
-		switch at, ok := before(link); {
+		switch at := before(link); {
 		case !r.Attached:
-			if ok && at == r.Parent {
+			if at.ok && at.id == r.Parent {
 				r.Parent = link
 			}
-		case !ok:
+		case !at.ok:
 			r.Parent = ""
 		case byID[link] != nil || link == "":
 			r.Parent = link

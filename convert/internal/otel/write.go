@@ -15,6 +15,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -194,7 +195,12 @@ func providerOf(model string) string {
 	return cmp.Or(of, "unknown")
 }
 
-func nanoseconds(t time.Time) string { return strconv.FormatInt(max(t.UnixNano(), 0), 10) }
+// nanoseconds returns a time as a trace has it, in nanoseconds since 1970 with 64 bits: the nearest
+// one from 1970 to 2554.
+func nanoseconds(t time.Time) string {
+	const last = math.MaxUint64/uint64(time.Second) - 1
+	return strconv.FormatUint(min(uint64(max(t.Unix(), 0)), last)*uint64(time.Second)+uint64(t.Nanosecond()), 10)
+}
 
 // span adds a span that ends now.
 func (s *writer) span(name string, kind int, began time.Time) *span {

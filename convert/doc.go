@@ -9,15 +9,16 @@
 //
 // The reader and writer of a format are a package of its own below internal, which
 // only the table calls: aider, aisdk, amp, anthropic, atif, chatgpt, claude, claudeai,
-// cline, codex, copilot, gemini, librechat, markdown, messages, oasst, openai, opencode,
-// openwebui, otel, penguin, pi, qwen, sharegpt, sillytavern. None imports another. The packages
-// that they share, each for one subject, are below internal as well:
+// cline, codex, copilot, copilotchat, gemini, librechat, markdown, messages, oasst, openai,
+// opencode, openwebui, otel, penguin, pi, qwen, sharegpt, sillytavern. None imports another. The
+// packages that they share, each for one subject, are below internal as well:
 //
 //	jsonl, jsondoc, member, times          files and records of JSON
 //	export, nodes, nested, thread, tree    trees of messages, as different files store them
 //	calls, parts, compaction               the content of messages
 //	riders                                 records of a log that have none
 //	request, provider                      providers of models
+//	vscode                                 the folders of editors
 //	sink, report                           what readers and writers are run with
 //
 // CONTRIBUTING.md describes how to add a format. The tests of this package run over all

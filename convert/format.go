@@ -181,6 +181,15 @@ func (f *Format) Roots(m transcript.Machine) []string {
 // no such folders.
 func (f *Format) Holds(path string) bool { return f.home.Holds(path) }
 
+// Dir returns the working folder of the conversations in a file, for formats that keep it in
+// another file, "" if it is unknown. read reads such a file.
+func (f *Format) Dir(file string, read func(path string) ([]byte, error)) string {
+	if f.home == nil || f.home.Dir == nil {
+		return ""
+	}
+	return f.home.Dir(file, read)
+}
+
 // Resumes reports whether the program can resume a transcript.
 func (f *Format) Resumes() bool { return f.home != nil && f.home.Resume != nil }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/cline"
 	"github.com/bough-dev/bough/convert/internal/codex"
 	"github.com/bough-dev/bough/convert/internal/copilot"
+	"github.com/bough-dev/bough/convert/internal/copilotchat"
 	"github.com/bough-dev/bough/convert/internal/gemini"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/librechat"
@@ -283,6 +284,17 @@ var Formats = []*Format{
 		About:   "a trace of OpenTelemetry with its conventions for generative AI",
 		Ext:     ".json",
 		write:   otel.Write,
+	},
+	{
+		Name:     "copilot-chat",
+		Aliases:  []string{"vscode", "vs-code", "copilotchat"},
+		About:    "the chats of VS Code with GitHub Copilot",
+		Ext:      ".json",
+		Branches: true,
+		detect:   copilotchat.Detect,
+		read:     copilotchat.Read,
+		write:    copilotchat.Write,
+		home:     &copilotchat.Home,
 	},
 }
 

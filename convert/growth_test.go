@@ -43,6 +43,7 @@ var growers = []grower{
 	{sillyTavernFormat, nil},
 	{aiderFormat, nil},
 	{ampFormat, nil},
+	{copilotChatFormat, nil},
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of

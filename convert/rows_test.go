@@ -14,6 +14,7 @@ var (
 	markdownFormat      = Formats[11]
 	openWebUIFormat     = named("open-webui")
 	copilotFormat       = named("copilot-cli")
+	copilotChatFormat   = named("copilot-chat")
 	clineFormat         = named("cline")
 	libreChatFormat     = named("librechat")
 	messagesFormat      = named("messages")

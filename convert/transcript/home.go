@@ -19,6 +19,10 @@ type Home struct {
 	// Holds reports whether a file may be a transcript. path is slash-separated, relative
 	// to one of the roots.
 	Holds func(path string) bool
+	// Dir returns the working folder of the conversations in a file, from another file of the
+	// program, which it reads with read; "" if that does not state it. If Dir is nil, only
+	// the transcript has the folder.
+	Dir func(file string, read func(path string) ([]byte, error)) string
 	// Target returns the absolute path for a new transcript, "" if the program
 	// imports it from any path.
 	Target func(m Machine, t *Transcript, o Options) string

@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/content"
@@ -29,6 +30,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/parts"
 	"github.com/bough-dev/bough/convert/internal/request"
 	"github.com/bough-dev/bough/convert/internal/times"
+	"github.com/bough-dev/bough/convert/internal/vscode"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/tidwall/gjson"
 )
@@ -80,18 +82,7 @@ var Home = transcript.Home{
 func roots(m transcript.Machine) []string {
 	data := cmp.Or(m.Env("CLINE_DATA_DIR"), path.Join(cmp.Or(m.Env("CLINE_DIR"), path.Join(m.Home, ".cline")), "data"))
 	list := []string{cmp.Or(m.Env("CLINE_SESSION_DATA_DIR"), path.Join(data, "sessions")), path.Join(data, "tasks"), path.Join(m.Home, ".kilocode", "cli", "global", "tasks")}
-	config := path.Join(m.Home, ".config")
-	switch m.OS {
-	case "darwin":
-		config = path.Join(m.Home, "Library", "Application Support")
-	case "windows":
-		config = cmp.Or(m.Env("APPDATA"), path.Join(m.Home, "AppData", "Roaming"))
-	}
-	users := []string{path.Join(m.Home, ".vscode-server", "data", "User")}
-	for _, editor := range []string{"Code", "VSCodium", "Cursor", "Windsurf"} {
-		users = append(users, path.Join(config, editor, "User"))
-	}
-	for _, dir := range users {
+	for _, dir := range vscode.Users(m, slices.Concat(vscode.Own, vscode.Others)...) {
 		for _, extension := range []string{"saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"} {
 			list = append(list, path.Join(dir, "globalStorage", extension, "tasks"))
 		}

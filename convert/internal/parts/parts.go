@@ -83,6 +83,11 @@ func Other(v gjson.Result) content.Part {
 	if kind == "" {
 		kind = "unknown"
 	}
+	return Unknown(kind, v)
+}
+
+// Unknown is [Other] for a value whose type is not in its member type.
+func Unknown(kind string, v gjson.Result) content.Part {
 	meta, err := json.Marshal(map[string]any{"data_type": kind, "raw": json.RawMessage(v.Raw)})
 	if err != nil { // it has NaN or Infinity
 		meta = rawjson.Compact(map[string]any{"data_type": kind, "raw": v.Raw})

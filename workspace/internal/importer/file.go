@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -178,6 +179,11 @@ func (r *intake) wait() error {
 func (r *intake) End(c *transcript.Conversation) error {
 	if r.stopped = r.wait(); r.stopped != nil {
 		return r.stopped
+	}
+	if c.Dir == "" && r.file.Info != nil {
+		in := *c
+		in.Dir = r.format.Dir(r.file.Path, os.ReadFile)
+		c = &in
 	}
 	s := r.spool
 	s.end(c)

@@ -19,15 +19,14 @@ import (
 )
 
 // The programs are large, and need a recent version of node, so these tests are run by
-// hand:
+// '.ci/run --deep', which has the versions, and by hand:
 //
 //	npm install --prefix DIR @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli @mariozechner/pi-coding-agent @github/copilot
 //	go test ./cmd/bough -run TestPrograms -timeout 60m -programs claude-code,codex,opencode,gemini,pi,copilot-cli -programs-in DIR
 //
 // If npm runs no scripts of packages, run 'node install.cjs' in
 // DIR/node_modules/@anthropic-ai/claude-code and 'node postinstall.mjs' in
-// DIR/node_modules/opencode-ai between the two. Last run with Claude Code 2.1.328, Codex
-// 0.169.0, opencode 1.18.33, Gemini 0.61.0, pi 0.73.1 and GitHub Copilot CLI 1.0.102.
+// DIR/node_modules/opencode-ai between the two.
 var (
 	programList = flag.String("programs", "", "the assistants that resume exports of bough: claude-code,codex,opencode,gemini,pi,copilot-cli")
 	programsIn  = flag.String("programs-in", "", "the folder where npm installed the assistants")

@@ -29,7 +29,7 @@ func (s *seat) leaves(t *testing.T, session, message, file string) leave {
 	l.path, l.leaves, l.count = s.path(t, l.session, l.at), s.ends(t, l.session), s.count(t)
 	l.files = s.written(t)
 	if s.format == "opencode" {
-		file = s.opencodeExport(t)
+		file = s.opencodeExport(t, s.told.Get("id").String())
 	}
 	if row := s.importOne(t, file); row.Get("status").String() != "unchanged" || row.Get("session_id").String() != l.session {
 		t.Errorf("the exported file is imported as %s, want unchanged in %s", row.Raw, l.session)
@@ -271,7 +271,7 @@ func (s *seat) written(t *testing.T) map[string]string {
 func (s *seat) changed(t *testing.T, before map[string]string) string {
 	t.Helper()
 	if s.format == "opencode" {
-		return s.opencodeExport(t)
+		return s.opencodeExport(t, s.opencodeLast(t))
 	}
 	var list []string
 	for path, data := range s.written(t) {
@@ -285,8 +285,18 @@ func (s *seat) changed(t *testing.T, before map[string]string) string {
 	return list[0]
 }
 
-// opencodeExport returns a file with opencode's export of the last used session.
-func (s *seat) opencodeExport(t *testing.T) string {
+// opencodeExport returns a file with opencode's export of a session.
+func (s *seat) opencodeExport(t *testing.T, id string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), id+".json")
+	if err := os.WriteFile(file, []byte(s.run(t, "opencode", "export", id)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// opencodeLast returns the id of the session that opencode used last.
+func (s *seat) opencodeLast(t *testing.T) string {
 	t.Helper()
 	id, last := s.told.Get("id").String(), int64(0)
 	for _, v := range gjson.Parse(s.run(t, "opencode", "session", "list", "--format", "json")).Array() {
@@ -294,9 +304,5 @@ func (s *seat) opencodeExport(t *testing.T) string {
 			id, last = v.Get("id").String(), at
 		}
 	}
-	file := filepath.Join(t.TempDir(), id+".json")
-	if err := os.WriteFile(file, []byte(s.run(t, "opencode", "export", id)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return id
 }

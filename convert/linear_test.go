@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -93,6 +94,12 @@ func TestLinearTrees(t *testing.T) {
 				var b strings.Builder
 				fmt.Fprintf(&b, "id %s\ntitle %s\ndir %s\nversion %s\nmodel %s\ncreated %s\nfork %s\nside %v\nrecords %d\n",
 					c.ID, c.Title, c.Dir, c.Version, c.Model, c.Created.UTC().Format(time.RFC3339), fork, c.Side, len(c.Records))
+				if c.BegunBy != "" {
+					fmt.Fprintf(&b, "begun by %s\n", c.BegunBy)
+				}
+				for _, id := range slices.Sorted(maps.Keys(c.Began)) {
+					fmt.Fprintf(&b, "began %s by %s\n", id, c.Began[id])
+				}
 				for _, p := range problems {
 					fmt.Fprintf(&b, "problem in line %d: %s\n", p.Line, p.What)
 				}

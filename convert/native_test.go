@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -99,6 +100,12 @@ func nativeOutline(tr *transcript.Transcript, problems []transcript.Problem) str
 		b.WriteString("nothing\n")
 	} else {
 		fmt.Fprintf(&b, "session %s title=%q dir=%s version=%s model=%s leaf=%s side=%v before=%d", tr.ID, tr.Title, tr.Dir, tr.Version, tr.Model, tr.Leaf, tr.Side, len(tr.Records))
+		if tr.BegunBy != "" {
+			fmt.Fprintf(&b, " begun-by=%s", tr.BegunBy)
+		}
+		for _, id := range slices.Sorted(maps.Keys(tr.Began)) {
+			fmt.Fprintf(&b, " began=%s+%s", id, tr.Began[id])
+		}
 		if tr.Fork != nil {
 			fmt.Fprintf(&b, " fork=%s+%d", tr.Fork.ID, tr.Fork.Records)
 		}

@@ -24,10 +24,11 @@ type Entry struct {
 	MessageCount int
 	HeaderCount  int // number of initial messages that repeat messages of the line
 	Setting      session.Setting
-	Merges       bool    // see [session.Outline.Merges]
-	Opening      string  // the first words of the first user message, "" if there are none
-	Packed       *Packed // of a packed checkpoint, else nil
-	Err          error   // why the file cannot be used, such as damage or missing permission; nil if it can
+	Sources      []Source // of a root or branch that was imported
+	Merges       bool     // see [session.Outline.Merges]
+	Opening      string   // the first words of the first user message, "" if there are none
+	Packed       *Packed  // of a packed checkpoint, else nil
+	Err          error    // why the file cannot be used, such as damage or missing permission; nil if it can
 
 	file  durable.Identity // the file that the entry describes; only size and time if read from an index file
 	raw   []byte           // the entry in the index, nil if not in it
@@ -75,6 +76,9 @@ func (e *Entry) fill(s session.Summary) {
 	e.Meta = s.Meta
 	e.MessageCount, e.HeaderCount = s.Messages, s.Header
 	e.Setting, e.Merges = s.Setting, s.Merges
+	if e.hasSources() {
+		e.Sources = sourcesOf(gjson.GetBytes(s.Metadata.Get("bough"), "sources"))
+	}
 	if s.Opening != nil {
 		e.Opening = *s.Opening
 	}
@@ -117,13 +121,18 @@ func (e *Entry) own(opening *string) []byte {
 		Directory string       `json:"directory,omitempty"`
 		GitBranch string       `json:"git_branch,omitempty"`
 		Model     string       `json:"model,omitempty"`
+		Sources   *[]Source    `json:"sources,omitempty"`
 		Merges    bool         `json:"merges"`
 		Size      int64        `json:"size"`
 		MTime     string       `json:"mtime"` // in nanoseconds, as a string: a float64 cannot represent it
 	}{
 		e.Meta.Kind(), e.Auto, e.HeaderCount,
-		opening, e.Setting.Tool, e.Setting.Directory, e.Setting.GitBranch, e.Setting.Model, e.Merges,
+		opening, e.Setting.Tool, e.Setting.Directory, e.Setting.GitBranch, e.Setting.Model, nil, e.Merges,
 		e.file.Size, strconv.FormatInt(e.file.ModTime, 10),
+	}
+	if e.hasSources() {
+		list := append([]Source{}, e.Sources...)
+		own.Sources = &list
 	}
 	return rawjson.Value(own, 2)
 }
@@ -223,8 +232,8 @@ func (e *Entry) decode(data []byte, span rawjson.Span, members []rawjson.Member)
 }
 
 // decodeOwn decodes the entry's member bough, the inverse of own. An entry without
-// an opening or without merges describes no file: an older version wrote it, or the
-// file must be read for the opening.
+// an opening, without merges, or without the sources that it should have describes no
+// file: an older version wrote it, or the file must be read for the opening.
 func (e *Entry) decodeOwn(v gjson.Result) {
 	e.HeaderCount = int(v.Get("header").Int())
 	opening, merges := v.Get("opening"), v.Get("merges")
@@ -236,8 +245,12 @@ func (e *Entry) decodeOwn(v gjson.Result) {
 		GitBranch: v.Get("git_branch").String(),
 		Model:     v.Get("model").String(),
 	}
+	sources := v.Get("sources")
+	if e.hasSources() {
+		e.Sources = sourcesOf(sources)
+	}
 	ns, err := strconv.ParseInt(v.Get("mtime").String(), 10, 64)
-	if err == nil && opening.Exists() && merges.Exists() && coherent(&e.Meta, v.Get("kind").Str) {
+	if err == nil && opening.Exists() && merges.Exists() && sources.IsArray() == e.hasSources() && coherent(&e.Meta, v.Get("kind").Str) {
 		e.file = durable.Identity{Size: v.Get("size").Int(), ModTime: ns}
 	}
 }

@@ -42,7 +42,7 @@ type recent struct {
 }
 
 // mark is the start of a look file, with the version of its format.
-const mark = "bough look 7\n"
+const mark = "bough look 8\n"
 
 func (l *look) encode() []byte {
 	data := append(make([]byte, 0, 512+192*len(l.recent)), mark...)

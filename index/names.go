@@ -24,6 +24,8 @@ const (
 	copies    = 's' // the session in a snapshot's continued_from
 	branches  = 'b' // the origin of a session without a continued_from
 	endsAt    = 'e' // the branch point of a checkpoint
+	imported  = 'v' // a conversation of another program that it was imported from
+	begunBy   = 'g' // the conversation that began that one, see [Source]
 	automatic = 'a' // of each automatic checkpoint, with an empty text
 )
 
@@ -34,6 +36,12 @@ func (e *Entry) names() []name {
 		list = append(list, name{endsAt, e.BranchPoint})
 		if e.Auto {
 			list = append(list, name{kind: automatic})
+		}
+	}
+	for _, s := range e.Sources {
+		list = append(list, name{imported, sourceName(s.Format, s.ID)})
+		if s.BegunBy != "" && e.Kind() == session.Root {
+			list = append(list, name{begunBy, sourceName(s.Format, s.BegunBy)})
 		}
 	}
 	switch {
@@ -96,6 +104,43 @@ func (x *Index) CheckpointsAt(message string) ([]*Entry, error) {
 func (x *Index) AutoCheckpoints() ([]*Entry, error) {
 	return x.checkpoints(name{kind: automatic}, func(e *Entry) bool { return e.Auto })
 }
+
+// Imported returns the sessions that were imported from a conversation of another program:
+// roots, oldest first, followed by branches.
+func (x *Index) Imported(format, id string) []*Entry {
+	is := func(s Source) bool { return s.Format == format && s.ID == id }
+	list := x.sourced(name{imported, sourceName(format, id)}, is)
+	slices.SortStableFunc(list, func(a, b *Entry) int { return cmp.Compare(kindOrder(a), kindOrder(b)) })
+	return list
+}
+
+func kindOrder(e *Entry) int {
+	if e.Kind() == session.Root {
+		return 0
+	}
+	return 1
+}
+
+// BegunBy returns the sessions of sub-agents that a conversation of another program began,
+// directly or through another sub-agent, oldest first.
+func (x *Index) BegunBy(format, id string) []*Entry {
+	list := x.sourced(name{begunBy, sourceName(format, id)}, func(s Source) bool { return s.Format == format && s.BegunBy == id })
+	return slices.DeleteFunc(list, func(e *Entry) bool { return e.Kind() != session.Root })
+}
+
+// sourced returns those sessions with the name n that have a matching source, oldest first.
+func (x *Index) sourced(n name, is func(Source) bool) (list []*Entry) {
+	for _, id := range x.withName(n) {
+		if e := x.entry(id); e != nil && e.Err == nil && slices.ContainsFunc(e.Sources, is) {
+			list = append(list, e)
+		}
+	}
+	slices.SortFunc(list, byAge)
+	return list
+}
+
+// sourceName is the text of a name for a conversation of another program.
+func sourceName(format, id string) string { return format + "\x00" + id }
 
 // checkpoints returns the checkpoints with the name n that match, oldest first.
 func (x *Index) checkpoints(n name, match func(*Entry) bool) (list []*Entry, err error) {

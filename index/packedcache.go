@@ -20,7 +20,7 @@ import (
 const packedPath = session.CacheDir + "/packed"
 
 // packedMark is the start of that file, with the version of its format.
-const packedMark = "bough packed 1\n"
+const packedMark = "bough packed 2\n"
 
 const (
 	maxPacked = 64 << 20 // the maximum size of the file in bytes

@@ -9,6 +9,7 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/merge"
 )
 
@@ -30,8 +31,26 @@ type Entry struct {
 	Lineage       []string     `json:"lineage"`        // from the root to the session itself
 	Head          bool         `json:"head,omitempty"` // the head is in it; set in lists and trees only
 	Packed        bool         `json:"packed,omitempty"`
-	Owner         string       `json:"owner,omitempty"` // who made it elsewhere; "" if it was made here, or if that is unknown
+	BegunBy       *lines.Begun `json:"begun_by,omitempty"` // of the conversation of a sub-agent
+	Owner         string       `json:"owner,omitempty"`    // who made it elsewhere; "" if it was made here, or if that is unknown
 	session.Setting
+}
+
+// subAgentsOf returns the conversations of sub-agents that began in the line of a session.
+func subAgentsOf(v *store.View, id string) []lines.SubAgent {
+	list := []lines.SubAgent{}
+	for _, a := range v.SubAgents(id) {
+		about := v.Overview(a.Session)
+		agent := lines.SubAgent{Session: a.Session, Title: about.Title, Message: session.ID(a.Message), Call: session.ID(a.Call)}
+		ids, _ := v.LineIDs(a.Session)
+		for _, id := range ids {
+			if e := v.Index.Entry(id); e != nil {
+				agent.MessageCount += e.MessageCount - e.HeaderCount
+			}
+		}
+		list = append(list, agent)
+	}
+	return list
 }
 
 // A Snapshot is a new checkpoint or branch: its entry and its file.
@@ -55,7 +74,7 @@ type TreeEntry struct {
 	Entry
 	// Merges are the messages of the file that merged a branch, none of a checkpoint.
 	Merges   []merge.Mark `json:"merges,omitempty"`
-	Children []TreeEntry  `json:"children"` // oldest first
+	Children []TreeEntry  `json:"children"` // oldest first; the conversations of sub-agents are below the one with the call
 }
 
 // entryOf returns the entry of a session or of one of Penguin's checkpoints. The
@@ -83,6 +102,9 @@ func entryOf(v *store.View, id string) Entry {
 			entry.MessageCount = len(file.Messages)
 		}
 		return entry
+	}
+	if b, ok := v.BegunBy(id); ok {
+		entry.BegunBy = &lines.Begun{Conversation: b.Conversation, Session: session.ID(b.Session), Message: session.ID(b.Message), Call: session.ID(b.Call)}
 	}
 	if o, ok := v.Origins().Session(id); ok {
 		entry.Owner = o.Owner

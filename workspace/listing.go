@@ -13,13 +13,14 @@ import (
 
 // ListOptions select and sort sessions. The zero value lists all.
 type ListOptions struct {
-	Kind  session.Kind // only sessions of this kind
-	Where lines.Where  // only conversations with this setting
-	Title string       // only sessions with this text in the title, ignoring case
-	Since time.Time    // only sessions that were active at this time or later
-	Until time.Time    // only sessions that were created before this time
-	Sort  SortKey      // if empty, SortActive
-	Limit int          // maximum number of sessions, 0 for no limit
+	Kind      session.Kind // only sessions of this kind
+	Where     lines.Where  // only conversations with this setting
+	Title     string       // only sessions with this text in the title, ignoring case
+	Since     time.Time    // only sessions that were active at this time or later
+	Until     time.Time    // only sessions that were created before this time
+	SubAgents bool         // also the conversations of sub-agents, which are otherwise listed only if the workspace lacks the conversation that began them
+	Sort      SortKey      // if empty, SortActive
+	Limit     int          // maximum number of sessions, 0 for no limit
 }
 
 // matches reports whether a session matches o, apart from its kind.

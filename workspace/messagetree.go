@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/bookmark"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/merge"
 	"github.com/tidwall/gjson"
 )
@@ -44,6 +45,9 @@ type StraightRun struct {
 	Head       session.ID   `json:"head_node_id"` // the message at the head, see [Branches]; null if it is not in this run
 	ReplacedBy session.ID   `json:"replaced_by"`  // the complete version of the last message, if that is an incomplete import
 
+	// SubAgents are the conversations of sub-agents that messages of the run began. One whose call is
+	// unknown is in the last run.
+	SubAgents []lines.SubAgent `json:"sub_agents"`
 	// Merges are the messages of the run that merged a branch, in order.
 	Merges []merge.Mark `json:"merges"`
 
@@ -110,6 +114,7 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 				Leaf:       l.IsLeaf(r.last()),
 				Newest:     r.last() == newest,
 				Joined:     []session.ID{},
+				SubAgents:  []lines.SubAgent{},
 				Merges:     []merge.Mark{},
 				Bookmarks:  []bookmark.Bookmark{},
 				Messages:   make([]session.Message, 0, len(r.nodes)),
@@ -138,8 +143,29 @@ func (w *Workspace) MessageTree(ctx context.Context, name string, o session.Read
 			}
 			t.Runs = append(t.Runs, run)
 		}
+		t.addSubAgents(subAgentsOf(v, l.Parts[0].ID))
 		return t, nil
 	})
+}
+
+// addSubAgents adds the conversations of sub-agents to the runs.
+func (t *MessageTree) addSubAgents(list []lines.SubAgent) {
+	if len(list) == 0 || len(t.Runs) == 0 {
+		return
+	}
+	at := map[string]int{}
+	for i := range t.Runs {
+		for _, m := range t.Runs[i].Messages {
+			at[m.ID] = i
+		}
+	}
+	for _, a := range list {
+		i, ok := at[string(a.Message)]
+		if !ok {
+			i = len(t.Runs) - 1
+		}
+		t.Runs[i].SubAgents = append(t.Runs[i].SubAgents, a)
+	}
 }
 
 // mergeMarks returns those of some messages of a line that merged a branch.

@@ -117,9 +117,9 @@ func TestMessageTreeJSON(t *testing.T) {
 	s.new("Empty")
 	for name, want := range map[string]string{
 		"a": `{"session_id":"a","runs":[` +
-			`{"first":"x","last":"x","count":1,"parent":null,"parent_id":null,"depth":1,"created_at":"2026-01-01T00:00:01.000000+00:00","last_active":"2026-01-01T00:00:01.000000+00:00","orphan":false,"leaf":false,"newest":false,"joined":[],"head_node_id":null,"replaced_by":null,"merges":[],"role":"","text":"","bookmarks":[]},` +
-			`{"first":"y","last":"y","count":1,"parent":0,"parent_id":"x","depth":2,"created_at":"2026-01-01T00:00:00.000000+00:00","last_active":"2026-01-01T00:00:00.000000+00:00","orphan":false,"leaf":true,"newest":false,"joined":[],"head_node_id":null,"replaced_by":null,"merges":[],"role":"","text":"","bookmarks":[]},` +
-			`{"first":"z","last":"z","count":1,"parent":0,"parent_id":"x","depth":2,"created_at":"2026-01-01T00:00:03.000000+00:00","last_active":"2026-01-01T00:00:03.000000+00:00","orphan":false,"leaf":true,"newest":true,"joined":[],"head_node_id":null,"replaced_by":null,"merges":[],"role":"","text":"","bookmarks":[]}]}`,
+			`{"first":"x","last":"x","count":1,"parent":null,"parent_id":null,"depth":1,"created_at":"2026-01-01T00:00:01.000000+00:00","last_active":"2026-01-01T00:00:01.000000+00:00","orphan":false,"leaf":false,"newest":false,"joined":[],"head_node_id":null,"replaced_by":null,"sub_agents":[],"merges":[],"role":"","text":"","bookmarks":[]},` +
+			`{"first":"y","last":"y","count":1,"parent":0,"parent_id":"x","depth":2,"created_at":"2026-01-01T00:00:00.000000+00:00","last_active":"2026-01-01T00:00:00.000000+00:00","orphan":false,"leaf":true,"newest":false,"joined":[],"head_node_id":null,"replaced_by":null,"sub_agents":[],"merges":[],"role":"","text":"","bookmarks":[]},` +
+			`{"first":"z","last":"z","count":1,"parent":0,"parent_id":"x","depth":2,"created_at":"2026-01-01T00:00:03.000000+00:00","last_active":"2026-01-01T00:00:03.000000+00:00","orphan":false,"leaf":true,"newest":true,"joined":[],"head_node_id":null,"replaced_by":null,"sub_agents":[],"merges":[],"role":"","text":"","bookmarks":[]}]}`,
 		"Empty": fmt.Sprintf(`{"session_id":%q,"runs":[]}`, s.messageTree("Empty").Session),
 	} {
 		got, err := json.Marshal(s.messageTree(name))

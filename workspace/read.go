@@ -12,19 +12,21 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/internal/searcher"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/merge"
 )
 
 // A Listing is a list of sessions.
 type Listing struct {
-	Sessions []Entry `json:"sessions"`
-	Total    int     `json:"total"` // number of sessions without the limit
+	Sessions  []Entry `json:"sessions"`
+	Total     int     `json:"total"`                // number of sessions without the limit
+	SubAgents int     `json:"sub_agents,omitempty"` // number of sessions of sub-agents that were left out
 }
 
 // List returns the sessions of a kind, or all if kind is "". See
 // [Workspace.Sessions].
 func (w *Workspace) List(ctx context.Context, kind session.Kind) (*Listing, error) {
-	return w.Sessions(ctx, ListOptions{Kind: kind})
+	return w.Sessions(ctx, ListOptions{Kind: kind, SubAgents: true})
 }
 
 // Sessions returns the matching sessions, last active first unless o.Sort says
@@ -44,7 +46,12 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 	return store.Read(ctx, w.store, func(v *store.View) (*Listing, error) {
 		entries := []Entry{}
 		head, _ := v.Head()
+		agents := 0
 		add := func(id string) {
+			if !o.SubAgents && id != head.Session && v.IsBelow(id) {
+				agents++
+				return
+			}
 			if e := entryOf(v, id); o.matches(e) {
 				e.Head = id == head.Session
 				entries = append(entries, e)
@@ -69,17 +76,18 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 			}
 		}
 		slices.SortFunc(entries, o.Sort.compare)
-		return &Listing{Sessions: entries[:searcher.AtMost(len(entries), o.Limit)], Total: len(entries)}, nil
+		return &Listing{Sessions: entries[:searcher.AtMost(len(entries), o.Limit)], Total: len(entries), SubAgents: agents}, nil
 	})
 }
 
 // A Conversation is the path to a message, as one session.
 type Conversation struct {
-	Entry    Entry
-	Messages []session.Message
-	Refs     []string     // the shortest REF to each of Messages
-	Joined   []bool       // whether each of Messages is joined to the previous one, see [session.Tree.Joined]
-	Merges   []merge.Mark // those of Messages that merged a branch, in order
+	Entry     Entry
+	Messages  []session.Message
+	Refs      []string         // the shortest REF to each of Messages
+	Joined    []bool           // whether each of Messages is joined to the previous one, see [session.Tree.Joined]
+	SubAgents []lines.SubAgent // the conversations of sub-agents that Messages began, oldest first
+	Merges    []merge.Mark     // those of Messages that merged a branch, in order
 
 	document func() []byte // see Document
 }
@@ -139,6 +147,11 @@ func (w *Workspace) Show(ctx context.Context, ref string, o session.ReadOptions)
 			return nil, err
 		}
 		c.Merges = mergeMarks(v, p.Line, c.Messages)
+		there := map[session.ID]bool{"": p.Node < 0 || p.Line.IsLeaf(p.Node)}
+		for _, m := range c.Messages {
+			there[session.ID(m.ID)] = true
+		}
+		c.SubAgents = slices.DeleteFunc(subAgentsOf(v, asked.ID), func(a lines.SubAgent) bool { return !there[a.Message] })
 		return c, nil
 	})
 }
@@ -178,6 +191,9 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 			return nil, err
 		}
 		parents := v.Index.Parents()
+		if err := addSubAgents(v, parents); err != nil {
+			return nil, err
+		}
 		only := ""
 		if name != "" {
 			id, err := v.Resolve(name)
@@ -223,6 +239,31 @@ func (w *Workspace) Tree(ctx context.Context, name string) (*Forest, error) {
 		}
 		return f, nil
 	})
+}
+
+// addSubAgents adds the conversations of sub-agents to parents: each is below the first file of the
+// conversation with the call that began it.
+func addSubAgents(v *store.View, parents map[string]string) error {
+	for _, e := range v.Index.Entries() {
+		if e.Kind() != session.Root || parents[e.ID] != "" {
+			continue
+		}
+		b, ok := v.BegunBy(e.ID)
+		if err := v.Ctx.Err(); err != nil {
+			return err
+		}
+		if !ok || b.Session == "" {
+			continue
+		}
+		at := b.Session
+		for at != "" && at != e.ID { // vendors' ids may form a cycle
+			at = parents[at]
+		}
+		if at == "" {
+			parents[e.ID] = b.Session
+		}
+	}
+	return nil
 }
 
 // penguinParent returns the session that one of Penguin's checkpoints was made

@@ -72,6 +72,9 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 	}
 	if !p.json {
 		o.Each = func(r imports.Transcript) {
+			if r.BegunBy != "" && !r.Named && r.Status != imports.Failed && len(r.Problems) == 0 {
+				return // the summary counts them
+			}
 			if len(r.Problems) > 0 || r.Status != imports.Unchanged && (r.Status != imports.Skipped || r.Named) {
 				p.imported(r)
 			}
@@ -82,7 +85,7 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 	if err != nil {
 		if list != nil && len(list.Imported) > 0 && !p.json {
 			p.meter.clear()
-			p.importSummary(list.Imported, o.DryRun)
+			p.importSummary(list, o.DryRun)
 		}
 		return err
 	}
@@ -90,7 +93,7 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 		err = p.printJSON(list)
 	} else {
 		p.meter.clear()
-		p.importSummary(list.Imported, o.DryRun)
+		p.importSummary(list, o.DryRun)
 	}
 	if err == nil && slices.ContainsFunc(list.Imported, unreadable) {
 		return damageFound{}
@@ -253,11 +256,14 @@ func (p *program) imported(r imports.Transcript) {
 }
 
 // importSummary prints the number of conversations by result.
-func (p *program) importSummary(rows []imports.Transcript, dry bool) {
+func (p *program) importSummary(list *imports.Report, dry bool) {
 	counts := map[imports.Status]int{}
-	messages := 0
+	messages, agents, rows := 0, 0, list.Imported
 	for _, r := range rows {
 		counts[r.Status]++
+		if r.BegunBy != "" && (r.Status == imports.New || r.Status == imports.Updated) {
+			agents++
+		}
 		messages += r.Added
 	}
 	var parts []string
@@ -274,6 +280,12 @@ func (p *program) importSummary(rows []imports.Transcript, dry bool) {
 		}
 	}
 	fmt.Fprintln(p.stderr, text)
+	if agents > 0 {
+		fmt.Fprintf(p.stderr, "  %s of sub-agents among them, below the calls that began them; 'bough tree' lists them\n", count(agents, "conversation"))
+	}
+	if list.Unlinked > 0 {
+		fmt.Fprintf(p.stderr, "  %s of sub-agents without the one that began them; import that too\n", count(list.Unlinked, "conversation"))
+	}
 	if slices.ContainsFunc(rows, func(r imports.Transcript) bool { return r.Removed }) {
 		fmt.Fprintln(p.stderr, "  removed conversations, and those whose import was undone, are skipped; --again imports them")
 	}

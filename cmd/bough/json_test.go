@@ -615,12 +615,38 @@ func (s *jsonStory) explorations() {
 	s.do("explore", "rm", id, "--branches")
 }
 
+// subAgents returns a folder with a conversation of Claude Code, that of a sub-agent, and that of a
+// sub-agent of another conversation.
+func (s *jsonStory) subAgents() string {
+	dir := s.t.TempDir()
+	record := func(session, agent, kind, content, more string) string {
+		return fmt.Sprintf(`{"parentUuid":null,"isSidechain":%v,"sessionId":%q,"uuid":%q,"type":%q,"message":{"role":%[4]q,"content":%s}%s}`+"\n",
+			agent != "", session, session+agent+kind, kind, content, more)
+	}
+	for name, data := range map[string]string{
+		"top.jsonl": record("top", "", "user", `"Ask around"`, "") +
+			record("top", "", "assistant", `[{"type":"tool_use","id":"c1","name":"Task","input":{}}]`, "") +
+			record("top", "", "user", `[{"type":"tool_result","tool_use_id":"c1","content":"x"}]`, `,"toolUseResult":{"agentId":"a1"}`),
+		"agent-a1.jsonl": record("top", "a1", "user", `"Look"`, `,"agentId":"a1"`),
+		"agent-a2.jsonl": record("gone", "a2", "user", `"Look there"`, `,"agentId":"a2"`),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 func (s *jsonStory) workspace() {
 	out := filepath.Join(s.t.TempDir(), "bread.jsonl")
 	s.do("export", "Bread", "--to", "openai")
 	s.do("export", "Bread", "--to", "pi", "-o", out)
 	s.do("import", out)
 	s.do("import", s.elsewhere())
+	s.do("import", s.subAgents())
+	s.do("ls")
+	s.do("ls", "|", "ls", "--all")
+	s.do("tree", "--messages", "|", "tree", "Ask around", "--messages")
 	s.do("import", filepath.Join(s.dir, "agents", "ada.json"))
 	s.do("log")
 	s.do("resume", "Bread", "--in", "pi", "--dir", s.t.TempDir())

@@ -16,11 +16,14 @@ import (
 func (p *program) lsVerb() verb {
 	return verb{
 		name:  "ls",
-		args:  "[--title TEXT] [--since TIME] [--date TIME] [--kind KIND] [--tool TOOL] [--dir DIR] [--branch NAME] [--model NAME] [--sort KEY] [--limit N] [--remote [NAME]]",
+		args:  "[--title TEXT] [--since TIME] [--date TIME] [--kind KIND] [--tool TOOL] [--dir DIR] [--branch NAME] [--model NAME] [--sort KEY] [--limit N] [--all] [--remote [NAME]]",
 		short: "list the sessions, last active first",
 		long: `Lists every session with a unique short form of its id. A long conversation has several files: the
 first and its continuations. '*' marks the head. A session without a title is listed with the first
 words of its user. A TIME is a date or an age: 2026-02-03, 2026-02, yesterday, 7d, '2 weeks ago'.
+
+The conversations of sub-agents are below the calls that began them, in 'bough tree' and 'bough
+show'; they are listed here only with --all, or if the conversation that began them is missing.
 
 --remote lists what the remote, or the remote NAME, has and this workspace does not, see 'bough help
 remote'.`,
@@ -36,6 +39,7 @@ bough ls --tool claude-code --dir .`,
 			&cli.StringFlag{Name: "kind", Usage: "only sessions of this `KIND`: root, continuation, branch or checkpoint (including Penguin's)"},
 			&cli.StringFlag{Name: "sort", DefaultText: "active", Usage: "sort by `KEY`: active, created, messages or title"},
 			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N`"},
+			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "list the conversations of sub-agents too"},
 			&cli.BoolFlag{Name: "remote", DisableDefaultText: true, Usage: "list the sessions of the remote that are not here"},
 		}, whereFlags("tool")...),
 		max: 1,
@@ -67,6 +71,9 @@ bough ls --tool claude-code --dir .`,
 			head, err := w.Head(c.Context)
 			if err != nil {
 				return err
+			}
+			if n := listing.SubAgents; n > 0 {
+				defer fmt.Fprintf(p.stderr, "%s of sub-agents not listed; --all lists them.\n", count(n, "session"))
 			}
 			if len(listing.Sessions) == 0 && filtered(c) {
 				fmt.Fprintln(p.stderr, "No session matches.")
@@ -104,6 +111,8 @@ func listOptions(c *cli.Context, now time.Time) (o workspace.ListOptions, err er
 		Title: strings.TrimSpace(c.String("title")),
 		Sort:  workspace.SortKey(c.String("sort")),
 		Limit: c.Int("limit"),
+
+		SubAgents: c.Bool("all"),
 	}
 	if o.Where, err = whereOptions(c, "tool"); err != nil {
 		return o, err

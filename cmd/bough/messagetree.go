@@ -177,4 +177,11 @@ func (d *messageDrawing) line(s stroke, hidden bool) {
 		text = " " + text
 	}
 	fmt.Fprintf(d.stdout, "%s%s%s%s\n", d.paint.dim(s.first), d.paint.yellow(name), text, d.paint.green(mark))
+	rest := s.rest + "   "
+	if !hidden && len(d.children[s.run]) > 0 {
+		rest = s.rest + "│  "
+	}
+	for _, a := range r.SubAgents {
+		fmt.Fprintf(d.stdout, "%s%s\n", d.paint.dim(rest), d.subAgent(a, width(rest)))
+	}
 }

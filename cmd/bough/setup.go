@@ -184,7 +184,7 @@ func (s *machineSetup) importStep() setupStep {
 		}
 		s.p.meter.clear()
 		if !s.p.json {
-			s.p.importSummary(report.Imported, false)
+			s.p.importSummary(report, false)
 		}
 		isNew := func(r imports.Transcript) bool { return r.Added > 0 || r.Replaced > 0 }
 		if err != nil || !slices.ContainsFunc(report.Imported, isNew) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bough-dev/bough/cmd/bough/internal/block"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/urfave/cli/v2"
@@ -28,7 +29,7 @@ func (p *program) showVerb() verb {
 		short: "print a conversation, or the path to one message",
 		long: `Prints the messages from the first to REF, over all files of the conversation, each with its REF.
 '→' marks a tool call with its arguments, '←' the first lines of its result; --full prints both in
-full. With --json it prints a session file on one line, with every number, escape and unknown member
+full. '⤷' marks the conversation of a sub-agent that the call above it began. With --json it prints a session file on one line, with every number, escape and unknown member
 unchanged; --last and --since apply to it too.`,
 		example: `bough show "Plan the trip" --last 5
 bough show "Plan the trip" --oneline --no-tools
@@ -133,7 +134,11 @@ func (p *program) conversation(c *workspace.Conversation, total int, o showOptio
 		fmt.Fprintln(p.stdout, p.messageHead(row))
 		for _, b := range row.blocks {
 			p.block(b, row.person, o)
+			if b.Kind == block.Call && b.Call != "" {
+				p.subAgents(row, b.Call)
+			}
 		}
+		p.subAgents(row, "")
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/cmd/bough/internal/block"
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/tidwall/gjson"
 )
 
@@ -22,6 +24,7 @@ type showRow struct {
 	mode   string // its delivery mode to a running agent, or ""
 	merged string // what it merged, or ""
 	blocks []block.Block
+	agents []lines.SubAgent // that it began
 }
 
 // showRows returns the messages of c in printed form, without those that o hides
@@ -40,6 +43,11 @@ func showRows(c *workspace.Conversation, o showOptions) []showRow {
 	for i, m := range c.Messages {
 		row := showRow{ref: line(c.Refs[i]), role: line(m.Role()), joined: c.Joined[i], mode: deliveryNote(m.Raw), merged: merged[m.ID]}
 		row.time, _ = m.Time()
+		for _, a := range c.SubAgents {
+			if string(a.Message) == m.ID || a.Message == "" && i == len(c.Messages)-1 {
+				row.agents = append(row.agents, a)
+			}
+		}
 		hidden := false
 		for k := range said[i].Parts {
 			b, ok := block.Of(&said[i].Parts[k])
@@ -112,6 +120,29 @@ func (p *program) block(b block.Block, person bool, o showOptions) {
 		each(b.Text, paint, "")
 	}
 }
+
+// subAgents prints the conversations of sub-agents that a call of the message began; if call is
+// "", the others.
+func (p *program) subAgents(row showRow, call string) {
+	shown := func(a lines.SubAgent) bool {
+		return slices.ContainsFunc(row.blocks, func(b block.Block) bool { return b.Kind == block.Call && b.Call == string(a.Call) })
+	}
+	for _, a := range row.agents {
+		if call != "" && call == string(a.Call) || call == "" && (a.Call == "" || !shown(a)) {
+			fmt.Fprintln(p.stdout, "  "+p.subAgent(a, 2))
+		}
+	}
+}
+
+// subAgent returns the line of a sub-agent's conversation, behind used columns.
+func (p *program) subAgent(a lines.SubAgent, used int) string {
+	ref, about := tail(a.Session), count(a.MessageCount, "message")
+	used += width(subAgentMark) + width(ref) + width(about) + 4
+	return p.paint.dim(subAgentMark) + p.paint.fit(line(a.Title), p.paint.width-used) + "  " + p.paint.yellow(ref) + "  " + p.paint.dim(about)
+}
+
+// subAgentMark marks the conversation of a sub-agent.
+const subAgentMark = "⤷ "
 
 // call prints a tool call: on one line, or with all arguments in full.
 func (p *program) call(b block.Block, full bool) {

@@ -18,7 +18,8 @@ func (p *program) treeVerb() verb {
 		short: "show where conversations branch",
 		long: `Draws every conversation with its checkpoints and branches, each with the message that it starts
 from; with SESSION, only the tree that contains it. All files of one conversation share a line. '*'
-marks the head, and '←' a branch that the conversation above it merged.
+marks the head, '←' a branch that the conversation above it merged, and '⤷' the conversation of a
+sub-agent that a call of the conversation above it began.
 
 With --messages it draws the messages of SESSION, over all its files. The tree forks at a message
 with several answers. The messages between two forks share a line, which shows the first words of
@@ -122,6 +123,13 @@ func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 		about += fmt.Sprintf(" in %d files", files)
 	}
 	about += " · " + age(active)
+	kind := kindMark(n.Kind)
+	if n.BegunBy != nil && first != "" {
+		kind = subAgentMark
+		if at := n.BegunBy.Message; at != "" {
+			about = fmt.Sprintf("at %s · %s", shortMessage(string(at)), about)
+		}
+	}
 	if n.BranchPoint != "" {
 		about = fmt.Sprintf("at %s · %s", shortMessage(string(n.BranchPoint)), about)
 	}
@@ -129,7 +137,7 @@ func (d *drawing) draw(n workspace.TreeEntry, first, rest string) {
 	if headHere {
 		mark = " " + d.paint.green("*")
 	}
-	d.row(first+kindMark(n.Kind), n.Title, n.ID, about, mark)
+	d.row(first+kind, n.Title, n.ID, about, mark)
 	for i, m := range merges {
 		corner := "├─ "
 		if i == len(merges)-1 && len(below) == 0 {

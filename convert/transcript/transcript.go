@@ -70,6 +70,12 @@ type Conversation struct {
 	// Side reports whether an assistant, not the user, had the conversation with another
 	// assistant.
 	Side bool
+	// BegunBy is the id of the conversation whose assistant began this one, "" if unknown.
+	// The assistant may itself be another one that the same conversation began.
+	BegunBy string
+	// Began maps the ids of conversations that the assistant of this one began to the ids
+	// of the calls that did.
+	Began map[string]string
 
 	// Session is the transcript if that is a session file, else nil.
 	Session *session.Session

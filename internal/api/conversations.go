@@ -75,6 +75,7 @@ type listIn struct {
 	Sort  string `json:"sort,omitempty" jsonschema:"the order, by default active: last active first"`
 	Limit int    `json:"limit,omitempty" jsonschema:"the maximum number of sessions, by default all"`
 	Tool  string `json:"tool,omitempty" jsonschema:"only conversations imported from this tool"`
+	All   bool   `json:"all,omitempty" jsonschema:"also the conversations of sub-agents"`
 	where
 }
 
@@ -271,7 +272,7 @@ func list(ctx context.Context, w *workspace.Workspace, in listIn) (*workspace.Li
 	if err := notNegative("limit", in.Limit); err != nil {
 		return nil, err
 	}
-	o := workspace.ListOptions{Kind: session.Kind(in.Kind), Title: in.Title, Sort: workspace.SortKey(in.Sort), Limit: in.Limit}
+	o := workspace.ListOptions{Kind: session.Kind(in.Kind), Title: in.Title, Sort: workspace.SortKey(in.Sort), Limit: in.Limit, SubAgents: in.All}
 	var err error
 	if o.Where, err = in.where.options(in.Tool); err != nil {
 		return nil, err

@@ -130,8 +130,11 @@ func (b *builder) files(e *workspace.TreeEntry) (below []*workspace.TreeEntry, m
 		var next *workspace.TreeEntry
 		for i := range at.Children {
 			child := &at.Children[i]
-			if next == nil && child.Kind == session.Continuation {
+			switch {
+			case next == nil && child.Kind == session.Continuation:
 				next = child
+				continue
+			case child.BegunBy != nil: // it shares no messages with this one
 				continue
 			}
 			below = append(below, child)

@@ -173,9 +173,18 @@ func (b *builder) attached(e *workspace.TreeEntry, l line) (list []attachment) {
 			list = append(list, b.attached(child, lineOf(child))...)
 			continue
 		}
-		list = append(list, attachment{string(child.BranchPoint), func() *item { return b.line(child) }})
+		list = append(list, attachment{pointOf(child), func() *item { return b.line(child) }})
 	}
 	return list
+}
+
+// pointOf returns the message of the conversation above that a session belongs to: where it was
+// copied, or with the call that began it.
+func pointOf(e *workspace.TreeEntry) string {
+	if e.BegunBy != nil {
+		return string(e.BegunBy.Message)
+	}
+	return string(e.BranchPoint)
 }
 
 // showsCheckpoint reports whether the filter shows a checkpoint. That of the head is shown.
@@ -208,7 +217,7 @@ func (b *builder) deletion(e *workspace.TreeEntry, l line) (d Deletion) {
 			switch {
 			case child.Kind == session.Continuation: // the deletion includes it
 				copies(lineOf(child).below)
-			case child.Auto || child.Penguin:
+			case child.Auto || child.Penguin || child.BegunBy != nil:
 			default:
 				d.By = append(d.By, Origin{child.ID, child.Title})
 			}

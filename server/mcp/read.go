@@ -180,6 +180,9 @@ func showTree(ctx context.Context, c *call, in treeInput) (*conversationTree, er
 // add adds a session and its children.
 func (t *conversationTree) add(e workspace.TreeEntry, parent *int) {
 	at := len(t.Nodes)
+	if parent != nil && e.BegunBy != nil {
+		e.BranchPoint = e.BegunBy.Message
+	}
 	t.Nodes = append(t.Nodes, treeNode{
 		Parent: parent, Session: session.ID(e.ID), Kind: string(e.Kind), Last: e.BranchPoint, Count: e.MessageCount, Text: e.Title,
 		Time: e.LastActive, Head: e.Head,

@@ -82,6 +82,7 @@ type Transcript struct {
 	Detail   string   `json:"detail,omitempty"`   // why it was skipped or failed
 	Problems []string `json:"problems"`           // parts that could not be read
 	Notes    []string `json:"notes"`              // other remarks
+	BegunBy  string   `json:"begun_by,omitempty"` // of a sub-agent's conversation: the id in its program of the one that began it
 	Named    bool     `json:"-"`                  // the file was named, not found in a folder or archive
 	Removed  bool     `json:"-"`                  // it was skipped because it was removed before
 	// Tip is the message of the session at which the transcript ends: its current leaf, else
@@ -92,6 +93,9 @@ type Transcript struct {
 // A Report lists the results of an import.
 type Report struct {
 	Imported []Transcript `json:"imported"` // in the order in which they were stored
+	// Unlinked is how many of the sub-agents' conversations that are new or updated were begun
+	// by a conversation that the workspace does not have.
+	Unlinked int `json:"unlinked,omitempty"`
 }
 
 // A Source is a set of paths to be read with the same options, such as the

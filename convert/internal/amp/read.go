@@ -68,6 +68,7 @@ func Read(in io.Reader, to transcript.Sink) error {
 		c.Created = times.Milliseconds(gjson.GetBytes(raw, "created"))
 		c.Dir = dirOf(gjson.GetBytes(raw, "env.initial.trees.0.uri"))
 		c.Version = member.Text(raw, "env.initial.platform.clientVersion")
+		c.BegunBy = member.Text(raw, "mainThreadID")
 		c.Side = gjson.GetBytes(raw, "mainThreadID").Exists()
 		last := ""
 		for _, item := range e.Items {

@@ -25,6 +25,11 @@
 // preserved keep their place before it, and later successors of the last of
 // them follow the summary.
 //
+// A file with records of a sidechain only is the conversation of a sub-agent, whose agentId is
+// unique in its session. The transcript with the call names it in the toolUseResult of the
+// result, as does that of another sub-agent; both have the sessionId of the session at the top
+// (versions 2.1.40 to 2.1.328; the file agent-ID.meta.json beside it is not read).
+//
 // If a link names a record that the file does not contain, the message is
 // joined to the message before it in the file ([transcript.Message.Joined]), on
 // a sidechain to the one before it of the same agent. A root in the middle of

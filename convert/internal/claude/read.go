@@ -55,12 +55,13 @@ type reader struct {
 	titles struct{ custom, ai string }
 	sums   [][2]string // summaries, each with the last record of its path
 	agent  string
+	began  map[string]string // ids of other assistants, each with the call that began it
 }
 
 func newReader(to transcript.Sink) *reader {
 	c := &reader{
 		Reader: thread.NewReader(to), seats: map[string]seat{}, moved: map[string]string{}, parents: map[string]string{},
-		sides: map[string]string{}, restarts: map[string]bool{},
+		sides: map[string]string{}, restarts: map[string]bool{}, began: map[string]string{},
 	}
 	c.lines = jsonl.NewReader(to, c.line)
 	return c
@@ -90,6 +91,7 @@ func (c *reader) Fields(f *fields.Coder) {
 		f.String(text)
 	}
 	fields.Map(f, &c.parents, f.String)
+	fields.Map(f, &c.began, f.String)
 	fields.Slice(f, &c.sums, func(s *[2]string) {
 		f.String(&s[0])
 		f.String(&s[1])
@@ -210,6 +212,7 @@ func (c *reader) record(l *jsonl.Line, r *record) error {
 		s, in = seat{}, false
 	}
 	answer, calls := strings.Clone(r.message.Get("id").Str), m.ResultIDs()
+	c.begins(r, calls)
 	switch {
 	case in && r.kind == "assistant" && answer != "" && answer == s.in.answer:
 		if c.joins(s.in.tip, m) {
@@ -375,6 +378,17 @@ func (c *reader) leaf() string {
 	return active
 }
 
+// agentID returns the id of the conversation of another assistant, whose own id is unique in a
+// session only.
+func agentID(session, agent string) string { return session + "/" + agent }
+
+// begins records which other assistant a result of a call names.
+func (c *reader) begins(r *record, calls []string) {
+	if agent := r.result.Get("agentId").Str; agent != "" && len(calls) == 1 && c.began[agent] == "" {
+		c.began[strings.Clone(agent)] = calls[0] // a later call may only resume the assistant
+	}
+}
+
 // about records the properties of the conversation in a record.
 func (c *reader) about(r *record) {
 	set := func(at *string, value string) {
@@ -403,7 +417,13 @@ func (c *reader) End(to transcript.Sink) error {
 	conv.Leaf = c.leaf()
 	conv.Side = len(c.parents) == 0
 	if conv.Side && c.agent != "" {
-		conv.ID = c.agent
+		conv.BegunBy, conv.ID = conv.ID, agentID(conv.ID, c.agent)
+	}
+	if len(c.began) > 0 {
+		conv.Began = make(map[string]string, len(c.began))
+		for agent, call := range c.began {
+			conv.Began[agentID(c.Conv.ID, agent)] = call
+		}
 	}
 	conv.Title = cmp.Or(c.titles.custom, c.titles.ai)
 	for _, s := range slices.Backward(c.sums) {

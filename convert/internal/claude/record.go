@@ -21,6 +21,7 @@ type record struct {
 	leaf, title, summary string
 	forkedFrom, metadata gjson.Result
 	data                 gjson.Result // of progress
+	result               gjson.Result // of a tool, as the program has it
 	branch               string
 	plan                 bool // the prompt that the program creates from a plan
 }
@@ -72,6 +73,8 @@ func parseRecord(raw []byte) (r record) {
 			r.metadata = value
 		case "data":
 			r.data = value
+		case "toolUseResult":
+			r.result = value
 		case "gitBranch":
 			r.branch = strings.Clone(value.Str)
 		case "planContent":

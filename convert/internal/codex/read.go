@@ -9,6 +9,12 @@
 // the messages before it, and the conversation in which it began, so the
 // messages of a copy have the ids of the original.
 //
+// A rollout of a sub-agent names the thread that began it in source.subagent.thread_spawn, and
+// may begin with a copy of that thread's messages. Which call began it is in the other rollout:
+// the events collab_agent_spawn_end and sub_agent_activity, the item CollabAgentToolCall of
+// paginated ones, or the result of spawn_agent (openai/codex, codex-rs/protocol/src/protocol.rs
+// and core/src/tools/handlers/multi_agents; the names are in the program 0.169.0).
+//
 // Write uses the older kind of records, without ordinals, which every version
 // reads.
 package codex
@@ -160,6 +166,7 @@ func (r *reader) copy(to transcript.Sink) *reader {
 	c := *r
 	c.to = to
 	c.conv.Records = slices.Clip(r.conv.Records)
+	c.conv.Began = maps.Clone(r.conv.Began)
 	c.live, c.riding, c.thoughts = slices.Clip(r.live), slices.Clip(r.riding), slices.Clip(r.thoughts)
 	if r.held != nil {
 		held := *r.held
@@ -208,6 +215,7 @@ func (r *reader) line(l jsonl.Line) error {
 		return nil
 	case m.HasPart(content.TypeToolResult):
 		r.named(m)
+		r.spawned(m)
 	case m.Role == "assistant":
 		for i := range m.Parts {
 			if c := m.Parts[i].Call(); c.ID != "" && m.Parts[i].Type == content.TypeToolCall {
@@ -250,6 +258,51 @@ func (r *reader) named(m *transcript.Message) {
 	}
 }
 
+// spawned records which other assistants the results in m began.
+func (r *reader) spawned(m *transcript.Message) {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Type != content.TypeToolResult || !strings.HasSuffix(r.tools[p.Call().ID], "spawn_agent") {
+			continue
+		}
+		if text := strings.TrimSpace(p.Text); gjson.Valid(text) {
+			r.began(gjson.Get(text, "agent_id").Str, p.Call().ID)
+		}
+	}
+}
+
+// begins records which other assistant an event says that a call began.
+func (r *reader) begins(p gjson.Result) {
+	kind := p.Get("type").Str
+	if kind == "item_completed" {
+		p = p.Get("item")
+		kind = p.Get("type").Str
+	}
+	switch kind {
+	case "collab_agent_spawn_end":
+		r.began(p.Get("new_thread_id").Str, p.Get("call_id").Str)
+	case "sub_agent_activity", "SubAgentActivity":
+		if p.Get("kind").Str == "started" {
+			r.began(p.Get("agent_thread_id").Str, p.Get("event_id").Str+p.Get("id").Str)
+		}
+	case "CollabAgentToolCall":
+		if tool := p.Get("tool").Str; tool == "spawnAgent" || tool == "spawn_agent" {
+			r.began(p.Get("receiver_thread_ids.0").Str, p.Get("id").Str)
+		}
+	}
+}
+
+// began records that a call began a conversation. The first one counts.
+func (r *reader) began(conversation, call string) {
+	if conversation == "" || call == "" || r.conv.Began[conversation] != "" {
+		return
+	}
+	if r.conv.Began == nil {
+		r.conv.Began = map[string]string{}
+	}
+	r.conv.Began[conversation] = call
+}
+
 // cutAt returns how much of a path is left after going back over n turns.
 func cutAt(length, n int, prompts func(int) bool) int {
 	cut := length
@@ -285,7 +338,11 @@ func (r *reader) note(rec *record, l jsonl.Line) {
 			r.conv.Created = rec.time
 		}
 		r.conv.Side = p.Get("source.subagent").Exists() || p.Get("thread_source").Str == "subagent"
-		if base := p.Get("history_base"); base.Get("thread_id").Str != "" {
+		if r.conv.BegunBy = p.Get("source.subagent.thread_spawn.parent_thread_id").Str; r.conv.BegunBy == "" && p.Get("thread_source").Str == "subagent" {
+			r.conv.BegunBy = p.Get("parent_thread_id").Str
+		}
+		if r.conv.BegunBy != "" { // what the program gave it of the other conversation is not a branch of that
+		} else if base := p.Get("history_base"); base.Get("thread_id").Str != "" {
 			r.conv.Fork = &transcript.Fork{ID: base.Get("thread_id").Str, Records: int(min(base.Get("end_ordinal_exclusive").Uint(), 1<<40))}
 		} else if from != "" {
 			r.conv.Fork = &transcript.Fork{ID: from}
@@ -306,6 +363,7 @@ func (r *reader) note(rec *record, l jsonl.Line) {
 			r.conv.Dir = p.Get("cwd").Str
 		}
 	case "event_msg":
+		r.begins(p)
 		switch p.Get("type").Str {
 		case "task_started", "turn_started":
 			r.running = true

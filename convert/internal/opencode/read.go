@@ -4,6 +4,9 @@
 // several messages, of which the first has the record. A session may be
 // reverted to before a message, which the document still contains.
 //
+// A session that the tool task began has a parentID, and the part that called the tool has its
+// id in state.metadata.sessionId (program 1.18.33).
+//
 // Write gives everything a new id, because the program identifies messages by
 // their ids across all sessions.
 package opencode
@@ -68,7 +71,8 @@ func Read(in io.Reader, to transcript.Sink) error {
 	r.conv.ID, r.conv.Title = info.Get("id").Str, info.Get("title").Str
 	r.conv.Dir, r.conv.Version = cmp.Or(info.Get("directory").Str, r.conv.Dir), info.Get("version").Str
 	r.conv.Created = times.Milliseconds(info.Get("time.created"))
-	r.conv.Side = info.Get("parentID").Str != ""
+	r.conv.BegunBy = info.Get("parentID").Str
+	r.conv.Side = r.conv.BegunBy != ""
 	r.conv.Leaf = r.last
 	if id := info.Get("revert.messageID").Str; id != "" {
 		if before, ok := r.first[id]; ok {
@@ -112,6 +116,7 @@ func (r *reader) message(raw json.RawMessage) error {
 func (r *reader) hand(held *transcript.Message) error {
 	list := messagesOf(held.Records[0], r.last)
 	list[0].Records = held.Records
+	r.begins(held.Records[0])
 	id := gjson.GetBytes(held.Records[0], "info.id").Str
 	if _, twice := r.first[id]; !twice && id != "" {
 		r.first[id] = r.last
@@ -132,6 +137,21 @@ func (r *reader) hand(held *transcript.Message) error {
 		r.last = m.ID
 	}
 	return nil
+}
+
+// begins records which other sessions the calls in a record began.
+func (r *reader) begins(raw []byte) {
+	gjson.GetBytes(raw, "parts").ForEach(func(_, part gjson.Result) bool {
+		call, session := part.Get("callID").Str, part.Get("state.metadata.sessionId").Str
+		if part.Get("type").Str != "tool" || call == "" || session == "" || r.conv.Began[session] != "" {
+			return true
+		}
+		if r.conv.Began == nil {
+			r.conv.Began = map[string]string{}
+		}
+		r.conv.Began[session] = call
+		return true
+	})
 }
 
 // messagesOf returns the messages in a record: the assistant's up to its calls, the

@@ -29,6 +29,8 @@ func Conversation(c *fields.Coder, v *transcript.Conversation) {
 	fields.Map(c, &v.Parents, c.String)
 	c.Bool(&v.Anonymous)
 	c.Bool(&v.Side)
+	c.String(&v.BegunBy)
+	fields.Map(c, &v.Began, c.String)
 	Records(c, &v.Records)
 }
 

@@ -98,6 +98,7 @@ func (i *importer) fileRow(f unpack.File) *FileRow {
 	file := &row.File
 	file.Path, file.Size, file.Time, file.Change, file.Inode = abs, id.Size, id.ModTime, id.Changed, id.Inode
 	file.Format, file.Side, file.Rows = i.formatName(), f.Named, []LedgerImported{}
+	file.Reader = reader
 	i.files = append(i.files, row)
 	return row
 }
@@ -199,7 +200,7 @@ func (r *intake) End(c *transcript.Conversation) error {
 	switch {
 	case len(s.messages) == 0:
 		skip("it has no messages")
-	case c.Side && !r.file.Named:
+	case c.Side && c.BegunBy == "" && !r.file.Named:
 		skip("it is a conversation between assistants; name the file to import it")
 	case r.i.skip.matches(c.Dir):
 		if s.row != nil {

@@ -65,7 +65,21 @@ func ImportTails(ctx context.Context, w *store.Store, sources []imports.Source, 
 	if tails != nil {
 		tails.ledger += i.ledger.written
 	}
-	return &imports.Report{Imported: i.rows}, i.stopped(cmp.Or(err, later))
+	return &imports.Report{Imported: i.rows, Unlinked: i.unlinked()}, i.stopped(cmp.Or(err, later))
+}
+
+// unlinked returns how many new or updated conversations of sub-agents were begun by a
+// conversation that the workspace does not have.
+func (i *importer) unlinked() (n int) {
+	for _, r := range i.rows {
+		if r.BegunBy == "" || r.Status != imports.New && r.Status != imports.Updated {
+			continue
+		}
+		if _, ok := i.known.sources[SourceKey(r.Format, r.BegunBy)]; !ok {
+			n++
+		}
+	}
+	return n
 }
 
 // stopped adds to the error of an interrupted import that the stored

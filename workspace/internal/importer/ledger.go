@@ -25,6 +25,10 @@ type ledger struct {
 	written int64 // bytes that were written
 }
 
+// reader is the version of what is read of a file. Files that were imported by an earlier version
+// are read once more: 1 reads the conversations of sub-agents, and which calls began them.
+const reader = 1
+
 // A FileRow is the line for a file that was read completely.
 type FileRow struct {
 	File struct {
@@ -33,8 +37,9 @@ type FileRow struct {
 		Time   int64            `json:"mtime"` // in nanoseconds since 1970
 		Change int64            `json:"ctime,omitempty"`
 		Inode  uint64           `json:"inode,omitempty"`
-		Format string           `json:"format"`         // the requested format, "" if it was detected
-		Side   bool             `json:"side,omitempty"` // the file was named, and side conversations are included
+		Format string           `json:"format"`           // the requested format, "" if it was detected
+		Side   bool             `json:"side,omitempty"`   // the file was named, and side conversations are included
+		Reader int              `json:"reader,omitempty"` // see [reader]
 		Rows   []LedgerImported `json:"rows"`
 	} `json:"file"`
 
@@ -117,7 +122,7 @@ func (l *ledger) file(path string, id durable.Identity, format string, named boo
 		return nil
 	}
 	f := &row.File
-	if f.Size != id.Size || f.Time != id.ModTime || f.Change != id.Changed || f.Inode != id.Inode || f.Format != format || f.Side != named {
+	if f.Size != id.Size || f.Time != id.ModTime || f.Change != id.Changed || f.Inode != id.Inode || f.Format != format || f.Side != named || f.Reader != reader {
 		return nil
 	}
 	return row

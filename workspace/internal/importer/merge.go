@@ -63,6 +63,7 @@ func (i *importer) merged(tx *store.Tx, s *Spool, dry bool) (r *imports.Transcri
 			frozen = m
 		case m.certain():
 			return m.apply()
+		case m.mixes():
 		case !m.same():
 		case s.conv.Anonymous:
 			found = append(found, m)
@@ -77,6 +78,13 @@ func (i *importer) merged(tx *store.Tx, s *Spool, dry bool) (r *imports.Transcri
 		return found[0].apply()
 	}
 	return nil, false, nil // unknown or ambiguous
+}
+
+// mixes reports whether the line must not get the messages of the transcript although it may
+// have some of them: one of the two is the conversation of a sub-agent, which may begin with
+// messages of the conversation that began it, but is no branch of that.
+func (m *merging) mixes() bool {
+	return m.s.conv.BegunBy != "" || slices.ContainsFunc(m.sources, func(s gjson.Result) bool { return s.Get("begun_by").Exists() })
 }
 
 // kindIf returns the kind of a session, "" if it does not exist.

@@ -24,6 +24,7 @@ const OwnSources = "sources"
 // result returns a row for s with a status.
 func (s *Spool) result(status imports.Status) imports.Transcript {
 	r := imports.Transcript{Path: s.path, Format: s.format.Name, Messages: len(s.messages), Status: status, Title: cmp.Or(s.conv.Title, s.Title), Named: s.named}
+	r.BegunBy = s.conv.BegunBy
 	r.Problems, r.Notes = s.problemTexts()
 	r.Branches, r.Orphans = EndsOf(s.links())
 	return r
@@ -441,11 +442,14 @@ func (s *Spool) source() []rawjson.Pair {
 	}
 	for _, m := range []struct{ key, value string }{
 		{"id", s.conv.ID}, {"path", s.path}, {"title", s.conv.Title}, {"said", said}, {"directory", s.conv.Dir},
-		{"git_branch", s.conv.Branch}, {"version", s.conv.Version}, {"model", s.conv.Model}, {"leaf", leaf},
+		{"git_branch", s.conv.Branch}, {"version", s.conv.Version}, {"model", s.conv.Model}, {"leaf", leaf}, {"begun_by", s.conv.BegunBy},
 	} {
 		if m.value != "" {
 			pairs = append(pairs, rawjson.Pair{Key: m.key, Value: rawjson.Compact(m.value)})
 		}
+	}
+	if len(s.conv.Began) > 0 {
+		pairs = append(pairs, rawjson.Pair{Key: "began", Value: rawjson.Compact(s.conv.Began)})
 	}
 	if s.conv.ID == "" && s.number > 0 {
 		pairs = append(pairs, rawjson.Pair{Key: "number", Value: rawjson.Compact(s.number)})
@@ -459,6 +463,9 @@ func (s *Spool) source() []rawjson.Pair {
 // planned returns the row of a conversation that shares messages with one that
 // this dry run would have stored.
 func (i *importer) planned(s *Spool) *imports.Transcript {
+	if s.conv.BegunBy != "" && !i.known.has(s.format, s.conv.ID) {
+		return nil
+	}
 	f, added := s.conv.Fork, 0
 	same := f != nil && f.Records > 0 && i.known.has(s.format, f.ID)
 	for _, m := range s.messages {

@@ -195,7 +195,7 @@ func (e *ending) Problem(p transcript.Problem) { e.t.Problem(p) }
 func (ts *Tails) keep(s *Spool, r imports.Transcript) {
 	t := s.tail
 	c := &t.conv
-	if r.Session == "" || r.Orphans > 0 || t.problems || c.ID == "" || c.Anonymous || c.Side || c.Fork != nil || t.i.known == nil || t.i.known.exports.of(s) != nil {
+	if r.Session == "" || r.Orphans > 0 || t.problems || c.ID == "" || c.Anonymous || c.Side && c.BegunBy == "" || c.Fork != nil || t.i.known == nil || t.i.known.exports.of(s) != nil {
 		return
 	}
 	if ts.list == nil {
@@ -321,7 +321,7 @@ func (a *adder) Message(m *transcript.Message) error {
 }
 
 func (a *adder) End(c *transcript.Conversation) error {
-	if !maps.Equal(c.Parents, a.t.parents) || c.Dir != a.t.dir || c.ID != a.t.conv.ID || c.Side || c.Anonymous || c.Fork != nil {
+	if !maps.Equal(c.Parents, a.t.parents) || c.Dir != a.t.dir || c.ID != a.t.conv.ID || c.BegunBy != a.t.conv.BegunBy || c.Side && c.BegunBy == "" || c.Anonymous || c.Fork != nil {
 		return errWhole
 	}
 	a.s.end(c)

@@ -83,7 +83,7 @@ func (v *View) titled(title string) ([]string, error) {
 			return nil, err
 		}
 		if len(ids) > 1 {
-			ids = v.conversations(ids)
+			ids = v.notBelow(v.conversations(ids))
 		}
 		if len(ids) == 0 {
 			ids = v.penguins(func(id string) bool { return by.penguin(v.Penguin[id].Name) })
@@ -93,6 +93,15 @@ func (v *View) titled(title string) ([]string, error) {
 		}
 	}
 	return nil, nil
+}
+
+// notBelow returns those of ids that are not conversations of sub-agents below another one, which
+// often begin with the words of that; if all are, it returns ids.
+func (v *View) notBelow(ids []string) []string {
+	if kept := slices.DeleteFunc(slices.Clone(ids), v.IsBelow); len(kept) > 0 {
+		return kept
+	}
+	return ids
 }
 
 // conversations replaces each continuation in ids with the first file of its

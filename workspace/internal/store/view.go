@@ -33,7 +33,9 @@ type View struct {
 	published map[Published]bool          // nil before the file was read
 	origins   *provenance.List            // nil before the file was read
 	places    places
-	Forgetful bool // add nothing to the cache
+	begun     map[index.Source]*begunGroup // found so far
+	callers   map[string]map[string]string // by the first file of a line: the messages with its calls
+	Forgetful bool                         // add nothing to the cache
 }
 
 // A Tx is a transaction on a workspace: its commit writes the staged changes.

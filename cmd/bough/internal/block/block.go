@@ -15,6 +15,7 @@ import (
 type Block struct {
 	Kind   Kind
 	Tool   string // the name of the tool of a call or result
+	Call   string // the id of a call, "" if unknown
 	Failed bool   // the result is an error
 	Text   string // of a call, its arguments as JSON
 }
@@ -36,7 +37,7 @@ func Of(part *content.Part) (b Block, ok bool) {
 	switch part.Type {
 	case content.TypeToolCall:
 		call := part.Call()
-		return Block{Kind: Call, Tool: toolName(call.Name), Text: call.Arguments}, true
+		return Block{Kind: Call, Tool: toolName(call.Name), Call: call.ID, Text: call.Arguments}, true
 	case content.TypeToolResult:
 		call := part.Call()
 		return Block{Kind: Result, Tool: toolName(call.Name), Failed: call.Failed, Text: text}, true

@@ -1,0 +1,132 @@
+package workspace_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/imports"
+)
+
+// agentFile returns the transcript of a session of Claude Code or of one of its sub-agents, which
+// begins others.
+func agentFile(session, agent string, begins ...string) string {
+	var b strings.Builder
+	parent := "null"
+	record := func(id, kind, content, more string) {
+		fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":%v,"agentId":%q,"sessionId":%q,"uuid":%q,"type":%q,"message":{"role":%[6]q,"content":%s}%s}`+"\n",
+			parent, agent != "", agent, session, session+agent+id, kind, content, more)
+		parent = fmt.Sprintf("%q", session+agent+id)
+	}
+	record("u", "user", fmt.Sprintf("%q", "I am "+session+agent), "")
+	for _, other := range begins {
+		call := "call-" + agent + other
+		record(call, "assistant", fmt.Sprintf(`[{"type":"tool_use","id":%q,"name":"Task","input":{}}]`, call), "")
+		record(call+"r", "user", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":%q,"content":"x"}]`, call), fmt.Sprintf(`,"toolUseResult":{"agentId":%q}`, other))
+	}
+	return b.String()
+}
+
+// agentTree returns the trees of a workspace, one session per line.
+func agentTree(t *testing.T, w *workspace.Workspace) string {
+	t.Helper()
+	forest, err := w.Tree(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	var add func(list []workspace.TreeEntry, above string)
+	add = func(list []workspace.TreeEntry, above string) {
+		for _, e := range list {
+			at := ""
+			if e.BegunBy != nil {
+				at = " at " + string(e.BegunBy.Message) + " " + string(e.BegunBy.Call)
+			}
+			lines = append(lines, above+"/"+e.Title+at)
+			add(e.Children, above+"/"+e.Title)
+		}
+	}
+	add(forest.Roots, "")
+	return sortedLines(strings.Join(lines, "\n"))
+}
+
+// TestSubAgentsOrder: in which order and how many imports the files come does not matter, also if
+// the top is removed and imported again.
+func TestSubAgentsOrder(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"top": agentFile("top", "", "a", "b"),
+		"a":   agentFile("top", "a", "c"),
+		"b":   agentFile("top", "b"),
+		"c":   agentFile("top", "c"),
+	}
+	want := sortedLines(strings.Join([]string{
+		"/I am top",
+		"/I am top/I am topa at topcall-a call-a",
+		"/I am top/I am topb at topcall-b call-b",
+		"/I am top/I am topa/I am topc at topacall-ac call-ac",
+	}, "\n"))
+	for n, order := range []string{"top a b c", "c b a top", "a top,c b", "c,top,b,a", "b,a,c,top"} {
+		w := openSpace(t, t.TempDir(), 0).Workspace
+		dir := t.TempDir()
+		for k, group := range strings.Split(order, ",") {
+			at := filepath.Join(dir, fmt.Sprint(k))
+			if err := os.Mkdir(at, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for i, name := range strings.Fields(group) {
+				if err := os.WriteFile(filepath.Join(at, fmt.Sprintf("%d.jsonl", i)), []byte(files[name]), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := w.Import(t.Context(), []string{at}, imports.Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := agentTree(t, w); got != want {
+			t.Errorf("%d: after %s the trees are\n%s\ninstead of\n%s", n, order, got, want)
+		}
+		if l, err := w.Sessions(t.Context(), workspace.ListOptions{}); err != nil || len(l.Sessions) != 1 || l.SubAgents != 3 {
+			t.Errorf("%d: listed %+v, %v", n, l, err)
+		}
+		if _, err := w.Remove(t.Context(), "I am top", workspace.RemoveOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := w.Sessions(t.Context(), workspace.ListOptions{}); err != nil || len(l.Sessions) != 3 || l.SubAgents != 0 {
+			t.Errorf("%d: without the top, listed %+v, %v", n, l, err)
+		}
+		if _, err := w.Import(t.Context(), []string{dir}, imports.Options{Again: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got := agentTree(t, w); got != want {
+			t.Errorf("%d: imported again, the trees are\n%s\ninstead of\n%s", n, got, want)
+		}
+	}
+}
+
+// TestSubAgentsCycle: conversations that say that they began each other, or themselves, are all in
+// the trees.
+func TestSubAgentsCycle(t *testing.T) {
+	t.Parallel()
+	w := openSpace(t, t.TempDir(), 0).Workspace
+	dir := t.TempDir()
+	for name, data := range map[string]string{
+		"1": agentFile("x", "a", "b"), "2": agentFile("x", "b", "a"), "3": agentFile("x", "c", "c"), "4": agentFile("x", ""),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Import(t.Context(), []string{dir}, imports.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	got := agentTree(t, w)
+	for _, title := range []string{"I am x", "I am xa", "I am xb", "I am xc"} {
+		if !strings.Contains(got+"\n", "/"+title+"\n") && !strings.Contains(got, "/"+title+" at") {
+			t.Errorf("%s is not in\n%s", title, got)
+		}
+	}
+}

@@ -247,7 +247,7 @@ func lasting(source []byte) []byte {
 // retitled returns the new title of the line, "" for none. A title changes if
 // it came from the import and the transcript has another one now.
 func (m *merging) retitled() string {
-	if m.own != 0 || m.stale {
+	if m.own != 0 && !m.named() || m.stale {
 		return ""
 	}
 	first, now := m.sources[0], cmp.Or(m.s.conv.Title, m.s.Title)
@@ -256,6 +256,16 @@ func (m *merging) retitled() string {
 		return ""
 	}
 	return now
+}
+
+// named reports whether the line came from the file of the transcript, which ended then before
+// the id of the conversation.
+func (m *merging) named() bool {
+	if m.own >= 0 || len(m.sources) != 1 {
+		return false
+	}
+	was := m.sources[0]
+	return was.Get("format").Str == m.s.format.Name && !was.Get("id").Exists() && was.Get("path").Str == m.s.path
 }
 
 // Shortened reports whether title is a prefix of another title. Earlier

@@ -43,7 +43,7 @@ var layers = [][]string{
 	{"workspace/rewrite"},
 	{"workspace/agents", "workspace/inspect"},
 	{"workspace/mirror"},
-	{"workspace/bookmark", "workspace/compare", "workspace/provenance", "internal/lookup", "internal/outfile", "workspace/search"},
+	{"workspace/bookmark", "workspace/compare", "workspace/provenance", "internal/lookup", "internal/outfile", "internal/register", "workspace/search"},
 	{"workspace/doctor", "workspace/fault", "workspace/forget", "workspace/history", "workspace/imports", "workspace/lines", "workspace/merge", "workspace/trash", "workspace/usage", "workspace/origin", "workspace/project", "workspace/suggest"},
 	{"workspace/files"},
 	{"checkpoint"},

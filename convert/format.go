@@ -199,6 +199,14 @@ func (f *Format) Target(m transcript.Machine, t *transcript.Transcript, o transc
 	return f.home.Target(m, t, o)
 }
 
+// Register describes how the program lists transcripts, nil if it finds its files by itself.
+func (f *Format) Register() *transcript.Register {
+	if f.home == nil {
+		return nil
+	}
+	return f.home.Register
+}
+
 // Resume returns the command that resumes the transcript at path, to be run in
 // the folder of the conversation. before is a command to be run first, nil if
 // there is none.

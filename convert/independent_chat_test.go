@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // rawCopilotChat: of a journal, the lines are applied to nested maps. A request follows the one
@@ -161,10 +162,14 @@ func rawTurns(c *rawCount, r any) int {
 			turn("assistant")
 			end()
 		case "inlineReference":
-			name := rawString(p, "name") + rawString(p, "inlineReference", "name")
 			settle()
 			turn("assistant")
-			run += "`" + name + "`"
+			if name := rawString(p, "inlineReference", "name"); name != "" {
+				run += "`" + name + "`"
+			} else {
+				at := rawString(p, "inlineReference", "path")
+				run += at[strings.LastIndex(at, "/")+1:]
+			}
 		case "toolInvocationSerialized":
 			of := rounds[rawString(p, "toolCallId")]
 			end()

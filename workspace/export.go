@@ -40,6 +40,9 @@ type ExportOptions struct {
 
 	here    string // the folder to use if the original one does not exist, "" for none
 	resumes bool   // another program continues the export
+
+	// ready returns the reason why the transcript cannot be used. If nil, it can.
+	ready func(t *transcript.Transcript, o transcript.Options) error
 }
 
 // An Export is a conversation in the format of another program, under a new id.
@@ -111,6 +114,11 @@ func (w *Workspace) Export(ctx context.Context, ref string, o ExportOptions) (*E
 	e.o = transcript.Options{Now: w.store.Opts.Now(), Random: w.store.Opts.Random}
 	if e.o.ID, err = o.Format.NewID(e.o.Now, e.o.Random); err != nil {
 		return nil, err
+	}
+	if o.ready != nil {
+		if err := o.ready(e.t, e.o); err != nil {
+			return nil, err
+		}
 	}
 	e.ID = o.Format.Called(e.o.ID)
 	written, err := o.Format.Export(e.t, e.o)
@@ -379,51 +387,6 @@ func (e *Export) saved(path string, err error) error {
 		e.Path = session.ID(path)
 	}
 	return err
-}
-
-// A Resumption describes how another program continues a conversation.
-type Resumption struct {
-	*Export
-	Dir string `json:"directory"` // the folder to run it in
-	// Project is that of the conversation's folder, null if it is unknown.
-	Project *project.Project `json:"project"`
-	// Away is the conversation's folder or project if that is not known on this machine: then Dir is the
-	// current folder. Otherwise it is "".
-	Away   string   `json:"away"`
-	Before []string `json:"before"` // a command to run first, empty if there is none
-	Run    []string `json:"command"`
-	// Temporary reports whether the file at Path can be removed after Before has
-	// run.
-	Temporary bool `json:"temporary"`
-}
-
-// Resume exports the path to ref to the location where another program looks
-// for conversations, and returns the command that continues it. The command
-// runs in o.Dir, else in the conversation's folder if it is known on this machine,
-// else in the current folder.
-func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine, o ExportOptions) (*Resumption, error) {
-	if !o.Format.Resumes() {
-		return nil, &fault.Error{Code: fault.Usage, Message: "bough does not know how " + o.Format.Name + " continues a conversation"}
-	}
-	o.here, o.resumes = m.Dir, true
-	e, err := w.Export(ctx, ref, o)
-	if err != nil {
-		return nil, err
-	}
-	path := o.Format.Target(m, e.t, e.o)
-	once := path == ""
-	if once {
-		if path, err = handover(ctx, w.store, e.ID+o.Format.Ext); err != nil {
-			return nil, err
-		}
-	}
-	if err := e.Save(ctx, path); err != nil {
-		return nil, err
-	}
-	r := &Resumption{Export: e, Dir: e.t.Dir, Project: e.project, Away: e.away, Before: []string{}, Temporary: once}
-	before, run := o.Format.Resume(path, e.t, e.o)
-	r.Before, r.Run = append(r.Before, before...), run
-	return r, nil
 }
 
 func isDir(path string) bool {

@@ -321,6 +321,9 @@ func (s *escapeStory) reads(ref string) {
 		}
 	}
 	for _, tool := range formatNames("in") {
+		if f, _ := formatOf(tool); f.Register() != nil {
+			continue // it needs the database of the program
+		}
 		commands = append(commands, []string{"resume", ref, "--in", tool})
 	}
 	for _, args := range share(commands, s.read) {

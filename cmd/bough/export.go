@@ -183,7 +183,7 @@ func (p *program) printLosses(e *workspace.Export, redacted bool) {
 func (p *program) resumeVerb() verb {
 	return verb{
 		name:  "resume",
-		args:  "[REF] --in TOOL [--dir FOLDER] [--exec] [--redact] [--strict] [--partial]",
+		args:  "[REF] --in TOOL [--dir FOLDER] [--exec] [--undo] [--redact] [--strict] [--partial]",
 		short: "continue a conversation in another assistant",
 		long: `Exports the path to REF to the folder where TOOL keeps its conversations, and prints the command
 that continues it there. --exec runs the command.
@@ -195,6 +195,11 @@ project, see 'bough help remote map'. 'bough import --from TOOL' later adds the 
 opencode keeps no session files: it imports one from .bough in the workspace. The printed command,
 or --exec, removes that file afterwards.
 
+VS Code (copilot-chat) shows only the chats that its database lists: the conversation is added there, in
+the data of its folder, which VS Code must have opened before. VS Code must not run meanwhile. The
+database is copied to a file beside it first. --undo removes the conversation from the list
+and its file, unless VS Code continued it.
+
 Tools: ` + strings.Join(formatNames("in"), ", "),
 		example: `bough resume "Fix the parser@849dde0b" --in claude-code
 bough resume "Fix the parser" --in codex --exec`,
@@ -202,6 +207,7 @@ bough resume "Fix the parser" --in codex --exec`,
 			&cli.StringFlag{Name: "in", Usage: "continue in `TOOL`"},
 			&cli.StringFlag{Name: "dir", Usage: "continue in this `FOLDER`"},
 			&cli.BoolFlag{Name: "exec", DisableDefaultText: true, Usage: "run the command"},
+			&cli.BoolFlag{Name: "undo", DisableDefaultText: true, Usage: "take back what was added to the database of TOOL"},
 			redactFlag(),
 		}, cutFlags()...),
 		choices: []choice{chooseSession},
@@ -224,6 +230,9 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
+	if c.Bool("undo") {
+		return p.withdraw(c, w, format)
+	}
 	o := exportOptions(c, format)
 	if o.Dir, err = resumeDir(c.String("dir")); err != nil {
 		return err
@@ -236,6 +245,9 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 		return p.printJSON(r)
 	}
 	p.printLosses(r.Export, o.Redact != nil)
+	if r.Backup != "" {
+		fmt.Fprintf(p.stderr, "Added it to the database of the program; the database as it was is %s\n", clean(string(r.Backup)))
+	}
 	if r.Away != "" {
 		p.awayNote(r)
 	}
@@ -254,6 +266,24 @@ func (p *program) resume(c *cli.Context, w *workspace.Workspace) error {
 		fmt.Fprintln(p.stdout, cd+before)
 	}
 	fmt.Fprintln(p.stdout, cd+commandLine(r.Run))
+	return nil
+}
+
+// withdraw takes back what a resume added to the database of a program.
+func (p *program) withdraw(c *cli.Context, w *workspace.Workspace, format *convert.Format) error {
+	done, err := w.Withdraw(c.Context, refOrHead(c), format, machine())
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.printJSON(done)
+	}
+	for _, path := range done.Removed {
+		fmt.Fprintf(p.stdout, "Removed %s, and its entry in the database\n", clean(string(path)))
+	}
+	for _, path := range done.Continued {
+		fmt.Fprintf(p.stderr, "%s stays: %s continued it, and can delete it\n", clean(string(path)), format.Name)
+	}
 	return nil
 }
 

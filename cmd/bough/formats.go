@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/html"
@@ -135,5 +136,20 @@ func isAsked(f *convert.Format) bool { return f.Name == "opencode" }
 func machine() transcript.Machine {
 	home, _ := os.UserHomeDir()
 	here, _ := os.Getwd()
-	return transcript.Machine{Home: home, Dir: here, Env: os.Getenv, OS: runtime.GOOS, Read: os.ReadFile}
+	return transcript.Machine{Home: home, Dir: here, Env: os.Getenv, OS: runtime.GOOS, Read: os.ReadFile, Names: namesIn}
+}
+
+// namesIn returns the names in a folder, the one that changed last first, nil if it cannot be read.
+func namesIn(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	changed := make(map[string]time.Time, len(entries))
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+		if info, err := e.Info(); err == nil {
+			changed[e.Name()] = info.ModTime()
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return changed[b].Compare(changed[a]) })
+	return names
 }

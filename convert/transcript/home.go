@@ -1,5 +1,7 @@
 package transcript
 
+import "encoding/json"
+
 // A Machine describes where programs keep their files.
 type Machine struct {
 	Home string                   // the user's home folder, an absolute path
@@ -9,6 +11,33 @@ type Machine struct {
 
 	// Read reads a file, such as a list of folders that a program keeps.
 	Read func(path string) ([]byte, error)
+	// Names returns the names in a folder, the one that changed last first; nil if it cannot
+	// be read.
+	Names func(dir string) []string
+}
+
+// A Register describes a program that shows a transcript only if its database lists it.
+type Register struct {
+	// List returns the list for the transcript at path.
+	List func(path string) List
+	// Entry returns the entry for a written transcript, a JSON object. It is the member of
+	// the list with the name [Options.ID].
+	Entry func(t *Transcript, o Options) json.RawMessage
+	// Find returns the paths of the files with a written transcript, given [Options.ID], that
+	// the program did not change.
+	Find func(m Machine, id string) []string
+	// Continued reports whether the program continued the transcript at path: then it has more
+	// than that file.
+	Continued func(m Machine, path string) bool
+}
+
+// A List is a JSON object in an SQLite database, in the column value of a row of the table
+// ItemTable. Its entries are the members of its member entries.
+type List struct {
+	Database string // absolute path
+	Key      string // of the row
+	Lock     string // path of a file with the process id of the program, which exists while it runs
+	Program  string // for messages, for example VS Code
 }
 
 // A Home describes where a program keeps its transcripts, and how it resumes one.
@@ -30,4 +59,7 @@ type Home struct {
 	// folder of the conversation. before is a command to be run first, nil for none.
 	// If Resume is nil, the program cannot resume a transcript.
 	Resume func(path string, t *Transcript, o Options) (before, run []string)
+	// Register is nil if the program finds its files by itself. Otherwise Target returns "" if
+	// the program does not know the folder of the conversation.
+	Register *Register
 }

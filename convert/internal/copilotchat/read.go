@@ -34,7 +34,11 @@
 // chatVariableEntries.ts, in src/vs/workbench/contrib/chat/common of the repository
 // microsoft/vscode, as of the npm package @codingame/monaco-vscode-chat-service-override 36.2.7,
 // and of src/extension/prompt/common/conversation.ts and intents.ts in
-// microsoft/vscode-copilot-chat.
+// microsoft/vscode-copilot-chat. With the code of that package the fixtures journal.jsonl,
+// back.json and exported.json were made; older.json and damaged.jsonl were made by hand.
+//
+// VS Code shows a chat only if its database lists it; see [transcript.Register]. The lock is that
+// of src/vs/code/electron-main/main.ts, the table that of src/vs/base/parts/storage/node/storage.ts.
 package copilotchat
 
 import (
@@ -42,9 +46,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"path"
-	"path/filepath"
-	"strings"
 
 	"github.com/bough-dev/bough/convert/internal/export"
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
@@ -81,34 +82,6 @@ func Detect(head []byte) bool {
 		return !(requests && (own || journal) && prompt && answer)
 	})
 	return requests && (own || journal) && prompt == answer || journal && own
-}
-
-var Home = transcript.Home{
-	Roots: func(m transcript.Machine) (list []string) {
-		for _, dir := range vscode.Users(m, vscode.Own...) {
-			list = append(list, path.Join(dir, "workspaceStorage"), path.Join(dir, "globalStorage", "emptyWindowChatSessions"))
-		}
-		return list
-	},
-	Holds: func(p string) bool {
-		if ext := path.Ext(p); ext != ".json" && ext != ".jsonl" {
-			return false
-		}
-		switch steps := strings.Split(p, "/"); len(steps) {
-		case 1: // of a window without a folder
-			return true
-		case 3:
-			return steps[1] == "chatSessions"
-		}
-		return false
-	},
-	Dir: func(file string, read func(string) ([]byte, error)) string {
-		data, err := read(filepath.Join(filepath.Dir(filepath.Dir(file)), "workspace.json"))
-		if err != nil {
-			return ""
-		}
-		return vscode.Folder(data)
-	},
 }
 
 func Read(in io.Reader, to transcript.Sink) error {

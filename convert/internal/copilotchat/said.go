@@ -303,12 +303,20 @@ func (s *speech) part(p gjson.Result, rounds rounds) {
 	}
 }
 
-// reference returns the text for a reference to a file or a symbol in the text.
+// reference returns the text for a reference in the text, as VS Code copies it: the name of a file,
+// or that of a symbol as code.
 func reference(p gjson.Result) string {
 	at := p.Get("inlineReference")
-	name := cmp.Or(member.String(p.Get("name")), member.String(at.Get("name")))
-	if name == "" {
-		name = path.Base(strings.ReplaceAll(cmp.Or(pathOfURI(at.Get("uri")), pathOfURI(at.Get("location.uri")), pathOfURI(at), "?"), `\`, "/"))
+	uri := at
+	switch name := member.String(at.Get("name")); {
+	case at.Get("uri").IsObject():
+		uri = at.Get("uri")
+	case name != "":
+		return "`" + name + "`"
 	}
-	return "`" + name + "`"
+	file := pathOfURI(uri)
+	if strings.HasPrefix(uri.Get("scheme").Str, "http") {
+		return file
+	}
+	return path.Base(strings.ReplaceAll(cmp.Or(file, "?"), `\`, "/"))
 }

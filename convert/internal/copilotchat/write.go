@@ -99,8 +99,8 @@ func inOne(rows []*nodes.Row, end string) ([]*nodes.Row, bool) {
 	return shown, true
 }
 
-// An entry is a line of a journal.
-type entry struct {
+// A line is an entry of a journal.
+type line struct {
 	Kind  int      `json:"kind"`
 	Path  []string `json:"k,omitempty"`
 	Value any      `json:"v,omitempty"`
@@ -111,7 +111,7 @@ type entry struct {
 // the journal goes back, and it ends at the row with the id end.
 func writeJournal(out io.Writer, around []byte, rows []*nodes.Row, end string) error {
 	j := jsonl.NewWriter(out)
-	j.Put(rawjson.Compact(entry{Kind: initial, Value: json.RawMessage(around)}))
+	j.Put(rawjson.Compact(line{Kind: initial, Value: json.RawMessage(around)}))
 	at := map[string]*nodes.Row{}
 	var live []*nodes.Row
 	// to makes the row with an id the last one, with rows after it.
@@ -127,7 +127,7 @@ func writeJournal(out io.Writer, around []byte, rows []*nodes.Row, end string) e
 		if same == len(live) && same == len(path) {
 			return
 		}
-		e := entry{Kind: push, Path: []string{"requests"}}
+		e := line{Kind: push, Path: []string{"requests"}}
 		if same < len(live) {
 			e.From = &same
 		}

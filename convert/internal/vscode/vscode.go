@@ -26,6 +26,11 @@ var (
 // Users returns the folders User of editors, and that of the server which VS Code starts on
 // a remote machine.
 func Users(m transcript.Machine, editors ...string) []string {
+	return append([]string{path.Join(m.Home, ".vscode-server", "data", "User")}, Local(m, editors...)...)
+}
+
+// Local returns the folders User of editors on this machine.
+func Local(m transcript.Machine, editors ...string) (list []string) {
 	config := cmp.Or(m.Env("XDG_CONFIG_HOME"), path.Join(m.Home, ".config"))
 	switch m.OS {
 	case "darwin":
@@ -34,9 +39,37 @@ func Users(m transcript.Machine, editors ...string) []string {
 		config = cmp.Or(m.Env("APPDATA"), path.Join(m.Home, "AppData", "Roaming"))
 	}
 	config = cmp.Or(m.Env("VSCODE_APPDATA"), config)
-	list := []string{path.Join(m.Home, ".vscode-server", "data", "User")}
 	for _, editor := range editors {
 		list = append(list, path.Join(config, editor, "User"))
+	}
+	return list
+}
+
+// Storages returns the folders in workspaceStorage of editors for a folder, for each editor the
+// one that changed last first: VS Code keeps another one if a folder is made anew.
+func Storages(m transcript.Machine, dir string, editors ...string) (list []string) {
+	for _, storage := range AllStorages(m, editors...) {
+		data, err := m.Read(path.Join(storage, "workspace.json"))
+		if err != nil {
+			continue
+		}
+		if is := Folder(data); is != "" && (is == dir || m.OS == "windows" && strings.EqualFold(is, dir)) {
+			list = append(list, storage)
+		}
+	}
+	return list
+}
+
+// AllStorages returns the folders in workspaceStorage of editors.
+func AllStorages(m transcript.Machine, editors ...string) (list []string) {
+	if m.Names == nil || m.Read == nil {
+		return nil
+	}
+	for _, user := range Local(m, editors...) {
+		all := path.Join(user, "workspaceStorage")
+		for _, name := range m.Names(all) {
+			list = append(list, path.Join(all, name))
+		}
 	}
 	return list
 }

@@ -65,6 +65,17 @@ type exports struct {
 	renamed map[string][]*exportRecord // see [exports.sharing]; nil until needed
 }
 
+// ExportsOf returns the ids of the exports of a line in a format, the oldest first.
+func ExportsOf(root *os.Root, format, line string) (ids []string, err error) {
+	x, err := readExports(root)
+	for _, r := range x.list {
+		if r.format == format && r.session == line && r.id != "" {
+			ids = append(ids, r.id)
+		}
+	}
+	return ids, err
+}
+
 // readExports reads [store.ExportsPath]. It skips malformed lines; an import then
 // creates a new conversation for that export.
 func readExports(root *os.Root) (*exports, error) {

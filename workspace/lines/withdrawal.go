@@ -1,0 +1,12 @@
+package lines
+
+import "github.com/bough-dev/bough/session"
+
+// A Withdrawal is what was taken back of a conversation that was registered with another program.
+type Withdrawal struct {
+	Session session.ID   `json:"session_id"` // the first file of the line
+	Format  string       `json:"format"`
+	Removed []session.ID `json:"removed"` // paths of the files that were removed
+	// Continued are paths of files that stay, because the program continued them.
+	Continued []session.ID `json:"continued"`
+}

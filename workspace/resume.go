@@ -1,0 +1,168 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/register"
+	"github.com/bough-dev/bough/session"
+	"github.com/bough-dev/bough/workspace/fault"
+	"github.com/bough-dev/bough/workspace/internal/importer"
+	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/project"
+)
+
+// A Resumption describes how another program continues a conversation.
+type Resumption struct {
+	*Export
+	Dir string `json:"directory"` // the folder to run it in
+	// Project is that of the conversation's folder, null if it is unknown.
+	Project *project.Project `json:"project"`
+	// Away is the conversation's folder or project if that is not known on this machine: then Dir is the
+	// current folder. Otherwise it is "".
+	Away   string   `json:"away"`
+	Before []string `json:"before"` // a command to run first, empty if there is none
+	Run    []string `json:"command"`
+	// Temporary reports whether the file at Path can be removed after Before has
+	// run.
+	Temporary bool `json:"temporary"`
+	// Backup is the path of a copy of the program's database, in which the conversation was
+	// registered; null if the program needs none.
+	Backup session.ID `json:"backup"`
+}
+
+// Resume exports the path to ref to the location where another program looks
+// for conversations, and returns the command that continues it. The command
+// runs in o.Dir, else in the conversation's folder if it is known on this machine,
+// else in the current folder.
+func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine, o ExportOptions) (*Resumption, error) {
+	if !o.Format.Resumes() {
+		return nil, &fault.Error{Code: fault.Usage, Message: "bough does not know how " + o.Format.Name + " continues a conversation"}
+	}
+	o.here, o.resumes, o.ready = m.Dir, true, registers(o.Format, m)
+	e, err := w.Export(ctx, ref, o)
+	if err != nil {
+		return nil, err
+	}
+	path := o.Format.Target(m, e.t, e.o)
+	once := path == ""
+	if once {
+		if path, err = handover(ctx, w.store, e.ID+o.Format.Ext); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.Save(ctx, path); err != nil {
+		return nil, err
+	}
+	var backup string
+	if register := o.Format.Register(); register != nil {
+		l := listOf(register.List(path))
+		if err := l.Add(ctx, e.o.ID, register.Entry(e.t, e.o)); err != nil {
+			return nil, errors.Join(unregistered(err), os.Remove(path))
+		}
+		backup = l.Backup()
+	}
+	r := &Resumption{Export: e, Dir: e.t.Dir, Project: e.project, Away: e.away, Before: []string{}, Temporary: once, Backup: session.ID(backup)}
+	before, run := o.Format.Resume(path, e.t, e.o)
+	r.Before, r.Run = append(r.Before, before...), run
+	return r, nil
+}
+
+func listOf(l transcript.List) register.List {
+	return register.List{Database: l.Database, Key: l.Key, Lock: l.Lock}
+}
+
+// registers returns a check whether a transcript can be registered, nil if the program of the
+// format finds its files by itself.
+func registers(f *convert.Format, m transcript.Machine) func(*transcript.Transcript, transcript.Options) error {
+	r := f.Register()
+	if r == nil {
+		return nil
+	}
+	return func(t *transcript.Transcript, o transcript.Options) error {
+		path := f.Target(m, t, o)
+		if path == "" {
+			return &fault.Error{
+				Code: fault.NotFound, Message: "the program of " + f.Name + " had never opened the folder " + t.WorkDir(),
+				Hint: "open the folder there once, and quit the program",
+			}
+		}
+		return atRest(r.List(path))
+	}
+}
+
+// atRest returns an error if the program of a list runs.
+func atRest(l transcript.List) error {
+	pid, err := listOf(l).Running()
+	switch {
+	case err != nil:
+		return err
+	case pid == 0:
+		return nil
+	}
+	who := fmt.Sprintf("process %d", pid)
+	if pid < 0 {
+		who = "its lock names no process"
+	}
+	return &fault.Error{
+		Code: fault.Refused, Message: fmt.Sprintf("%s is running (%s), and would overwrite its list of conversations", l.Program, who),
+		Hint: "quit it; if it is not running, remove " + l.Lock,
+	}
+}
+
+func unregistered(err error) error {
+	return &fault.Error{Code: fault.Failed, Message: "the conversation is not registered: " + err.Error(), Err: err}
+}
+
+// Withdraw takes back what [Workspace.Resume] wrote of the line of ref for a program that has to
+// list it: the entries in its database, and the files. What the program continued stays.
+func (w *Workspace) Withdraw(ctx context.Context, ref string, f *convert.Format, m transcript.Machine) (*lines.Withdrawal, error) {
+	r := f.Register()
+	if r == nil {
+		return nil, &fault.Error{Code: fault.Usage, Message: "nothing is registered for " + f.Name, Hint: "it finds its files by itself"}
+	}
+	done := &lines.Withdrawal{Format: f.Name, Removed: []session.ID{}, Continued: []session.ID{}}
+	ids, err := store.Read(ctx, w.store, func(v *store.View) ([]string, error) {
+		p, err := v.Place(ref, false)
+		if err != nil {
+			return nil, err
+		}
+		done.Session = session.ID(p.Parts[0].ID)
+		return importer.ExportsOf(v.Root, f.Name, p.Parts[0].ID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	type file struct{ id, path string }
+	var files []file
+	for _, id := range ids {
+		for _, path := range r.Find(m, id) {
+			if r.Continued(m, path) {
+				done.Continued = append(done.Continued, session.ID(path))
+				continue
+			}
+			if err := atRest(r.List(path)); err != nil {
+				return nil, err
+			}
+			files = append(files, file{id, path})
+		}
+	}
+	if len(files)+len(done.Continued) == 0 {
+		return nil, &fault.Error{Code: fault.NotFound, Message: "nothing that bough wrote of the conversation is in the program of " + f.Name}
+	}
+	for _, at := range files {
+		if _, err := listOf(r.List(at.path)).Remove(ctx, at.id); err != nil {
+			return nil, &fault.Error{Code: fault.Failed, Message: "the conversation is still registered: " + err.Error(), Err: err}
+		}
+		if err := os.Remove(at.path); err != nil {
+			return nil, err
+		}
+		done.Removed = append(done.Removed, session.ID(at.path))
+	}
+	return done, nil
+}

@@ -126,21 +126,26 @@ func (w *Workspace) Withdraw(ctx context.Context, ref string, f *convert.Format,
 	if r == nil {
 		return nil, &fault.Error{Code: fault.Usage, Message: "nothing is registered for " + f.Name, Hint: "it finds its files by itself"}
 	}
-	done := &lines.Withdrawal{Format: f.Name, Removed: []session.ID{}, Continued: []session.ID{}}
-	ids, err := store.Read(ctx, w.store, func(v *store.View) ([]string, error) {
+	type exports struct {
+		line string
+		ids  []string
+	}
+	written, err := store.Read(ctx, w.store, func(v *store.View) (exports, error) {
 		p, err := v.Place(ref, false)
 		if err != nil {
-			return nil, err
+			return exports{}, err
 		}
-		done.Session = session.ID(p.Parts[0].ID)
-		return importer.ExportsOf(v.Root, f.Name, p.Parts[0].ID)
+		line := p.Parts[0].ID
+		ids, err := importer.ExportsOf(v.Root, f.Name, line)
+		return exports{line, ids}, err
 	})
 	if err != nil {
 		return nil, err
 	}
+	done := &lines.Withdrawal{Session: session.ID(written.line), Format: f.Name, Removed: []session.ID{}, Continued: []session.ID{}}
 	type file struct{ id, path string }
 	var files []file
-	for _, id := range ids {
+	for _, id := range written.ids {
 		for _, path := range r.Find(m, id) {
 			if r.Continued(m, path) {
 				done.Continued = append(done.Continued, session.ID(path))

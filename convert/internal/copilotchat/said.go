@@ -25,7 +25,7 @@ func messagesOf(n nodes.Node) []*transcript.Message {
 	if !v.IsObject() {
 		return nil
 	}
-	s := &speech{first: n.ID, answer: v.Get("responseId").Str, model: v.Get("modelId").Str}
+	s := &speech{first: n.ID, answer: v.Get("responseId").Str, model: v.Get("modelId").Str, open: isOpen(n.Record)}
 	s.asked = times.Milliseconds(v.Get("timestamp"))
 	if s.answered = times.Milliseconds(v.Get("modelState.completedAt")); s.answered.IsZero() {
 		s.answered = s.asked
@@ -101,6 +101,10 @@ type speech struct {
 	model           string
 	asked, answered time.Time
 	list            []*transcript.Message
+
+	// open reports whether the answer is being received: then it is one message without
+	// results, because only in the end it is known which calls are of one round.
+	open bool
 
 	results []content.Part // of the calls in the last message, to be added after them
 	round   int            // of these calls

@@ -96,7 +96,7 @@ func (s *speech) call(p gjson.Result, r rounds) {
 		c.Name, arguments = cmp.Or(member.String(own.Get("name")), c.Name), cmp.Or(member.String(own.Get("arguments")), arguments)
 	}
 	s.called(id, c.Name, arguments, round)
-	if p.Get("isComplete").Type == gjson.False {
+	if s.open || p.Get("isComplete").Type == gjson.False {
 		return
 	}
 	confirmed := p.Get("isConfirmed")

@@ -138,6 +138,12 @@ func (m *merging) completes(there *existing, message *spooled) bool {
 	return there.open && m.own >= 0 && there.native && !m.held(there)
 }
 
+// rerecords reports whether a message of the transcript is an open message of the line, with the
+// same content and other records: they have the answer too, which grew. Messages after it stay.
+func (m *merging) rerecords(there *existing, message *spooled) bool {
+	return there.records != message.records && there.open && m.own >= 0 && there.native && !there.replaced && !holds(m.v.View, m.line, there.id)
+}
+
 // isEarlier reports whether a message of the transcript is open, and the line
 // has it with all its records and more, because the transcript is an older
 // copy.

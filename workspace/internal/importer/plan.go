@@ -62,8 +62,11 @@ func (m *merging) plan() (*plan, error) {
 			if err != nil {
 				return nil, err
 			}
-			if amends {
+			switch {
+			case amends:
 				p.amended[there.id] = n
+			case !m.sure[message.id] && m.rerecords(there, message):
+				p.complete[there.id] = n
 			}
 		}
 	}

@@ -69,7 +69,7 @@ var layers = [][]string{
 	{"session", "convert/content"},
 	{"internal/integration", "internal/states", "internal/coverage", "internal/restore", "internal/isolate"},
 	{"internal/scan", "internal/gitrepo"},
-	{"internal/filetree"},
+	{"internal/filetree", "internal/database"},
 	{"internal/ignore", "internal/gitconfig", "internal/gitcommit", "internal/config", "internal/child", "internal/pack", "internal/settingsfile", "internal/hooklog", "internal/treepicture"},
 	{"internal/"},
 	{"internal/testsize"},
@@ -167,5 +167,31 @@ func TestForbidden(t *testing.T) {
 		if why := forbidden(c.pkg, c.imported, c.test); (why != "") != c.forbidden {
 			t.Errorf("forbidden(%q, %q, %v) = %q", c.pkg, c.imported, c.test, why)
 		}
+	}
+}
+
+// TestSQLite: the databases of other programs are opened by one package, and those of tests are made
+// by another.
+func TestSQLite(t *testing.T) {
+	found := 0
+	for _, f := range goFiles(t) {
+		dir := path.Dir(f.path)
+		for _, spec := range f.syntax.Imports {
+			switch name := strings.Trim(spec.Path.Value, `"`); {
+			case !f.own || !strings.HasPrefix(name, "modernc.org/") && name != "database/sql":
+			case dir == "internal/database" || dir == "internal/testdatabase":
+				found++
+			default:
+				t.Errorf("%s imports %s; only internal/database opens databases", f.path, name)
+			}
+		}
+		for _, imported := range f.imports(t) {
+			if imported == "internal/testdatabase" && !f.isTest() {
+				t.Errorf("%s imports %s, which is for tests", f.path, imported)
+			}
+		}
+	}
+	if found < 3 {
+		t.Errorf("only %d imports of SQLite found", found)
 	}
 }

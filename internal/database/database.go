@@ -1,0 +1,280 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"modernc.org/sqlite"
+)
+
+// maxValue is the maximum size of a row and of a value, in bytes. Reading a larger one is an
+// error.
+const maxValue = 256 << 20
+
+// A DB is a private copy of a database, only to be read. It is not safe for concurrent use.
+type DB struct {
+	// Damage describes why the database is not whole, "" if no reason is known. What can be
+	// read is read.
+	Damage string
+
+	ctx    context.Context
+	dir    string
+	pool   *sql.DB
+	conn   *sql.Conn
+	tables map[string][]string // the names of columns, by that of the table
+}
+
+// Open copies the database at path, which a program may be writing, and opens the copy. The
+// queries end with ctx.
+func Open(ctx context.Context, path string) (*DB, error) {
+	return copied(ctx, func(to string) error { return copyWhole(ctx, path, to) })
+}
+
+// Read copies a database from in and opens the copy.
+func Read(ctx context.Context, in io.Reader) (*DB, error) {
+	return copied(ctx, func(to string) error { return spool(ctx, in, to) })
+}
+
+func copied(ctx context.Context, copy func(to string) error) (*DB, error) {
+	dir, err := os.MkdirTemp("", "bough-db-")
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "db")
+	if err := copy(path); err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	db := &DB{ctx: ctx, dir: dir}
+	if err = db.open(path, ""); code(err) == corrupt {
+		db.Damage = explain(err).Error()
+		db.shut()
+		if err := dropPart(path); err != nil {
+			db.Close()
+			return nil, err
+		}
+		// Without this SQLite reads nothing of a file with fewer pages than its header states.
+		err = db.open(path, "&_pragma=writable_schema(1)")
+	}
+	if err != nil {
+		db.Close()
+		return nil, explain(err)
+	}
+	return db, nil
+}
+
+// dropPart cuts off the part of a page at the end of a truncated file, of which SQLite would take
+// the rest for zeros.
+func dropPart(path string) error {
+	head, err := start(path, 16, 2)
+	info, err2 := os.Stat(path)
+	if err = errors.Join(err, err2); err != nil || head == "" {
+		return err
+	}
+	page := int64(head[0])<<8 | int64(head[1])
+	if page == 1 { // it does not fit into two bytes
+		page = 1 << 16
+	}
+	if page == 0 {
+		return nil
+	}
+	return os.Truncate(path, info.Size()/page*page)
+}
+
+// open opens the copy at path and reads the names of its tables. Nothing in the file is trusted:
+// its schema cannot call functions, and no table but those with rows of their own is read.
+func (db *DB) open(path, more string) (err error) {
+	db.shut()
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // the drive of Windows
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_pragma=locking_mode(exclusive)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_query_only=1" + more}
+	if db.pool, err = sql.Open("sqlite", u.String()); err != nil {
+		return err
+	}
+	if db.conn, err = db.pool.Conn(db.ctx); err != nil {
+		return err
+	}
+	const length = 0 // SQLITE_LIMIT_LENGTH
+	if _, err := sqlite.Limit(db.conn, length, maxValue); err != nil {
+		return err
+	}
+	db.tables = map[string][]string{}
+	// A virtual table has no page; a generated column is not listed.
+	rows, err := db.conn.QueryContext(db.ctx, "SELECT s.name, c.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c WHERE s.type = 'table' AND s.rootpage > 0")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
+			return err
+		}
+		db.tables[table] = append(db.tables[table], column)
+	}
+	return rows.Err()
+}
+
+// Close removes the copy.
+func (db *DB) Close() error {
+	db.shut()
+	return os.RemoveAll(db.dir)
+}
+
+func (db *DB) shut() {
+	if db.conn != nil {
+		db.conn.Close()
+	}
+	if db.pool != nil {
+		db.pool.Close()
+	}
+	db.conn, db.pool = nil, nil
+}
+
+// Has reports whether there is a table with columns.
+func (db *DB) Has(table string, columns ...string) bool {
+	return db.tables[table] != nil && db.Missing(table, columns...) == nil
+}
+
+// Missing returns those of the columns that the table does not have.
+func (db *DB) Missing(table string, columns ...string) (missing []string) {
+	for _, c := range columns {
+		if !slices.Contains(db.tables[table], c) {
+			missing = append(missing, c)
+		}
+	}
+	return missing
+}
+
+// A Query selects rows of one table.
+type Query struct {
+	Table   string
+	Columns []string // those that the table does not have are NULL
+	Rest    string   // what follows the name of the table: WHERE … ORDER BY …
+	Args    []any    // the values for each ? in Rest
+}
+
+// Each calls f for each row of a query. The row is valid until f returns. The error may come
+// after rows that were read: f was called for these.
+func (db *DB) Each(q Query, f func(Row) error) error {
+	var list []string
+	for _, c := range q.Columns {
+		if !db.Has(q.Table, c) {
+			list = append(list, "NULL")
+		} else { // as an expression, because the driver parses values of columns that are declared as times
+			list = append(list, "coalesce("+quoted(c)+", NULL)")
+		}
+	}
+	rows, err := db.conn.QueryContext(db.ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+quoted(q.Table)+" "+q.Rest, q.Args...)
+	if err != nil {
+		return db.failed(err)
+	}
+	defer rows.Close()
+	row := Row{names: q.Columns, values: make([]any, len(q.Columns))}
+	into := make([]any, len(row.values))
+	for i := range into {
+		into[i] = &row.values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if err := f(row); err != nil {
+			return err
+		}
+	}
+	return db.failed(rows.Err())
+}
+
+// failed returns the error of a query: that of the context, if it has ended.
+func (db *DB) failed(err error) error {
+	if err != nil && db.ctx.Err() != nil {
+		return db.ctx.Err()
+	}
+	return explain(err)
+}
+
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// A Row is a row of a query.
+type Row struct {
+	names  []string
+	values []any // nil, int64, float64, string or []byte
+}
+
+// Value returns the value in a column: nil, int64, float64, string or []byte.
+func (r Row) Value(column string) any { return r.values[slices.Index(r.names, column)] }
+
+// Text returns a text or bytes as valid UTF-8, and a number in digits; "" if it is NULL.
+func (r Row) Text(column string) string {
+	switch v := r.Value(column).(type) {
+	case nil:
+		return ""
+	case string:
+		return strings.ToValidUTF8(v, "\uFFFD")
+	case []byte:
+		return strings.ToValidUTF8(string(v), "\uFFFD")
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// Int returns an integer, 0 if the value is none.
+func (r Row) Int(column string) int64 {
+	n, _ := r.Value(column).(int64)
+	return n
+}
+
+// Result codes of SQLite.
+const (
+	corrupt     = 11
+	tooBig      = 18
+	notDatabase = 26
+)
+
+// code returns the primary result code of an error of SQLite, 0 for another one.
+func code(err error) int {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return e.Code() & 0xff
+}
+
+// A QueryError is the error of a query that SQLite could not complete: for a damaged database, or
+// one that is none.
+type QueryError struct {
+	what string
+	err  error
+}
+
+func (e *QueryError) Error() string { return e.what }
+func (e *QueryError) Unwrap() error { return e.err }
+
+// explain returns an error of SQLite in words for the user.
+func explain(err error) error {
+	what := ""
+	switch code(err) {
+	case 0:
+		return err
+	case corrupt:
+		what = "the database is damaged: it is truncated, or a page of it is malformed"
+	case notDatabase:
+		what = "the database is encrypted, or damaged at its beginning"
+	case tooBig:
+		what = fmt.Sprintf("a row of the database has more than %d MiB", maxValue>>20)
+	default:
+		what = "the database cannot be read: " + err.Error()
+	}
+	return &QueryError{what, err}
+}

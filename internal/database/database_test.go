@@ -1,0 +1,234 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/internal/testdatabase"
+	"github.com/bough-dev/bough/internal/testsize"
+)
+
+// state returns what a folder holds: names, bytes and times.
+func state(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, e := range entries {
+		info, err1 := e.Info()
+		data, err2 := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		got[e.Name()] = fmt.Sprintf("%v %x", info.ModTime(), data)
+	}
+	return got
+}
+
+// numbers returns the values of column n of the table.
+func numbers(t *testing.T, db *DB, table string) (list []int64) {
+	t.Helper()
+	err := db.Each(Query{Table: table, Columns: []string{"n"}, Rest: "ORDER BY id"}, func(r Row) error {
+		list = append(list, r.Int("n"))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func open(t *testing.T, path string) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// TestOpenWhileWritten: each copy of a database that a program keeps writing is a state between two
+// of its transactions, and not an older one than the last that had ended before.
+func TestOpenWhileWritten(t *testing.T) {
+	for _, mode := range []string{"wal", "delete", "truncate", "persist"} {
+		t.Run(mode, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "written.db")
+			db := testdatabase.Open(t, path)
+			const rows = 200
+			testdatabase.Run(t, db, "PRAGMA journal_mode="+mode+"; PRAGMA wal_autocheckpoint=40; PRAGMA synchronous=off;"+
+				"CREATE TABLE a(id INTEGER PRIMARY KEY, n INTEGER, fill TEXT)")
+			for id := range rows {
+				testdatabase.Run(t, db, fmt.Sprintf("INSERT INTO a VALUES(%d, 0, '%s')", id, strings.Repeat("x", 700)))
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			ended, done := make(chan int64, 1), make(chan int64)
+			go func() {
+				n := int64(0)
+				defer func() { ended <- n }()
+				for ctx.Err() == nil {
+					if _, err := db.Exec(fmt.Sprintf("UPDATE a SET n = %d, fill = '%s'", n+1, strings.Repeat(string(rune('a'+n%26)), 700))); err != nil {
+						t.Error(err)
+						return
+					}
+					n++
+					if mode != "wal" {
+						time.Sleep(10 * time.Millisecond) // while there is a journal, no copy succeeds
+					}
+					select {
+					case done <- n:
+					default:
+					}
+				}
+			}()
+			for range testsize.Of(3, 6, 100) {
+				before := <-done
+				copied := open(t, path)
+				list := numbers(t, copied, "a")
+				if copied.Damage != "" || len(list) != rows || list[0] < before || !same(list) {
+					t.Errorf("after transaction %d the copy has %d rows, %v: %s", before, len(list), list, copied.Damage)
+				}
+				copied.Close()
+			}
+			stop()
+			last := <-ended
+			before := state(t, filepath.Dir(path))
+			copied := open(t, path)
+			if list := numbers(t, copied, "a"); !same(list) || list[0] != last {
+				t.Errorf("after the last transaction, %d, the copy has %d", last, list[0])
+			}
+			copied.Close()
+			if after := state(t, filepath.Dir(path)); !reflect.DeepEqual(before, after) {
+				t.Error("the folder of the database was changed")
+			}
+			if _, log := before["written.db-wal"]; log != (mode == "wal") {
+				t.Errorf("there is a log: %v", log)
+			}
+		})
+	}
+}
+
+// same reports whether all numbers are equal: one transaction wrote them.
+func same(list []int64) bool {
+	for _, n := range list {
+		if n != list[0] {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// TestOpenCrashed: what a program left in the middle of a transaction is rolled back.
+func TestOpenCrashed(t *testing.T) {
+	for _, mode := range []string{"wal", "delete"} {
+		dir := t.TempDir()
+		db := testdatabase.Open(t, filepath.Join(dir, "b.db"))
+		testdatabase.Run(t, db, "PRAGMA journal_mode="+mode+"; PRAGMA cache_size=2; CREATE TABLE a(id INTEGER PRIMARY KEY, n INTEGER, fill TEXT);"+
+			"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i < 100) INSERT INTO a SELECT i, 7, hex(zeroblob(400)) FROM c;"+
+			"BEGIN; UPDATE a SET n = 8")
+		crashed := t.TempDir()
+		if err := os.CopyFS(crashed, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		before := state(t, crashed)
+		if name := map[string]string{"wal": "b.db-wal", "delete": "b.db-journal"}[mode]; len(before[name]) < 10_000 {
+			t.Fatalf("%s: the transaction is not in %s", mode, name)
+		}
+		copied := open(t, filepath.Join(crashed, "b.db"))
+		if list := numbers(t, copied, "a"); len(list) != 100 || list[0] != 7 || !same(list) {
+			t.Errorf("%s: the copy has %v", mode, list)
+		}
+		copied.Close()
+		if !reflect.DeepEqual(before, state(t, crashed)) {
+			t.Errorf("%s: the folder was changed", mode)
+		}
+	}
+}
+
+// TestDamaged: of a damaged database what can be read is read, and the damage is described.
+func TestDamaged(t *testing.T) {
+	path := testdatabase.Make(t, "CREATE TABLE a(id INTEGER PRIMARY KEY, n INTEGER, fill TEXT);"+
+		"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i < 100) INSERT INTO a SELECT i, 7, hex(zeroblob(400)) FROM c;")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := len(whole) / 2 / 4096 * 4096
+	for _, c := range []struct {
+		what   string
+		data   string
+		refuse string // the error of opening
+		damage bool
+	}{
+		{"truncated", string(whole[:page]), "", true},
+		{"cut in a page", string(whole[:page+100]), "", true},
+		{"with a page of zeros", string(whole[:page]) + strings.Repeat("\x00", 4096) + string(whole[page+4096:]), "", false},
+		{"with noise in a page", string(whole[:page]) + strings.Repeat("noise...", 512) + string(whole[page+4096:]), "", false},
+		{"encrypted", strings.Repeat("noise...", 512*20), "encrypted", false},
+		{"with noise after its magic", magic + strings.Repeat("noise...", 512*20), "encrypted", false},
+		{"only a head", magic, "encrypted", false},
+	} {
+		db, err := Read(t.Context(), strings.NewReader(c.data))
+		if c.refuse != "" {
+			if err == nil || !strings.Contains(err.Error(), c.refuse) {
+				t.Errorf("%s: %v", c.what, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.what, err)
+			continue
+		}
+		n := 0
+		err = db.Each(Query{Table: "a", Columns: []string{"n", "missing"}, Rest: "ORDER BY id"}, func(r Row) error {
+			if r.Int("n") != 7 || r.Value("missing") != nil || r.Text("missing") != "" {
+				t.Errorf("%s: a row is %v", c.what, r)
+			}
+			n++
+			return nil
+		})
+		var failed *QueryError
+		if !errors.As(err, &failed) || !strings.Contains(err.Error(), "damaged") || n < 20 || n >= 100 || (db.Damage != "") != c.damage {
+			t.Errorf("%s: %d rows, %v; %q", c.what, n, err, db.Damage)
+		}
+		dir := db.dir
+		db.Close()
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the copy is left: %v", c.what, err)
+		}
+	}
+}
+
+// TestValues: values keep their types, times are texts, and views and virtual tables are none.
+func TestValues(t *testing.T) {
+	db := open(t, testdatabase.Make(t, `CREATE TABLE v(i INTEGER, f REAL, s TEXT, b BLOB, at DATETIME, "a ""name""" TEXT, g TEXT AS (s || '!'));
+		INSERT INTO v VALUES(1, 0.5, 'wren', x'ff41', '2026-01-02 03:04:05', 'q'); CREATE VIEW w AS SELECT * FROM v`))
+	defer db.Close()
+	if db.Has("w") || db.Has("v", "g") || !db.Has("v", "i", "at") || db.Has("v", "i", "j") || db.Has("x") {
+		t.Errorf("the tables are %v", db.tables)
+	}
+	columns := []string{"i", "f", "s", "b", "at", `a "name"`}
+	err := db.Each(Query{Table: "v", Columns: columns}, func(r Row) error {
+		if want := []any{int64(1), 0.5, "wren", []byte("\xffA"), "2026-01-02 03:04:05", "q"}; !reflect.DeepEqual(r.values, want) {
+			t.Errorf("the values are %#v", r.values)
+		}
+		if r.Text("b") != "\uFFFDA" || r.Text("i") != "1" || r.Int("s") != 0 {
+			t.Errorf("as text %q, %q; as an integer %d", r.Text("b"), r.Text("i"), r.Int("s"))
+		}
+		return errors.New("enough")
+	})
+	if err == nil || err.Error() != "enough" {
+		t.Error(err)
+	}
+	if _, err := db.conn.ExecContext(t.Context(), "DELETE FROM v"); err == nil {
+		t.Error("the copy can be changed")
+	}
+}

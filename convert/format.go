@@ -1,7 +1,10 @@
 package convert
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/sink"
 	"github.com/bough-dev/bough/convert/internal/tree"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/database"
 	"github.com/bough-dev/bough/internal/fields"
 	"github.com/google/uuid"
 )
@@ -35,6 +39,8 @@ type Format struct {
 	read   func(in io.Reader, to transcript.Sink) error
 	tail   func(to transcript.Sink) sink.Tail // nil if a transcript is read as a whole
 	write  func(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error
+	isIn   func(db *database.DB) bool                      // reports whether a database has conversations of the format
+	rows   func(db *database.DB, to transcript.Sink) error // nil if the program keeps no database
 	home   *transcript.Home
 	called func(id string) string                     // maps Options.ID to the id in the file; nil means the same id
 	newID  func(time.Time, io.Reader) (string, error) // nil means UUIDs
@@ -50,7 +56,7 @@ func (f *Format) Called(id string) string {
 }
 
 // Reads reports whether the format can be read.
-func (f *Format) Reads() bool { return f.read != nil }
+func (f *Format) Reads() bool { return f.read != nil || f.rows != nil }
 
 // Writes reports whether the format can be written.
 func (f *Format) Writes() bool { return f.write != nil }
@@ -61,12 +67,39 @@ func (f *Format) Writes() bool { return f.write != nil }
 //
 // A damaged part of the file is reported as a [transcript.Problem]. The error
 // is [ErrNothing] if the file has no conversation.
+//
+// A database is copied to a temporary file. [OpenDatabase] is for one that a program may be
+// writing.
 func (f *Format) Read(in io.Reader, to transcript.Sink) error {
-	n, err := sink.Read(f.read, in, to)
+	return found(sink.Read(f.readAny, in, to))
+}
+
+// found returns the error of reading n conversations.
+func found(n int, err error) error {
 	if err == nil && n == 0 {
 		err = ErrNothing
 	}
 	return err
+}
+
+// readAny reads a file or a database.
+func (f *Format) readAny(in io.Reader, to transcript.Sink) error {
+	if f.rows != nil {
+		b := bufio.NewReader(in)
+		if head, _ := b.Peek(database.HeadSize); database.Is(head) {
+			db, err := database.Read(context.Background(), b)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			return f.readRows(db, to)
+		}
+		in = b
+	}
+	if f.read == nil {
+		return errors.New("it is not an SQLite database, or it is encrypted")
+	}
+	return f.read(in, to)
 }
 
 // A Tail reads a transcript that grows; see [Format.Tail].
@@ -106,7 +139,7 @@ func (t *Tail) End(to transcript.Sink) error { return t.tail.End(to) }
 
 // ReadAll reads all conversations of a file into memory.
 func (f *Format) ReadAll(in io.Reader) ([]*transcript.Transcript, []transcript.Problem, error) {
-	list, problems, err := sink.ReadAll(f.Name, f.read, in)
+	list, problems, err := sink.ReadAll(f.Name, f.readAny, in)
 	if err == nil && len(list) == 0 {
 		err = ErrNothing
 	}

@@ -105,10 +105,12 @@ var Formats = []*Format{
 	{
 		Name:    "opencode",
 		Aliases: []string{"open-code"},
-		About:   "a session that opencode exported",
+		About:   "the database of opencode, and a session that it exported",
 		Ext:     ".json",
 		detect:  opencode.Detect,
 		read:    opencode.Read,
+		isIn:    opencode.IsDatabase,
+		rows:    opencode.ReadDatabase,
 		write:   opencode.Write,
 		called:  opencode.SessionID,
 		home:    &opencode.Home,
@@ -315,7 +317,8 @@ func Named(name string) (*Format, error) {
 const HeadSize = jsonl.HeadSize
 
 // Detect returns the format of a file that begins with head, nil if it is
-// unrecognized. The name of the file does not matter.
+// unrecognized. The name of the file does not matter. A database is recognized by
+// [Database.Format].
 func Detect(head []byte) *Format {
 	for _, f := range Formats {
 		if f.detect != nil && f.detect(jsonl.TrimBOM(head)) {

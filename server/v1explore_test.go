@@ -206,7 +206,7 @@ func TestV1ImportFrom(t *testing.T) {
 		t.Errorf("there are %d messages", got)
 	}
 	s.v1("import", `{"from":["codex"]}`).fails(404, fault.NotFound, "no conversations of codex in ")
-	s.v1("import", `{"from":["opencode"]}`).fails(409, fault.Refused, "keeps no files")
+	s.v1("import", `{"from":["opencode"]}`).fails(404, fault.NotFound, "no conversations of opencode in ")
 	s.v1("import", `{"from":["../../etc"]}`).fails(400, fault.Usage, "programs are ")
 	newSite(t, server.Options{}).v1("import", `{"from":["codex"]}`).fails(409, fault.Refused, "imports only content")
 }

@@ -97,7 +97,7 @@ func formatNames(flag string) (names []string) {
 		which = (*convert.Format).Resumes
 	case "from":
 		m := machine()
-		which = func(f *convert.Format) bool { return isKept(f, m) }
+		which = func(f *convert.Format) bool { return f.Roots(m) != nil }
 	}
 	for _, f := range formats() {
 		if which(f) {
@@ -123,14 +123,6 @@ func formatList(which func(*convert.Format) bool) string {
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
-
-// isKept reports whether the program of a format keeps files on a machine, or has to
-// export them itself, as opencode does.
-func isKept(f *convert.Format, m transcript.Machine) bool { return isAsked(f) || f.Roots(m) != nil }
-
-// isAsked reports whether the program of a format keeps a database and has to export its
-// conversations itself.
-func isAsked(f *convert.Format) bool { return f.Name == "opencode" }
 
 // machine describes this machine.
 func machine() transcript.Machine {

@@ -63,10 +63,7 @@ func (p *program) importAction(c *cli.Context, w *workspace.Workspace) error {
 	o := imports.Options{
 		Stdin: p.stdin, DryRun: c.Bool("dry-run"), Skip: c.StringSlice("skip"), Again: c.Bool("again"), Live: c.Bool("live"),
 	}
-	sources, temporary, err := p.importSources(c)
-	for _, remove := range temporary {
-		defer remove()
-	}
+	sources, err := p.importSources(c)
 	if err != nil {
 		return err
 	}
@@ -106,35 +103,34 @@ func unreadable(r imports.Transcript) bool {
 	return r.Status == imports.Failed || len(r.Problems) > 0
 }
 
-// importSources returns the sources that the arguments of 'bough import' name, and the
-// functions that remove the temporary files of some of them.
-func (p *program) importSources(c *cli.Context) (sources []imports.Source, temporary []func(), err error) {
+// importSources returns the sources that the arguments of 'bough import' name.
+func (p *program) importSources(c *cli.Context) (sources []imports.Source, err error) {
 	paths, tools := c.Args().Slice(), c.StringSlice("from")
 	var format *convert.Format
 	if name := c.String("format"); name != "" {
 		if format, err = formatNamed("format", name); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if !format.Reads() {
-			return nil, nil, usageError("bough writes %s but does not read it", format.Name)
+			return nil, usageError("bough writes %s but does not read it", format.Name)
 		}
 	}
 	switch {
 	case len(tools) == 0 && len(paths) == 0:
 		e := usageError("'bough import' needs a PATH or --from TOOL")
 		e.Hint = seeHelp("import")
-		return nil, nil, e
+		return nil, e
 	case len(tools) == 0:
-		return []imports.Source{{Paths: paths, Format: format}}, nil, nil
+		return []imports.Source{{Paths: paths, Format: format}}, nil
 	case len(tools) > 1 && len(paths) > 0:
 		e := usageError("a PATH allows only one --from")
 		e.Hint = "give one tool with a PATH, or several tools without"
-		return nil, nil, e
+		return nil, e
 	}
 	list := make([]*convert.Format, len(tools))
 	for i, name := range tools {
 		if list[i], err = formatNamed("from", name); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	var missing []error
@@ -142,58 +138,40 @@ func (p *program) importSources(c *cli.Context) (sources []imports.Source, tempo
 		if slices.Contains(list[:i], tool) {
 			continue
 		}
-		source, remove, err := p.importSource(c, tool, paths)
-		if remove != nil {
-			temporary = append(temporary, remove)
-		}
+		source, err := importSource(tool, paths)
 		if e := workspace.Explain(err); e != nil && e.Code == fault.NotFound {
 			missing = append(missing, err)
 			continue
 		} else if err != nil {
-			return nil, temporary, err
+			return nil, err
 		}
 		source.Format = cmp.Or(format, source.Format)
 		sources = append(sources, source)
 	}
 	if len(sources) == 0 {
-		return nil, temporary, missing[0]
+		return nil, missing[0]
 	}
 	for _, err := range missing {
 		p.note(workspace.Explain(err).Message)
 	}
-	return sources, temporary, nil
+	return sources, nil
 }
 
-// importSource returns the folders where a tool keeps its conversations, or paths if given,
-// and a function that removes temporary files, nil if there are none.
-func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []string) (source imports.Source, remove func(), err error) {
+// importSource returns the folders where a tool keeps its conversations, or paths if given.
+func importSource(tool *convert.Format, paths []string) (source imports.Source, err error) {
 	roots := tool.Roots(machine())
-	if isAsked(tool) {
-		if len(paths) > 0 {
-			return imports.Source{Paths: paths, Format: tool}, nil, nil
-		}
-		opencode, err := newOpencodeClient()
-		if err != nil {
-			return source, nil, err
-		}
-		files, done, err := opencode.export(c.Context, func(n, of int) { p.meter.count("asking opencode for its sessions", int64(n), int64(of)) })
-		if err != nil {
-			return source, nil, err
-		}
-		return imports.Source{Paths: files, Format: tool, Name: opencodeName, Found: true}, done, nil
-	}
 	source.Format = tool
 	if roots != nil {
 		source.Holds = tool.Holds
 	}
 	if len(paths) > 0 {
 		source.Paths = paths
-		return source, nil, nil
+		return source, nil
 	}
 	if roots == nil {
 		e := usageError("--from: bough does not know where %s keeps its conversations", tool.Name)
 		e.Hint = "export them there and run 'bough import FILE'"
-		return source, nil, e
+		return source, e
 	}
 	for _, root := range roots {
 		if _, err := os.Stat(root); err == nil {
@@ -204,13 +182,13 @@ func (p *program) importSource(c *cli.Context, tool *convert.Format, paths []str
 		if n := len(roots) - 2; n > 2 {
 			roots = append(roots[:2:2], fmt.Sprintf("%d other folders", n))
 		}
-		return source, nil, &fault.Error{
+		return source, &fault.Error{
 			Code:    fault.NotFound,
 			Message: "no conversations of " + tool.Name + " in " + strings.Join(roots, " or "),
 			Hint:    "give the folder: 'bough import --from " + tool.Name + " FOLDER'",
 		}
 	}
-	return source, nil, nil
+	return source, nil
 }
 
 // imported prints the result for one conversation.

@@ -168,7 +168,7 @@ func (s *machineSetup) importStep() setupStep {
 			_, err := os.Stat(dir)
 			return err != nil
 		})
-		if len(roots) > 0 && !isAsked(tool) {
+		if len(roots) > 0 {
 			step.Tools = append(step.Tools, tool.Name)
 			sources = append(sources, imports.Source{Paths: roots, Format: tool, Holds: tool.Holds})
 		}

@@ -77,9 +77,6 @@ func (p *program) watchAction(c *cli.Context, w *workspace.Workspace) error {
 		if err != nil {
 			return err
 		}
-		if len(tools) == 0 {
-			p.noteUnfollowed()
-		}
 		if err := w.Make(ctx); err != nil {
 			return err
 		}

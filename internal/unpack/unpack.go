@@ -35,6 +35,7 @@ type File struct {
 	Path   string      // of the file, or of the archive and the file in it: export.zip/conversations.json
 	Named  bool        // the path was an argument, and not found in a folder or archive
 	Info   fs.FileInfo // nil for a file in an archive and for standard input
+	Plain  bool        // Info describes the file itself, not an archive or a compressed file
 	Within string      // slash-separated path relative to the folder argument; the file's name if there was none
 	In     *bufio.Reader
 }
@@ -268,6 +269,7 @@ func (w *walker) open(file found, r *bufio.Reader, opened *os.File, counted *cou
 	case isTar(head):
 		return w.tar(file, r, &limited{limit: w.limitOf(file.size)})
 	}
+	single.Plain = file.info != nil
 	return w.give(single)
 }
 

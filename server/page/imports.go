@@ -14,9 +14,8 @@ type welcome struct{ Found []foundTool }
 
 // A foundTool is a program whose conversations are on this machine.
 type foundTool struct {
-	Name    string // of its format
-	About   string
-	Imports bool // the page can import them
+	Name  string // of its format
+	About string
 }
 
 // maxFiles is how many files of a program are counted.
@@ -44,14 +43,10 @@ func foundTools(m transcript.Machine) (list []foundTool) {
 		if n >= maxFiles {
 			about = "at least " + about
 		}
-		list = append(list, foundTool{f.Name, strings.ToUpper(f.About[:1]) + f.About[1:] + " · " + about, readsFiles(f)})
+		list = append(list, foundTool{f.Name, strings.ToUpper(f.About[:1]) + f.About[1:] + " · " + about})
 	}
 	return list
 }
-
-// readsFiles reports whether the files in the folder of a program are its conversations.
-// opencode keeps a database, and has to export them.
-func readsFiles(f *convert.Format) bool { return f.Name != "opencode" }
 
 // countFiles returns how many files below a folder a program wrote, at most a limit.
 // Folders that cannot be read are skipped.

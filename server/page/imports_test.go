@@ -21,9 +21,10 @@ func TestImport(t *testing.T) {
 	t.Setenv("USERPROFILE", home)
 	t.Setenv("CLAUDE_CONFIG_DIR", "")
 	t.Setenv("CODEX_HOME", "")
+	t.Setenv("XDG_DATA_HOME", "")
 	v := visit(t)
 	for tool, status := range map[string]int{
-		"claude-code": http.StatusNotFound, "opencode": http.StatusConflict, "markdown": http.StatusBadRequest,
+		"claude-code": http.StatusNotFound, "opencode": http.StatusNotFound, "markdown": http.StatusBadRequest,
 		"nothing": http.StatusBadRequest, "../..": http.StatusBadRequest, "": http.StatusBadRequest,
 	} {
 		if a := v.post("/do/import", url.Values{"from": {tool}}); a.StatusCode != status {

@@ -3,7 +3,6 @@
 package imports
 
 import (
-	"context"
 	"errors"
 	"io"
 
@@ -111,11 +110,6 @@ type Source struct {
 	// program: they are treated as if the folder were the path, and those that are
 	// gone are skipped.
 	Found bool
-
-	// Export is for a program that keeps a database: [workspace.Workspace.Follow]
-	// calls it after a change of a file in Paths, and imports the files that it
-	// returns. done removes them. If Export is nil, the files in Paths are imported.
-	Export func(ctx context.Context) (paths []string, done func(), err error)
 }
 
 // The methods below replace the output of encoding/json: times have six digits

@@ -7,6 +7,15 @@
 // A session that the tool task began has a parentID, and the part that called the tool has its
 // id in state.metadata.sessionId (program 1.18.33).
 //
+// It also reads the database of opencode, opencode.db. The tables are session, with
+// a column for each member of a document's info, message (id, session_id,
+// time_created, data) and part (id, message_id, session_id, data); data is the JSON
+// of the message or part without these ids. 'opencode export' adds the ids at the end of
+// data, orders messages by time_created and id and parts by id, and indents the
+// document by two spaces; a record that is read from the database has the same bytes.
+// Sources: the schema that opencode 1.18.33 made, its export of the same sessions, and
+// the functions in the program that convert a row of session.
+//
 // Write gives everything a new id, because the program identifies messages by
 // their ids across all sessions.
 package opencode
@@ -18,6 +27,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -30,7 +40,20 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// Home is the folder of the database, and of those of other release channels
+// (opencode-CHANNEL.db). opencode takes $XDG_DATA_HOME, else ~/.local/share, on every
+// system.
 var Home = transcript.Home{
+	Roots: func(m transcript.Machine) []string {
+		data := m.Env("XDG_DATA_HOME")
+		if !filepath.IsAbs(data) {
+			data = filepath.Join(m.Home, ".local", "share")
+		}
+		return []string{filepath.Join(data, "opencode")}
+	},
+	Holds: func(path string) bool {
+		return !strings.Contains(path, "/") && strings.HasPrefix(path, "opencode") && strings.HasSuffix(path, ".db")
+	},
 	Target: func(transcript.Machine, *transcript.Transcript, transcript.Options) string { return "" },
 	Resume: func(path string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
 		return []string{"opencode", "import", path}, []string{"opencode", "-s", SessionID(o.ID)}
@@ -57,8 +80,17 @@ func Read(in io.Reader, to transcript.Sink) error {
 		}
 		return r.message(v.Raw)
 	})
-	if err != nil || r.held == nil {
+	if err != nil {
 		return err
+	}
+	return r.end(around)
+}
+
+// end hands on the last message, and ends the conversation, unless there is none. around is the
+// document without its messages, nil if there is nothing else.
+func (r *reader) end(around json.RawMessage) error {
+	if r.held == nil {
+		return nil
 	}
 	r.ends = true
 	if err := r.hand(r.held); err != nil {
@@ -79,7 +111,7 @@ func Read(in io.Reader, to transcript.Sink) error {
 			r.conv.Leaf = before
 		}
 	}
-	return to.End(&r.conv)
+	return r.to.End(&r.conv)
 }
 
 type reader struct {

@@ -36,7 +36,9 @@ func Follow(ctx context.Context, w *store.Store, sources []imports.Source, o imp
 	var trees []watch.Tree
 	for n, source := range sources {
 		for _, root := range source.Paths {
-			trees = append(trees, watch.Tree{Root: root, Holds: source.Holds})
+			trees = append(trees, watch.Tree{Root: root, Holds: func(within string) bool {
+				return source.Holds == nil || source.Holds(databaseOf(within))
+			}})
 			f.source = append(f.source, n)
 		}
 	}
@@ -132,16 +134,25 @@ func (f *follower) hasSessions() bool {
 func (f *follower) take(b watch.Batch, now time.Time) {
 	there := map[string]bool{}
 	for _, changed := range b.Files {
-		there[changed.Path] = true
-		known := f.files[changed.Path]
-		if changed.Info == nil {
-			delete(f.files, changed.Path)
+		path := databaseOf(changed.Path)
+		there[path] = true
+		known := f.files[path]
+		if changed.Info == nil && path == changed.Path {
+			delete(f.files, path)
 			continue
 		}
-		id := durable.Identify(changed.Info)
+		id := state{log: durable.Identify(changed.Info)}
+		if path == changed.Path {
+			id = state{file: durable.Identify(changed.Info)}
+		}
+		if known != nil && path == changed.Path {
+			id.log = known.seen.log
+		} else if known != nil {
+			id.file = known.seen.file
+		}
 		switch {
 		case known == nil:
-			f.files[changed.Path] = &file{path: changed.Path, tree: changed.Tree, seen: id, changed: now}
+			f.files[path] = &file{path: path, tree: changed.Tree, seen: id, changed: now}
 		case known.seen != id:
 			known.seen, known.changed = id, now
 		}
@@ -207,9 +218,8 @@ func (f *follower) importEach(due []*file) error {
 
 // importFiles imports whole files.
 func (f *follower) importFiles(due []*file, now time.Time) error {
-	list, left, done := f.sourcesOf(due, now)
-	defer done()
-	as := make([]durable.Identity, len(due))
+	list := f.sourcesOf(due)
+	as := make([]state, len(due))
 	for i, file := range due {
 		as[i] = file.seen
 	}
@@ -220,9 +230,6 @@ func (f *follower) importFiles(due []*file, now time.Time) error {
 		return err
 	}
 	for i, file := range due {
-		if left[file] {
-			continue
-		}
 		file.imported(as[i], end, end.Sub(now))
 		file.damage = f.failed[file.path]
 	}
@@ -248,46 +255,19 @@ func (f *follower) grow(due []*file) (others []*file) {
 }
 
 // sourcesOf returns the sources with files that are due, which are in the order of
-// their trees. left are the files that have to be imported again, because exporting
-// their conversations failed, or may have changed them. done removes exported files.
-func (f *follower) sourcesOf(due []*file, now time.Time) (list []imports.Source, left map[*file]bool, done func()) {
-	left = map[*file]bool{}
-	var remove []func()
+// their trees.
+func (f *follower) sourcesOf(due []*file) (list []imports.Source) {
 	for len(due) > 0 {
 		n := f.source[due[0].tree]
-		var files []*file
-		var paths []string
+		source := f.sources[n]
+		source.Paths, source.Holds, source.Found = nil, nil, true
 		for len(due) > 0 && f.source[due[0].tree] == n {
-			files, paths = append(files, due[0]), append(paths, due[0].path)
+			source.Paths = append(source.Paths, due[0].path)
 			due = due[1:]
 		}
-		source := f.sources[n]
-		if source.Export != nil {
-			var drop func()
-			var err error
-			if paths, drop, err = source.Export(f.ctx); err == nil {
-				remove = append(remove, drop)
-			} else if f.ctx.Err() == nil {
-				f.store.Opts.Note(err.Error())
-			}
-			for _, file := range files {
-				file.free = time.Now().Add(max(minRetry, time.Since(now)))
-				if left[file] = err != nil || len(paths) > 0; err != nil {
-					file.free = time.Now().Add(maxRetry)
-				}
-				if info, err := os.Stat(file.path); err == nil && !left[file] { // the export may have changed it
-					file.seen = durable.Identify(info)
-				}
-			}
-		}
-		source.Paths, source.Holds, source.Found = paths, nil, true
 		list = append(list, source)
 	}
-	return list, left, func() {
-		for _, drop := range remove {
-			drop()
-		}
-	}
+	return list
 }
 
 // row passes on the result for a conversation that changed, without damage, which

@@ -1,8 +1,10 @@
 package follower
 
 import (
+	"strings"
 	"time"
 
+	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/durable"
 )
 
@@ -16,17 +18,23 @@ const (
 	maxRetry = 30 * time.Second
 )
 
+// A state is that of a file and, if it is a database, of its log, in which the newest changes are.
+type state struct{ file, log durable.Identity }
+
+// databaseOf returns the path of the database whose log is at path, else path.
+func databaseOf(path string) string { return strings.TrimSuffix(path, convert.DatabaseLog("")) }
+
 // A file is a file in the folder of a program.
 type file struct {
 	path string
 	tree int
 
-	seen     durable.Identity // as last seen
-	read     durable.Identity // as it was when it was last imported, zero if it was not
-	free     time.Time        // not imported before, so that one that grows fast takes a part of the time only
-	changed  time.Time        // when a change was last seen
-	damage   string           // what could not be read, "" for nothing
-	reported string           // the damage that was reported last
+	seen     state     // as last seen
+	read     state     // as it was when it was last imported, zero if it was not
+	free     time.Time // not imported before, so that one that grows fast takes a part of the time only
+	changed  time.Time // when a change was last seen
+	damage   string    // what could not be read, "" for nothing
+	reported string    // the damage that was reported last
 
 	failures int // of imports in a row
 }
@@ -40,8 +48,12 @@ func (f *file) unreported() (at time.Time, ok bool) {
 }
 
 // imported records an import that ended at now and took a time. The file is not
-// imported again for as long.
-func (f *file) imported(as durable.Identity, now time.Time, took time.Duration) {
+// imported again for as long; a database, which is always copied and read as a whole,
+// for nine times as long.
+func (f *file) imported(as state, now time.Time, took time.Duration) {
+	if as.log != (durable.Identity{}) {
+		took *= 9
+	}
 	f.read, f.free, f.failures = as, now.Add(took), 0
 }
 

@@ -10,7 +10,7 @@ import (
 func TestNextWake(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
-	one, two := durable.Identity{Size: 1}, durable.Identity{Size: 2}
+	one, two := state{file: durable.Identity{Size: 1}}, state{file: durable.Identity{Size: 2}}
 	for _, c := range []struct {
 		what      string
 		files     map[string]*file
@@ -50,11 +50,15 @@ func TestShare(t *testing.T) {
 	if last != maxRetry {
 		t.Errorf("at last it waits %v", last)
 	}
-	f.imported(durable.Identity{Size: 1}, now, time.Minute)
+	f.imported(state{file: durable.Identity{Size: 1}}, now, time.Minute)
 	if got := f.free.Sub(now); got != time.Minute {
 		t.Errorf("after an import of a minute it rests %v", got)
 	}
 	if f.failed(now); f.free.Sub(now) != minRetry {
 		t.Errorf("after an import and a failure it waits %v", f.free.Sub(now))
+	}
+	f.imported(state{durable.Identity{Size: 1}, durable.Identity{Size: 1}}, now, time.Minute)
+	if got := f.free.Sub(now); got != 9*time.Minute {
+		t.Errorf("after an import of a minute a database rests %v", got)
 	}
 }

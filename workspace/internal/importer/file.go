@@ -25,25 +25,36 @@ func (i *importer) file(f unpack.File) error {
 		i.failed(f.Path, err)
 		return i.ctx.Err()
 	}
-	format := i.o.Format
-	if format == nil {
-		format = convert.Detect(head)
+	row := i.fileRow(f, head)
+	format, db, opening := i.formatOf(f, head)
+	if db != nil {
+		defer db.Close()
 	}
-	r := &intake{i: i, file: f, format: format, row: i.fileRow(f)}
-	if format == nil {
+	r := &intake{i: i, file: f, format: format, row: row}
+	if format == nil || opening != nil {
 		detail := "unrecognized format"
-		if len(head) == 0 {
+		switch {
+		case opening != nil:
+			detail = opening.Error()
+		case len(head) == 0:
 			detail = "the file is empty"
+		case db != nil:
+			detail = "the database of an unknown program"
 		}
 		status := imports.Skipped
-		if f.Named {
+		if f.Named || opening != nil && format != nil {
 			status = imports.Failed
+		}
+		if i.ctx.Err() != nil {
+			return i.ctx.Err()
 		}
 		r.take(imports.Transcript{Path: i.name(f.Path), Status: status, Detail: detail, Named: f.Named})
 		return nil
 	}
 	r.begin()
-	if t := i.tailOf(f, format, head, r); t != nil {
+	if db != nil {
+		err = format.ReadDatabase(db, r)
+	} else if t := i.tailOf(f, format, head, r); t != nil {
 		err = r.readWhole(t, f.In)
 	} else {
 		err = format.Read(f.In, r)
@@ -68,6 +79,24 @@ func (i *importer) file(f unpack.File) error {
 	return nil
 }
 
+// formatOf returns the format of a file that begins with head, nil if it is unrecognized, and the
+// file as a database, nil if it is none. The error is that of opening it.
+func (i *importer) formatOf(f unpack.File, head []byte) (format *convert.Format, db *convert.Database, err error) {
+	format = i.o.Format
+	switch {
+	case convert.IsDatabase(head) && f.Plain:
+		db, err = convert.OpenDatabase(i.ctx, f.Path)
+	case convert.IsDatabase(head):
+		db, err = convert.CopyDatabase(i.ctx, f.In)
+	case format == nil:
+		format = convert.Detect(head)
+	}
+	if format == nil && db != nil {
+		format = db.Format()
+	}
+	return format, db, err
+}
+
 // sizeWithin returns the size of a file of which at most limit bytes are read, if that is not 0.
 func sizeWithin(size, limit int64) int64 {
 	if limit > 0 {
@@ -83,7 +112,7 @@ const growing = time.Minute
 // fileRow returns a new row of the ledger for a file. It returns nil for a part
 // of an archive, standard input, a file that is read in part, or one whose content may
 // change without its time.
-func (i *importer) fileRow(f unpack.File) *FileRow {
+func (i *importer) fileRow(f unpack.File, head []byte) *FileRow {
 	if f.Info == nil || i.o.DryRun || i.o.Limit > 0 && f.Info.Size() > i.o.Limit {
 		return nil
 	}
@@ -91,12 +120,18 @@ func (i *importer) fileRow(f unpack.File) *FileRow {
 	id := durable.Identify(f.Info)
 	now := time.Now()
 	changed := max(id.Changed, id.ModTime)
+	var log *LogState
+	if f.Plain && convert.IsDatabase(head) {
+		log = logOf(abs)
+		changed = max(changed, log.Change, log.Time)
+	}
 	if err != nil || !durable.Settled(changed, now) || i.found && now.Sub(time.Unix(0, changed)) < growing {
 		return nil
 	}
 	row := &FileRow{}
 	file := &row.File
 	file.Path, file.Size, file.Time, file.Change, file.Inode = abs, id.Size, id.ModTime, id.Changed, id.Inode
+	file.Log = log
 	file.Format, file.Side, file.Rows = i.formatName(), f.Named, []LedgerImported{}
 	file.Reader = reader
 	i.files = append(i.files, row)

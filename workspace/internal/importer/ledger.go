@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -37,6 +38,7 @@ type FileRow struct {
 		Time   int64            `json:"mtime"` // in nanoseconds since 1970
 		Change int64            `json:"ctime,omitempty"`
 		Inode  uint64           `json:"inode,omitempty"`
+		Log    *LogState        `json:"log,omitempty"`    // of a database; nil for other files
 		Format string           `json:"format"`           // the requested format, "" if it was detected
 		Side   bool             `json:"side,omitempty"`   // the file was named, and side conversations are included
 		Reader int              `json:"reader,omitempty"` // see [reader]
@@ -46,6 +48,25 @@ type FileRow struct {
 	left  int  // how many conversations are not stored yet
 	whole bool // the file was read completely
 	void  bool // do not record: the result depends on more than the file
+}
+
+// A LogState is the state of the file beside a database where the newest changes are. It is zero
+// if there is none.
+type LogState struct {
+	Size   int64  `json:"size,omitempty"`
+	Time   int64  `json:"mtime,omitempty"`
+	Change int64  `json:"ctime,omitempty"`
+	Inode  uint64 `json:"inode,omitempty"`
+}
+
+// logOf returns the state of the log of the database at path.
+func logOf(path string) *LogState {
+	info, err := os.Stat(convert.DatabaseLog(path))
+	if err != nil {
+		info = nil
+	}
+	id := durable.Identify(info)
+	return &LogState{id.Size, id.ModTime, id.Changed, id.Inode}
 }
 
 // A LedgerImported is the result for one conversation of a file.
@@ -123,6 +144,9 @@ func (l *ledger) file(path string, id durable.Identity, format string, named boo
 	}
 	f := &row.File
 	if f.Size != id.Size || f.Time != id.ModTime || f.Change != id.Changed || f.Inode != id.Inode || f.Format != format || f.Side != named || f.Reader != reader {
+		return nil
+	}
+	if f.Log != nil && *f.Log != *logOf(path) {
 		return nil
 	}
 	return row

@@ -38,7 +38,7 @@ const tailMark = "bough tail 1\n"
 
 // isFollowed reports whether an import is that of one transcript that its program appends to.
 func isFollowed(sources []imports.Source, o imports.Options) bool {
-	return len(sources) == 1 && len(sources[0].Paths) == 1 && sources[0].Found && sources[0].Export == nil &&
+	return len(sources) == 1 && len(sources[0].Paths) == 1 && sources[0].Found &&
 		o.Live && !o.DryRun && !o.Again && filepath.IsAbs(sources[0].Paths[0]) && filepath.Ext(sources[0].Paths[0]) == ".jsonl"
 }
 

@@ -1,0 +1,147 @@
+package workspace_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/testdatabase"
+	"github.com/bough-dev/bough/workspace/imports"
+)
+
+// sqlOf returns the statements that make a database of convert/testdata/databases.
+func sqlOf(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "convert", "testdata", "databases", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestImportDatabase: an import of a database that its program has open finds what is only in the
+// log, notices when the log grows, and changes nothing in the folder; an export of the same session
+// is the same conversation.
+func TestImportDatabase(t *testing.T) {
+	opencode, err := convert.Named("opencode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "opencode.db")
+	db := testdatabase.Open(t, path)
+	testdatabase.Run(t, db, "PRAGMA journal_mode=wal; PRAGMA wal_autocheckpoint=0; PRAGMA synchronous=off;"+sqlOf(t, "opencode/sessions.sql"))
+	w := openSpace(t, filepath.Join(t.TempDir(), "w"), 0)
+	source := imports.Source{Paths: []string{dir}, Format: opencode, Holds: opencode.Holds}
+	files := func() map[string]string {
+		got := map[string]string{}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			info, err1 := e.Info()
+			data, err2 := os.ReadFile(filepath.Join(dir, e.Name()))
+			if err := errors.Join(err1, err2); err != nil {
+				t.Fatal(err)
+			}
+			got[e.Name()] = info.ModTime().String() + string(data)
+		}
+		return got
+	}
+	status := func(sources ...imports.Source) (list []string) {
+		t.Helper()
+		before := files()
+		r, err := w.ImportAll(t.Context(), sources, imports.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(files(), before) {
+			t.Error("the folder of the database was changed")
+		}
+		for _, row := range r.Imported {
+			list = append(list, string(row.Status))
+			if len(row.Problems) > 0 {
+				t.Error(row.Problems)
+			}
+		}
+		return list
+	}
+	expect := func(what string, got []string, want ...string) {
+		t.Helper()
+		slices.Sort(got)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	time.Sleep(60 * time.Millisecond) // so that the next change has another time
+	expect("at first", status(source), "new", "skipped")
+	expect("again", status(source), "skipped", "unchanged")
+	if info, err := os.Stat(path); err != nil || info.Size() > 4096 {
+		t.Errorf("the database has more than its log: %v", err)
+	}
+	testdatabase.Run(t, db, `INSERT INTO message SELECT 'msg_06', session_id, 1769940006000, 0, '{"role":"user","time":{"created":1769940006000}}' FROM message WHERE id = 'msg_05';
+		INSERT INTO part VALUES('prt_41', 'msg_06', 'ses_0123456789abABCDEFGHIJKLMN', 0, 0, '{"type":"text","text":"And fish?"}')`)
+	expect("with a message in the log", status(source), "skipped", "updated")
+	export := imports.Source{Paths: []string{filepath.Join("..", "convert", "testdata", "databases", "opencode", "ses_0123456789abABCDEFGHIJKLMN.json")}}
+	expect("an export", status(export), "unchanged")
+	if err := db.Close(); err != nil { // its log goes
+		t.Fatal(err)
+	}
+	expect("closed", status(source), "skipped", "unchanged")
+	expect("the file", status(imports.Source{Paths: []string{path}}), "new", "unchanged")
+	if list, err := w.List(t.Context(), ""); err != nil || len(list.Sessions) != 2 {
+		t.Errorf("there are the conversations %v, %v", list, err)
+	}
+}
+
+// TestImportDatabaseOdd: a database in an archive and from standard input is read, and one that
+// cannot be read has a reason.
+func TestImportDatabaseOdd(t *testing.T) {
+	path := testdatabase.Make(t, sqlOf(t, "opencode/sessions.sql"))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	part, err := z.Create("backup/data")
+	if err == nil {
+		_, err = part.Write(data)
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := os.ReadFile(testdatabase.Make(t, "CREATE TABLE songs(id, title)"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what   string
+		data   []byte
+		status imports.Status
+		detail string
+	}{
+		{"plain", data, imports.New, ""},
+		{"in an archive", archive.Bytes(), imports.New, ""},
+		{"of another program", foreign, imports.Failed, "the database of an unknown program"},
+		{"with noise after its head", append([]byte("SQLite format 3\x00"), bytes.Repeat([]byte("noise"), 5000)...), imports.Failed, "encrypted"},
+	} {
+		w := openSpace(t, filepath.Join(t.TempDir(), "w"), 0)
+		r, err := w.Import(t.Context(), []string{"-"}, imports.Options{Stdin: bytes.NewReader(c.data)})
+		if err != nil || len(r.Imported) == 0 {
+			t.Fatalf("%s: %v, %v", c.what, r, err)
+		}
+		if !slices.ContainsFunc(r.Imported, func(r imports.Transcript) bool { return r.Status == c.status && strings.Contains(r.Detail, c.detail) }) {
+			t.Errorf("%s: %v", c.what, r.Imported)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func LogOf(path string) string { return path + logName }
 const (
 	logHeader = 32 // bytes
 	tries     = 20
-	pause     = 50 * time.Millisecond
+	pause     = 5 * time.Millisecond // after the first try; longer after the others
 	piece     = 64 << 20 // bytes that are copied without a look at the context
 )
 
@@ -94,7 +94,7 @@ func copyWhole(ctx context.Context, path, to string) error {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(pause):
+			case <-time.After(time.Duration(n) * pause):
 			}
 		}
 		before, err := look(path)

@@ -80,9 +80,11 @@ func TestOpenWhileWritten(t *testing.T) {
 						return
 					}
 					n++
-					if mode != "wal" {
-						time.Sleep(10 * time.Millisecond) // while there is a journal, no copy succeeds
+					rest := 10 * time.Millisecond // while there is a journal, no copy succeeds
+					if mode == "wal" {
+						rest = time.Millisecond
 					}
+					time.Sleep(rest)
 					select {
 					case done <- n:
 					default:

@@ -27,7 +27,7 @@ const (
 	logHeader = 32 // bytes
 	tries     = 20
 	pause     = 5 * time.Millisecond // after the first try; longer after the others
-	piece     = 64 << 20 // bytes that are copied without a look at the context
+	piece     = 64 << 20             // bytes that are copied without a look at the context
 )
 
 // errChanging is the error for a database that changes faster than it can be copied.

@@ -1,4 +1,3 @@
-// Package database changes SQLite databases of other programs.
 package database
 
 import (
@@ -11,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	_ "modernc.org/sqlite" // the driver
 )
 
 // Change changes the database at path itself, in one transaction: all that f does, or nothing.

@@ -1,8 +1,8 @@
-// Package database reads the SQLite databases of other programs, which may be writing them.
-// It is the only package that links SQLite.
+// Package database reads the SQLite databases of other programs, which may be writing them, and
+// changes one whose program does not run ([Change]). It is the only package that links SQLite.
 //
-// A database is never opened where it is: SQLite would create files beside it, take locks, and
-// recover or check it out of its log. [Open] copies it to a private temporary folder, with the
+// To be read, a database is never opened where it is: SQLite would create files beside it, take
+// locks, and fold the log of a program that crashed into it. [Open] copies it to a private temporary folder, with the
 // log (-wal) or the rollback journal (-journal) that belongs to it, and SQLite recovers the copy.
 //
 // # A consistent copy

@@ -27,11 +27,12 @@ import (
 type crowd struct {
 	*rand.Rand
 	fixtures map[*convert.Format][][]byte
-	all      [][]byte // the fixtures of all formats
+	all      [][]byte                     // the fixtures of all formats
+	rows     map[*convert.Format][][]byte // databases
 }
 
 func newCrowd(t *testing.T) *crowd {
-	c := &crowd{rand.New(rand.NewPCG(25, 1)), map[*convert.Format][][]byte{}, nil}
+	c := &crowd{rand.New(rand.NewPCG(25, 1)), map[*convert.Format][][]byte{}, nil, map[*convert.Format][][]byte{}}
 	for _, f := range convert.Formats {
 		paths, err := filepath.Glob(filepath.Join("..", "convert", "testdata", f.Name, "*"))
 		if err != nil {
@@ -48,6 +49,13 @@ func newCrowd(t *testing.T) *crowd {
 			c.fixtures[f] = append(c.fixtures[f], data)
 			c.all = append(c.all, data)
 		}
+		databases, err := filepath.Glob(filepath.Join("..", "convert", "testdata", "databases", f.Name, "*.sql"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range databases {
+			c.rows[f] = append(c.rows[f], madeDatabase(t, sqlOf(t, f.Name+"/"+filepath.Base(path))))
+		}
 	}
 	return c
 }
@@ -61,6 +69,9 @@ func (c *crowd) file(t *testing.T, f *convert.Format) []byte {
 	}
 	if list := c.fixtures[f]; len(list) > 0 {
 		makers = append(makers, func() []byte { return c.varied(list[c.IntN(len(list))]) })
+	}
+	if list := c.rows[f]; len(list) > 0 {
+		makers = append(makers, func() []byte { return list[c.IntN(len(list))] })
 	}
 	if f.Writes() {
 		makers = append(makers, func() []byte { return c.written(t, f) })
@@ -202,6 +213,10 @@ func TestImportCrowd(t *testing.T) {
 	for _, data := range decoys {
 		put([]byte(data), "")
 	}
+	for f, list := range c.rows {
+		put(list[0], f.Name)
+	}
+	put(madeDatabase(t, "CREATE TABLE session(id); CREATE TABLE message(id); CREATE TABLE part(id)"), "")
 	got, err := openSpace(t, filepath.Join(t.TempDir(), "w"), 0).Import(t.Context(), []string{dir}, imports.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -27,6 +27,16 @@ func sqlOf(t *testing.T, name string) string {
 	return string(data)
 }
 
+// madeDatabase returns a database that statements make.
+func madeDatabase(t *testing.T, statements string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(testdatabase.Make(t, statements))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // TestImportDatabase: an import of a database that its program has open finds what is only in the
 // log, notices when the log grows, and changes nothing in the folder; an export of the same session
 // is the same conversation.
@@ -106,11 +116,7 @@ func TestImportDatabase(t *testing.T) {
 // TestImportDatabaseOdd: a database in an archive and from standard input is read, and one that
 // cannot be read has a reason.
 func TestImportDatabaseOdd(t *testing.T) {
-	path := testdatabase.Make(t, sqlOf(t, "opencode/sessions.sql"))
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := madeDatabase(t, sqlOf(t, "opencode/sessions.sql"))
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
 	part, err := z.Create("backup/data")
@@ -118,10 +124,6 @@ func TestImportDatabaseOdd(t *testing.T) {
 		_, err = part.Write(data)
 	}
 	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
-	foreign, err := os.ReadFile(testdatabase.Make(t, "CREATE TABLE songs(id, title)"))
-	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -132,7 +134,7 @@ func TestImportDatabaseOdd(t *testing.T) {
 	}{
 		{"plain", data, imports.New, ""},
 		{"in an archive", archive.Bytes(), imports.New, ""},
-		{"of another program", foreign, imports.Failed, "the database of an unknown program"},
+		{"of another program", madeDatabase(t, "CREATE TABLE songs(id, title)"), imports.Failed, "the database of an unknown program"},
 		{"with noise after its head", append([]byte("SQLite format 3\x00"), bytes.Repeat([]byte("noise"), 5000)...), imports.Failed, "encrypted"},
 	} {
 		w := openSpace(t, filepath.Join(t.TempDir(), "w"), 0)

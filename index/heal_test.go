@@ -265,11 +265,11 @@ func TestFresh(t *testing.T) {
 	f.healthy("an index of the past")
 }
 
-// TestEarlierIndex: an index of a version without openings, or without merges, is rebuilt from the
+// TestEarlierIndex: an index of a version without openings, merges or sources is rebuilt from the
 // files, without a message.
 func TestEarlierIndex(t *testing.T) {
 	f := worlds[0].folder(t)
-	f.write("said.json", `{"metadata":{"bough":{"sources":[{"format":"codex","directory":"/d","git_branch":"main","model":"m"}]}},"messages":[{"id":"m","role":"user","content":"How wet is too wet?","metadata":{"bough":{"merged":{}}}}]}`)
+	f.write("said.json", `{"metadata":{"bough":{"sources":[{"format":"codex","directory":"/d","git_branch":"main","model":"m","id":"c","begun_by":"p"},{"format":"x"}]}},"messages":[{"id":"m","role":"user","content":"How wet is too wet?","metadata":{"bough":{"merged":{}}}}]}`)
 	f.save(f.load())
 	now := f.read("session_index.json")
 	check := func(x *index.Index) {
@@ -278,10 +278,19 @@ func TestEarlierIndex(t *testing.T) {
 		if want := (session.Setting{Tool: "codex", Directory: "/d", GitBranch: "main", Model: "m"}); e.Setting != want || e.Opening != "How wet is too wet?" || !e.Merges {
 			t.Errorf("the entry has %+v, %q, merges: %v", e.Setting, e.Opening, e.Merges)
 		}
+		for name, list := range map[string][]*index.Entry{"c": x.Imported("codex", "c"), "p": x.BegunBy("codex", "p")} {
+			if len(list) != 1 || list[0].ID != "said" {
+				t.Errorf("%s is found as %v", name, list)
+			}
+		}
+		if n := len(x.Imported("codex", "p")) + len(x.BegunBy("codex", "c")) + len(x.Imported("x", "c")); n > 0 {
+			t.Errorf("%d sessions have sources that they do not have", n)
+		}
 	}
 	for _, without := range []string{
 		`\n +"(opening|tool|directory|git_branch|model)": "[^"]*",|\n +"merges": (true|false),`,
 		`\n +"merges": (true|false),`,
+		`(?s)\n +"sources": \[.*?\],`,
 	} {
 		before := regexp.MustCompile(without).ReplaceAllString(now, "")
 		if before == now {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/imports"
 )
 
 func TestMain(m *testing.M) { os.Exit(testsize.InMemory(testsize.LazyGC(m)).Run()) }
@@ -269,6 +271,46 @@ func TestDeletion(t *testing.T) {
 	if d := rows[1].Delete; len(d.By) != 2 || d.By[0].Title != "Kept" || d.By[1].Title != "Train" {
 		t.Errorf("the deletion of Trip is %+v", d)
 	}
+}
+
+// TestSubAgents: the conversation of a sub-agent is below the call that began it, and the other one
+// can be deleted.
+func TestSubAgents(t *testing.T) {
+	s := newSpace(t)
+	dir := t.TempDir()
+	for name, data := range map[string]string{
+		"top.jsonl": `{"parentUuid":null,"sessionId":"s","uuid":"u","type":"user","message":{"role":"user","content":"Ask around"}}
+{"parentUuid":"u","sessionId":"s","uuid":"c","type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"Task","input":{}}]}}
+{"parentUuid":"c","sessionId":"s","uuid":"r","type":"user","toolUseResult":{"agentId":"a"},"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"Dust"}]}}
+{"parentUuid":"r","sessionId":"s","uuid":"e","type":"assistant","message":{"role":"assistant","content":"There is dust."}}
+`,
+		"agent-a.jsonl": `{"parentUuid":null,"isSidechain":true,"agentId":"a","sessionId":"s","uuid":"x","type":"user","message":{"role":"user","content":"Look around"}}
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, err := s.Import(t.Context(), []string{dir}, imports.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Imported {
+		s.ids[r.Title] = string(r.Session)
+	}
+	top := "session/" + s.ids["Ask around"]
+	s.check("not read", s.source(), treerows.Options{Open: map[string]bool{top: true}}, "Ask_aroundv .Look_around")
+	src := s.source("Ask around")
+	o := treerows.Options{Open: map[string]bool{top: true}}
+	s.check("read", src, o, "Ask_aroundv .Look_around")
+	rows := treerows.Rows(src, o)
+	if d := rows[0].Delete; d.Refused != "" {
+		t.Errorf("the deletion is %+v", d)
+	}
+	if _, err := s.Remove(t.Context(), s.ids["Ask around"], workspace.RemoveOptions{}); err != nil {
+		t.Error(err)
+	}
+	s.check("removed", s.source(), treerows.Options{}, "Look_around")
 }
 
 // TestLarge: the rows of a conversation of 10,000 messages with 1,000 forks are not deep.

@@ -240,6 +240,15 @@ func (f *Format) Register() *transcript.Register {
 	return f.home.Register
 }
 
+// Beside returns another file that the program needs beside the transcript at path, "" if it
+// needs none.
+func (f *Format) Beside(path string, t *transcript.Transcript, o transcript.Options) (beside string, data []byte) {
+	if f.home.Beside == nil {
+		return "", nil
+	}
+	return f.home.Beside(path, t, o)
+}
+
 // Resume returns the command that resumes the transcript at path, to be run in
 // the folder of the conversation. before is a command to be run first, nil if
 // there is none.

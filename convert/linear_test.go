@@ -471,6 +471,7 @@ func TestLinearFolders(t *testing.T) {
 		{geminiFormat, "/x", ".gemini/tmp/" + sha256Hex("/x") + "/chats/session-2026-11-20T07-29-" + gemini.SessionID(o.ID)[:8] + ".jsonl", "", "gemini --resume " + gemini.SessionID(o.ID)},
 		{geminiFormat, "/hostile", ".gemini/tmp/" + sha256Hex("/hostile") + "/chats/session-2026-11-20T07-29-" + gemini.SessionID(o.ID)[:8] + ".jsonl", "", "gemini --resume " + gemini.SessionID(o.ID)},
 		{opencodeFormat, "/known", "", "opencode import FILE", "opencode -s " + opencode.SessionID(o.ID)},
+		{clineFormat, "/known", ".cline/data/sessions/" + o.ID + "/" + o.ID + ".messages.json", "", "cline --id " + o.ID},
 		{copilotFormat, "/known", ".copilot/session-state/" + o.ID + "/events.jsonl", "", "copilot --resume " + o.ID},
 	} {
 		tr := &transcript.Transcript{}

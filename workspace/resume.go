@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/outfile"
 	"github.com/bough-dev/bough/internal/register"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
@@ -58,6 +59,11 @@ func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine
 	}
 	if err := e.Save(ctx, path); err != nil {
 		return nil, err
+	}
+	if beside, data := o.Format.Beside(path, e.t, e.o); beside != "" {
+		if _, err := outfile.Create(ctx, beside, data); err != nil {
+			return nil, errors.Join(err, os.Remove(path))
+		}
 	}
 	var backup string
 	if register := o.Format.Register(); register != nil {

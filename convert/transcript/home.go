@@ -55,6 +55,9 @@ type Home struct {
 	// Target returns the absolute path for a new transcript, "" if the program
 	// imports it from any path.
 	Target func(m Machine, t *Transcript, o Options) string
+	// Beside returns another file that the program needs beside the transcript at path. If
+	// Beside is nil, it needs none.
+	Beside func(path string, t *Transcript, o Options) (beside string, data []byte)
 	// Resume returns the command that resumes the transcript, to be run in the
 	// folder of the conversation. before is a command to be run first, nil for none.
 	// If Resume is nil, the program cannot resume a transcript.

@@ -8,6 +8,12 @@
 // have an id, a time, and its model; a message without an id is identified by its content
 // and the messages before it.
 //
+// The program resumes a session (cline --id SESSION) if SESSION.json beside the messages describes
+// it; without that file, it begins a new session and replaces the messages. The provider and the
+// model there are not used: the user's settings are. That is what the program 3.0.65 does, and its
+// library @cline/core 0.0.86 has the members (SessionManifestSchema). Roo Code and Kilo Code resume
+// a task from the list in the database of the editor.
+//
 // The record of a session is the object with an empty array. The forms are those of
 // sdk/packages/core/docs/messages-contract-v1.md and apps/vscode/src/shared/messages/content.ts
 // in the repository cline/cline, and of src/core/task-persistence/rooMessage.ts in
@@ -76,12 +82,25 @@ var Home = transcript.Home{
 		dir, name := path.Split(p)
 		return strings.Count(dir, "/") == 1 && (name == "api_conversation_history.json" || strings.HasSuffix(name, ".messages.json"))
 	},
+	Target: func(m transcript.Machine, _ *transcript.Transcript, o transcript.Options) string {
+		return path.Join(sessions(m), o.ID, o.ID+".messages.json")
+	},
+	Beside: manifest,
+	Resume: func(_ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
+		return nil, []string{"cline", "--id", o.ID}
+	},
+}
+
+// sessions returns the folder of sessions.
+func sessions(m transcript.Machine) string {
+	data := cmp.Or(m.Env("CLINE_DATA_DIR"), path.Join(cmp.Or(m.Env("CLINE_DIR"), path.Join(m.Home, ".cline")), "data"))
+	return cmp.Or(m.Env("CLINE_SESSION_DATA_DIR"), path.Join(data, "sessions"))
 }
 
 // roots returns the folders of sessions, and those of tasks in the editors.
 func roots(m transcript.Machine) []string {
 	data := cmp.Or(m.Env("CLINE_DATA_DIR"), path.Join(cmp.Or(m.Env("CLINE_DIR"), path.Join(m.Home, ".cline")), "data"))
-	list := []string{cmp.Or(m.Env("CLINE_SESSION_DATA_DIR"), path.Join(data, "sessions")), path.Join(data, "tasks"), path.Join(m.Home, ".kilocode", "cli", "global", "tasks")}
+	list := []string{sessions(m), path.Join(data, "tasks"), path.Join(m.Home, ".kilocode", "cli", "global", "tasks")}
 	for _, dir := range vscode.Users(m, slices.Concat(vscode.Own, vscode.Others)...) {
 		for _, extension := range []string{"saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"} {
 			list = append(list, path.Join(dir, "globalStorage", extension, "tasks"))

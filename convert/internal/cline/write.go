@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"path"
+	"strconv"
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/calls"
@@ -18,6 +20,17 @@ import (
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
+
+// manifest returns the file that describes a session to the program.
+func manifest(file string, t *transcript.Transcript, o transcript.Options) (string, []byte) {
+	dir := t.WorkDir()
+	return path.Join(path.Dir(file), o.ID+".json"), append(rawjson.Compact(map[string]any{
+		"version": 1, "session_id": o.ID, "source": "cli", "pid": 0, "started_at": times.ISO(o.Now), "status": "completed", "interactive": true,
+		"provider": "unknown", "model": cmp.Or(t.Model, "unknown"), "cwd": dir, "workspace_root": dir,
+		"enable_tools": true, "enable_spawn": true, "enable_teams": true,
+		"metadata": map[string]string{"title": t.Title}, "messages_path": file,
+	}), '\n')
+}
 
 // Write writes a path as a session, or as the array of a task if it was read from one.
 func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
@@ -43,7 +56,7 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 			around = member.Set(around, "sessionId", o.ID)
 		}
 	}
-	s := writer{lost: lost, pairs: calls.Kept(t.Messages)}
+	s := writer{lost: lost, pairs: calls.Kept(t.Messages), tools: toolsOf(t)}
 	rows, _ := nodes.Writer{Format: format, Messages: messagesOf, ID: idOf, Convert: s.convert, Lost: lost}.Rows(t)
 	out := nodes.Array(rows)
 	if around != nil {
@@ -69,6 +82,7 @@ func titleIn(t *transcript.Transcript) string {
 }
 
 type writer struct {
+	tools map[string]string // names of the called tools, by id of the call
 	lost  *report.Report
 	pairs map[*content.Part]bool
 }
@@ -85,6 +99,30 @@ type item struct {
 type model struct {
 	ID       string `json:"id"`
 	Provider string `json:"provider"`
+}
+
+// toolsOf returns the names of the called tools, by id of the call.
+func toolsOf(t *transcript.Transcript) map[string]string {
+	tools := map[string]string{}
+	for _, m := range t.Messages {
+		for i := range m.Parts {
+			if c := m.Parts[i].Call(); m.Parts[i].Type == content.TypeToolCall {
+				tools[c.ID] = c.Name
+			}
+		}
+	}
+	return tools
+}
+
+// named adds the name of the tool to each result in a content: the program refuses to send
+// results without one.
+func (s writer) named(blocks json.RawMessage) json.RawMessage {
+	for i, block := range gjson.ParseBytes(blocks).Array() {
+		if block.Get("type").Str == "tool_result" {
+			blocks = member.Set(blocks, strconv.Itoa(i)+".name", cmp.Or(s.tools[block.Get("tool_use_id").Str], "unknown"))
+		}
+	}
+	return blocks
 }
 
 func (s writer) convert(m *transcript.Message) []byte {
@@ -128,7 +166,7 @@ func (s writer) convert(m *transcript.Message) []byte {
 		return nil
 	}
 	raw := content.Items(content.Anthropic, []*content.Message{said}, nil)[0]
-	v := item{ID: m.ID, Role: m.Role, Content: json.RawMessage(gjson.GetBytes(raw, "content").Raw)}
+	v := item{ID: m.ID, Role: m.Role, Content: s.named(json.RawMessage(gjson.GetBytes(raw, "content").Raw))}
 	if !m.Time.IsZero() {
 		v.Time = m.Time.UnixMilli()
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/codex"
 	"github.com/bough-dev/bough/convert/internal/copilot"
 	"github.com/bough-dev/bough/convert/internal/copilotchat"
+	"github.com/bough-dev/bough/convert/internal/cursor"
 	"github.com/bough-dev/bough/convert/internal/gemini"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/librechat"
@@ -297,6 +298,15 @@ var Formats = []*Format{
 		read:     copilotchat.Read,
 		write:    copilotchat.Write,
 		home:     &copilotchat.Home,
+	},
+	{
+		Name:    "cursor",
+		Aliases: []string{"cursor-ide"},
+		About:   "the database of the editor Cursor",
+		Ext:     ".vscdb",
+		isIn:    cursor.IsDatabase,
+		rows:    cursor.ReadDatabase,
+		home:    &cursor.Home,
 	},
 }
 

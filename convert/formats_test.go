@@ -17,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/member"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/testdatabase"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
@@ -32,11 +33,21 @@ func testOptions(id string) transcript.Options {
 	}
 }
 
-// fixturesOf returns the files of a format in testdata.
+// fixturesOf returns the files of a format in testdata, and those of a format that is only in
+// databases.
 func fixturesOf(t testing.TB, f *Format) []string {
 	files, err := filepath.Glob(filepath.Join("testdata", f.Name, "*"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if f.read == nil && f.rows != nil {
+		statements, err := filepath.Glob(filepath.Join("testdata", "databases", f.Name, "*.sql"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range statements {
+			files = append(files, testdatabase.Make(t, string(readFile(t, path))))
+		}
 	}
 	if len(files) == 0 {
 		t.Fatalf("the format %s has no fixtures: there are no files in convert/testdata/%s", f.Name, f.Name)

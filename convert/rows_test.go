@@ -15,6 +15,7 @@ var (
 	openWebUIFormat     = named("open-webui")
 	copilotFormat       = named("copilot-cli")
 	copilotChatFormat   = named("copilot-chat")
+	cursorFormat        = named("cursor")
 	clineFormat         = named("cline")
 	libreChatFormat     = named("librechat")
 	messagesFormat      = named("messages")

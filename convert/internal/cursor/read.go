@@ -1,0 +1,381 @@
+// Package cursor reads the conversations in the databases of the editor Cursor, state.vscdb: one
+// below User/globalStorage, and one for each folder below User/workspaceStorage, beside its
+// workspace.json. The tables ItemTable and cursorDiskKV have a column key and a column value with
+// JSON, as a text or as bytes.
+//
+// A conversation is the value of composerData:ID in cursorDiskKV: composerId, name (its title),
+// createdAt (milliseconds), status, modelConfig.modelName, workspaceIdentifier.uri.fsPath (the
+// folder). Its messages are bubbles. fullConversationHeadersOnly lists their ids in the order of
+// the conversation; a bubble is the value of bubbleId:ID:BUBBLE. Older versions have the
+// bubbles themselves in the array conversation, or by their ids in conversationMap. Bubbles that a
+// conversation does not list are no longer part of it, and are not read. A conversation
+// without bubbles is a draft, and is not read.
+//
+// A bubble has a type (1 is the user, 2 the assistant), bubbleId, createdAt (RFC 3339, or
+// milliseconds), text, thinking (an object with text and signature, or a string), modelInfo.modelName
+// and context.fileSelections (the files that the user attached, each with a uri). An assistant's bubble
+// with toolFormerData is a call: name, toolCallId, rawArgs (the arguments of the model) and
+// params (those that Cursor made of them), both JSON in a string, result (a string), error,
+// userDecision (accepted or rejected), and status: loading, completed, cancelled or error. Code
+// blocks are in the text too. The shape of images is in none of the sources: they are parts of
+// unknown type.
+//
+// A conversation of a sub-agent has subagentInfo.parentComposerId and subagentInfo.toolCallId, in
+// the column value of the table composerHeaders, whose other members are as in composerData.
+//
+// In ItemTable of a workspace, older versions have two values with conversations:
+// composer.composerData, whose allComposers are conversations, now without their bubbles, and
+// workbench.panel.aichat.view.aichat.chatdata, whose tabs have tabId, chatTitle and bubbles of type user or
+// ai with a text. Its prompts (aiService.prompts) name no conversation, and are not read; nor is any
+// other key, because some have the tokens of accounts.
+//
+// composerData also has keys that decrypt data on servers of Cursor (blobEncryptionKey,
+// speculativeSummarizationEncryptionKey). They are left out of the record.
+//
+// There is no specification. Sources: michaeldhood/chatrxiv, docs/cursor/storage-reference.md
+// (d28513a, December 2025), pppp606/cursor-efficiency, docs/vscdbRelation.md (0b7ee3c, Cursor 0.50.5),
+// S2thend/cursor-history, src/core/storage.ts (033425e), and the document "Cursor Tool Bubble Data
+// Format" for calls.
+package cursor
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/nodes"
+	"github.com/bough-dev/bough/convert/internal/parts"
+	"github.com/bough-dev/bough/convert/internal/times"
+	"github.com/bough-dev/bough/convert/internal/vscode"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/database"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+const format = "cursor"
+
+// Home has the folders with the databases.
+var Home = transcript.Home{
+	Roots: func(m transcript.Machine) (list []string) {
+		for _, dir := range vscode.Local(m, "Cursor") {
+			list = append(list, path.Join(dir, "globalStorage"), path.Join(dir, "workspaceStorage"))
+		}
+		return list
+	},
+	Holds: func(p string) bool { return path.Base(p) == "state.vscdb" && strings.Count(p, "/") < 2 },
+	Dir: func(file string, read func(string) ([]byte, error)) string {
+		data, err := read(filepath.Join(filepath.Dir(file), "workspace.json"))
+		if err != nil {
+			return ""
+		}
+		return vscode.Folder(data)
+	},
+}
+
+// The tables, and the keys of ItemTable with conversations.
+const (
+	values    = "cursorDiskKV"
+	items     = "ItemTable"
+	headers   = "composerHeaders"
+	chats     = "workbench.panel.aichat.view.aichat.chatdata"
+	composers = "composer.composerData"
+)
+
+// IsDatabase reports whether a database is one of Cursor. VS Code also has ItemTable.
+func IsDatabase(db *database.DB) (is bool) {
+	if db.Has(values, "key", "value") || !db.Has(items, "key", "value") {
+		return db.Has(values, "key", "value")
+	}
+	err := db.Each(database.Query{Table: items, Columns: []string{"key"}, Rest: "WHERE key IN (?, ?)", Args: []any{chats, composers}}, func(database.Row) error {
+		is = true
+		return nil
+	})
+	return is && err == nil
+}
+
+// ReadDatabase reads all conversations of a database, one at a time.
+func ReadDatabase(db *database.DB, to transcript.Sink) error {
+	d := &rows{db, to}
+	if db.Has(values, "key", "value") {
+		ids, err := d.ids()
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			raw, err := d.value(values, "composerData:"+id)
+			if err != nil {
+				return err
+			}
+			if err := d.composer(id, raw); err != nil {
+				return err
+			}
+		}
+	}
+	if !db.Has(items, "key", "value") {
+		return nil
+	}
+	for _, key := range []string{composers, chats} {
+		raw, err := d.value(items, key)
+		if err != nil {
+			return err
+		}
+		v := gjson.Parse(raw)
+		for _, c := range elements(v.Get("allComposers")) {
+			if err := d.composer(member.String(c.Get("composerId")), c.Raw); err != nil {
+				return err
+			}
+		}
+		for _, tab := range elements(v.Get("tabs")) {
+			if err := d.tab(tab); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type rows struct {
+	db *database.DB
+	to transcript.Sink
+}
+
+func (d *rows) problem(format string, args ...any) {
+	d.to.Problem(transcript.Problem{What: fmt.Sprintf(format, args...)})
+}
+
+// each calls f for the rows of a query. Rows that cannot be read are a problem.
+func (d *rows) each(where string, q database.Query, f func(database.Row) error) error {
+	err := d.db.Each(q, f)
+	var failed *database.QueryError
+	if errors.As(err, &failed) {
+		d.problem("%s: %v", where, failed)
+		return nil
+	}
+	return err
+}
+
+// ids returns the ids of the conversations.
+func (d *rows) ids() (list []string, err error) {
+	const prefix, end = "composerData:", "composerData;"
+	q := database.Query{Table: values, Columns: []string{"key"}, Rest: "WHERE key >= ? AND key < ? ORDER BY key", Args: []any{prefix, end}}
+	err = d.each("the table "+values, q, func(r database.Row) error {
+		list = append(list, strings.TrimPrefix(r.Text("key"), prefix))
+		return nil
+	})
+	return list, err
+}
+
+// value returns the JSON of a key, "" if it has none.
+func (d *rows) value(table, key string) (raw string, err error) {
+	err = d.each(key, database.Query{Table: table, Columns: []string{"value"}, Rest: "WHERE key = ?", Args: []any{key}}, func(r database.Row) error {
+		raw = r.Text("value")
+		return nil
+	})
+	if raw != "" && !gjson.Valid(raw) {
+		d.problem("%s: it is not JSON", key)
+		raw = ""
+	}
+	return raw, err
+}
+
+// header returns what the table composerHeaders has of a conversation.
+func (d *rows) header(id string) (h gjson.Result, err error) {
+	if !d.db.Has(headers, "composerId", "value") {
+		return h, nil
+	}
+	err = d.each("conversation "+id, database.Query{Table: headers, Columns: []string{"value"}, Rest: "WHERE composerId = ?", Args: []any{id}}, func(r database.Row) error {
+		if raw := r.Text("value"); gjson.Valid(raw) {
+			h = gjson.Parse(raw)
+		}
+		return nil
+	})
+	return h, err
+}
+
+// A bubble is a message of a conversation, as it is stored.
+type bubble struct {
+	id  string
+	raw string
+}
+
+// composer reads a conversation.
+func (d *rows) composer(id, raw string) error {
+	v := gjson.Parse(raw)
+	list, err := d.bubbles(id, v)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	head, err := d.header(id)
+	if err != nil {
+		return err
+	}
+	record := []byte(raw)
+	for _, secret := range []string{"blobEncryptionKey", "speculativeSummarizationEncryptionKey"} {
+		if v.Get(secret).Exists() {
+			record = member.Drop(record, secret)
+		}
+	}
+	c := transcript.Conversation{ID: id, Title: cmp.Or(member.String(v.Get("name")), member.String(head.Get("name"))), Records: []json.RawMessage{record}}
+	c.Created = times.Milliseconds(v.Get("createdAt"))
+	c.Dir = cmp.Or(pathOf(v.Get("workspaceIdentifier.uri")), pathOf(head.Get("workspaceIdentifier.uri")))
+	c.Model = member.String(v.Get("modelConfig.modelName"))
+	info := v.Get("subagentInfo")
+	if !info.Exists() {
+		info = head.Get("subagentInfo")
+	}
+	c.BegunBy = member.String(info.Get("parentComposerId"))
+	c.Side = c.BegunBy != ""
+	return d.read(c, list, v.Get("status").Str == "generating")
+}
+
+// bubbles returns the bubbles of a conversation, in order.
+func (d *rows) bubbles(id string, v gjson.Result) (list []bubble, err error) {
+	for _, b := range elements(v.Get("conversation")) {
+		list = append(list, bubble{member.String(b.Get("bubbleId")), b.Raw})
+	}
+	if len(list) > 0 {
+		return list, nil
+	}
+	inside := v.Get("conversationMap").Map()
+	for _, h := range elements(v.Get("fullConversationHeadersOnly")) {
+		b := bubble{id: member.String(h.Get("bubbleId"))}
+		key := "bubbleId:" + id + ":" + b.id
+		if d.db.Has(values, "key", "value") {
+			if b.raw, err = d.value(values, key); err != nil {
+				return nil, err
+			}
+		}
+		if b.raw == "" {
+			b.raw = inside[b.id].Raw
+		}
+		if !gjson.Parse(b.raw).IsObject() {
+			d.problem("%s: the conversation lists this message, but it is missing", key)
+			continue
+		}
+		list = append(list, b)
+	}
+	return list, nil
+}
+
+// tab reads a conversation of an older version.
+func (d *rows) tab(tab gjson.Result) error {
+	var list []bubble
+	for _, b := range elements(tab.Get("bubbles")) {
+		list = append(list, bubble{member.String(b.Get("id")), b.Raw})
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	around := member.Drop([]byte(tab.Raw), "bubbles")
+	return d.read(transcript.Conversation{ID: member.String(tab.Get("tabId")), Title: member.String(tab.Get("chatTitle")), Records: []json.RawMessage{around}}, list, false)
+}
+
+// read reads the bubbles of a conversation. open reports whether an answer is being received.
+func (d *rows) read(c transcript.Conversation, list []bubble, open bool) error {
+	t := nodes.Tree{Conversation: c, Messages: messagesOf}
+	t.Open = func(record json.RawMessage) bool { return open && gjson.GetBytes(record, "type").Num == 2 }
+	for _, b := range list {
+		if b.id == "" {
+			b.id = transcript.ChainID(c.ID+t.Conversation.Leaf, []byte(b.raw))
+		}
+		t.Conversation.Leaf = t.Append(nodes.Node{ID: b.id, Parent: t.Conversation.Leaf, Record: json.RawMessage(b.raw)})
+	}
+	return t.Read(d.to)
+}
+
+// messagesOf returns the messages of a bubble: what the user or the assistant says, and the
+// result of a call.
+func messagesOf(n nodes.Node) (list []*transcript.Message) {
+	v := gjson.ParseBytes(n.Record)
+	role := ""
+	switch kind := v.Get("type"); {
+	case kind.Num == 1, kind.Str == "user":
+		role = "user"
+	case kind.Num == 2, kind.Str == "ai":
+		role = "assistant"
+	default:
+		return nil
+	}
+	first := &transcript.Message{ID: n.ID, Format: format, Time: timeOf(v.Get("createdAt"))}
+	if role == "assistant" {
+		first.Model = member.String(v.Get("modelInfo.modelName"))
+	}
+	add := func(role string, p content.Part) { list = nodes.Add(list, first, role, p) }
+	thinking := v.Get("thinking")
+	if text := cmp.Or(member.String(thinking), member.String(thinking.Get("text"))); text != "" {
+		add(role, content.Thinking(text, member.String(thinking.Get("signature"))))
+	}
+	if text := member.String(v.Get("text")); text != "" {
+		add(role, content.Text(text))
+	}
+	for _, file := range elements(v.Get("context.fileSelections")) {
+		if at := pathOf(file.Get("uri")); at != "" {
+			add(role, content.Part{Type: content.TypeData, Text: "[file " + at + "]", Meta: rawjson.Compact(map[string]string{"data_type": "attachment"})})
+		}
+	}
+	for _, image := range elements(v.Get("images")) {
+		add(role, parts.Unknown("cursor_image", image))
+	}
+	if call := v.Get("toolFormerData"); role == "assistant" && member.String(call.Get("name")) != "" {
+		c := content.Call{ID: member.String(call.Get("toolCallId")), Name: member.String(call.Get("name")), Arguments: cmp.Or(object(call.Get("rawArgs")), object(call.Get("params")), "{}")}
+		c.ID = cmp.Or(c.ID, n.ID)
+		add("assistant", content.ToolCall(c))
+		if text, ended := result(call, &c); ended {
+			add("user", content.ToolResult(c, text))
+		}
+	}
+	return list
+}
+
+// result returns the result of a call, and whether the call has ended.
+func result(call gjson.Result, c *content.Call) (text string, ended bool) {
+	status := call.Get("status").Str
+	text = member.String(call.Get("result"))
+	if call.Get("result").IsObject() {
+		text = member.Compact(call.Get("result").Raw)
+	}
+	failure := member.String(call.Get("error"))
+	c.Failed = status == "error" || status == "cancelled" || failure != "" || call.Get("userDecision").Str == "rejected"
+	return cmp.Or(text, failure), text != "" || c.Failed || status == "completed"
+}
+
+// object returns an object, or the one whose JSON is in a string, "" if it is none or has no members.
+func object(v gjson.Result) string {
+	raw := v.Raw
+	if v.Type == gjson.String {
+		raw = member.String(v)
+	}
+	if o := gjson.Parse(raw); !gjson.Valid(raw) || !o.IsObject() || len(o.Map()) == 0 {
+		return ""
+	}
+	return member.Compact(raw)
+}
+
+// timeOf returns a time in milliseconds or in the form of RFC 3339.
+func timeOf(v gjson.Result) time.Time {
+	if v.Type == gjson.Number {
+		return times.Milliseconds(v)
+	}
+	return times.Of(v)
+}
+
+// elements returns the elements of an array, nil for anything else.
+func elements(v gjson.Result) []gjson.Result {
+	if !v.IsArray() {
+		return nil
+	}
+	return v.Array()
+}
+
+// pathOf returns the path of a URI, "" if there is none.
+func pathOf(v gjson.Result) string {
+	return cmp.Or(member.String(v.Get("fsPath")), member.String(v.Get("path")))
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/gemini"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/librechat"
+	"github.com/bough-dev/bough/convert/internal/llm"
 	"github.com/bough-dev/bough/convert/internal/markdown"
 	"github.com/bough-dev/bough/convert/internal/messages"
 	"github.com/bough-dev/bough/convert/internal/oasst"
@@ -307,6 +308,16 @@ var Formats = []*Format{
 		isIn:    cursor.IsDatabase,
 		rows:    cursor.ReadDatabase,
 		home:    &cursor.Home,
+	},
+	{
+		Name:     "llm",
+		Aliases:  []string{"simonw-llm"},
+		About:    "the database of the command-line program llm",
+		Ext:      ".db",
+		Branches: true,
+		isIn:     llm.IsDatabase,
+		rows:     llm.ReadDatabase,
+		home:     &llm.Home,
 	},
 }
 

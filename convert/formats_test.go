@@ -66,7 +66,7 @@ func readFile(t testing.TB, path string) []byte {
 // TestDetect: every fixture is detected as its format, and as no other.
 func TestDetect(t *testing.T) {
 	for _, f := range Formats {
-		if !f.Reads() {
+		if f.detect == nil {
 			continue
 		}
 		for _, path := range fixturesOf(t, f) {

@@ -27,6 +27,7 @@ var (
 	ampFormat           = named("amp")
 	atifFormat          = named("atif")
 	otelFormat          = named("otel")
+	llmFormat           = named("llm")
 )
 
 // named returns a format of the table, whose place may change.

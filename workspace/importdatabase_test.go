@@ -147,3 +147,44 @@ func TestImportDatabaseOdd(t *testing.T) {
 		}
 	}
 }
+
+// TestImportLLM: after an update of llm, which copies conversations to new tables, and with
+// later turns, a conversation is the same one; a fork
+// is a branch.
+func TestImportLLM(t *testing.T) {
+	w := openSpace(t, filepath.Join(t.TempDir(), "w"), 0)
+	statuses := func(change string) (list []imports.Status) {
+		t.Helper()
+		r, err := w.Import(t.Context(), []string{"-"}, imports.Options{Stdin: bytes.NewReader(madeDatabase(t, sqlOf(t, "llm/threads.sql")+change))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range r.Imported {
+			if len(row.Problems) > 0 {
+				t.Error(row.Problems)
+			}
+			list = append(list, row.Status)
+		}
+		return list
+	}
+	for _, c := range []struct {
+		what, change string
+		want         []imports.Status
+	}{
+		{"before the update", "DELETE FROM turns; DELETE FROM threads; DELETE FROM responses WHERE response = 'None.'", []imports.Status{imports.New}},
+		{"after it", "", []imports.Status{imports.Updated, imports.New, imports.Unchanged}},
+		{"again", "", []imports.Status{imports.Unchanged, imports.Unchanged, imports.Unchanged}},
+		{"with a turn", `INSERT INTO messages VALUES('b2:c1', 'b2:b4', 'user', NULL);
+			INSERT INTO parts(message_hash, position, type, text) VALUES('b2:c1', 0, 'text', 'Thanks.');
+			UPDATE threads SET tip_message_hash = 'b2:c1' WHERE forked_from IS NOT NULL;
+			INSERT INTO turns(id, thread_id, parent_message_hash, tip_message_hash) VALUES('01jxc0000000000000000000c1', '01jxc0000000000000000000cc', 'b2:c1', 'b2:c1')`, []imports.Status{imports.Unchanged, imports.Unchanged, imports.Updated}},
+	} {
+		if got := statuses(c.change); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
+	list, err := w.List(t.Context(), "")
+	if err != nil || len(list.Sessions) != 2 || list.Sessions[0].MessageCount != 10 || list.Sessions[1].MessageCount != 4 {
+		t.Errorf("there are the conversations %v, %v", list, err)
+	}
+}

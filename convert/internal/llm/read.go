@@ -1,0 +1,93 @@
+// Package llm reads the conversations in logs.db, the database of the command-line program llm.
+// There are two layouts; a database of version 0.32 or later may have both.
+//
+// # Responses
+//
+// Up to version 0.31, a conversation is a row of conversations (id, name, model), and each call of
+// the model a row of responses: the prompt, the system prompt, the answer in response and
+// reasoning, conversation_id, the time and the model. The texts of the fragments that
+// prompt_fragments names come before the prompt, joined by a line break, and those of
+// system_fragments before the system prompt, joined by an empty line. prompt_attachments names
+// attachments, which have their content, a path or a URL. tool_calls has the calls that the answer
+// made; tool_results has the results that were sent with the next prompt, so they belong to the
+// next response. The program reads the responses of a conversation in the order of their ids,
+// which are ULIDs.
+//
+// # Threads
+//
+// Since version 0.32, a row of messages is identified by the hash of its content and of the message
+// before it (parent_hash), so conversations with the same beginning share it. parts has its parts,
+// by position: text, reasoning, tool_call, tool_result and attachment. The text is in the column
+// text, or it is in payload, where the list text_ref has literals and the ids of fragments;
+// payload has the other members. A row of threads is a conversation that continues at
+// tip_message_hash, and may name the one that it was forked from; a row of turns is a call of the
+// model in a thread: parent_message_hash is the last message that was sent, tip_message_hash the
+// last one of the answer. The id of a thread is that of the row of conversations that it continues;
+// then its messages begin with those of the responses. The program takes the history from the
+// thread if there is one, and ignores a response whose id is that of a turn.
+//
+// # Reading
+//
+// A conversation has the messages of all turns of its thread, as a tree. A message has the time of
+// the first turn that has it. Its id is derived from its hash and the id of the thread that the
+// first one was forked from, so that only forks share messages. A response is read as a system
+// message, unless it is that of the response before, a message with results of tools, a prompt with
+// its attachments, and the answer. A message of a thread that a response has as well has the id and
+// the time of that, so that a conversation stays the same one when the program is updated.
+// Responses that the thread does not have follow the last one that it has. A result that a
+// provider's own tool gave within an answer divides the answer.
+//
+// A record is an object with the rows that a message was read from: {"response", "tool_calls", …},
+// {"message", "parts", …} and {"turn"}, or, of the conversation, {"thread"} and {"conversation"}. A
+// row is an object with a member for each column that is not NULL. JSON in a column is kept as it
+// is, and bytes are in base64.
+//
+// The table logs of the first versions, which the program keeps if it has rows, is a problem.
+// Sources: llm/migrations.py, llm/logs.py, llm/models.py, llm/parts.py and llm/cli.py of simonw/llm
+// at f3f4f29 (2026-08-05), and llm/models.py before 62a09e3 (2026-07-25), which wrote responses;
+// get_app_dir of pallets/click at 00883dd (src/click/utils.py) for the folder.
+package llm
+
+import (
+	"path"
+	"strings"
+
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/database"
+)
+
+// Home is the folder of the database.
+var Home = transcript.Home{
+	Roots: func(m transcript.Machine) []string {
+		if dir := m.Env("LLM_USER_PATH"); dir != "" {
+			return []string{dir}
+		}
+		config := m.Env("XDG_CONFIG_HOME")
+		switch m.OS {
+		case "darwin":
+			config = path.Join(m.Home, "Library", "Application Support")
+		case "windows":
+			if config = m.Env("APPDATA"); config == "" {
+				config = m.Home
+			}
+		default:
+			if config == "" {
+				config = path.Join(m.Home, ".config")
+			}
+		}
+		return []string{path.Join(config, "io.datasette.llm")}
+	},
+	Holds: func(path string) bool { return strings.EqualFold(path, "logs.db") },
+}
+
+// IsDatabase reports whether a database is that of llm.
+func IsDatabase(db *database.DB) bool { return hasResponses(db) || hasThreads(db) }
+
+func hasResponses(db *database.DB) bool {
+	return db.Has("responses", "id", "model", "prompt", "system", "response", "conversation_id") && db.Has("conversations", "id", "name", "model")
+}
+
+func hasThreads(db *database.DB) bool {
+	return db.Has("threads", "id", "tip_message_hash") && db.Has("turns", "id", "thread_id", "parent_message_hash", "tip_message_hash") &&
+		db.Has("messages", "hash", "parent_hash", "role") && db.Has("parts", "message_hash", "position", "type", "text", "payload")
+}

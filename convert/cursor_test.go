@@ -20,6 +20,9 @@ func TestCursorDatabase(t *testing.T) {
 	if birds.ID != "aaaa0001" || birds.Title != "Birds" || birds.Dir != "/home/ada/birds" || birds.Model != "model-1" || birds.Created.UnixMilli() != 1766691308486 || birds.Side {
 		t.Errorf("%+v", birds.Conversation)
 	}
+	if birds.Began["aaaa0002"] != "c1" {
+		t.Errorf("began %v", birds.Began)
+	}
 	if strings.Contains(string(birds.Records[0]), "key-of-a-blob") {
 		t.Errorf("the record has a key: %s", birds.Records[0])
 	}

@@ -103,7 +103,10 @@ func IsDatabase(db *database.DB) (is bool) {
 
 // ReadDatabase reads all conversations of a database, one at a time.
 func ReadDatabase(db *database.DB, to transcript.Sink) error {
-	d := &rows{db, to}
+	d := &rows{db: db, to: to, began: map[string]map[string]string{}}
+	if err := d.begun(); err != nil {
+		return err
+	}
 	if db.Has(values, "key", "value") {
 		ids, err := d.ids()
 		if err != nil {
@@ -143,8 +146,28 @@ func ReadDatabase(db *database.DB, to transcript.Sink) error {
 }
 
 type rows struct {
-	db *database.DB
-	to transcript.Sink
+	db    *database.DB
+	to    transcript.Sink
+	began map[string]map[string]string // by the id of a conversation, see [transcript.Conversation.Began]
+}
+
+// begun reads which calls began conversations of sub-agents.
+func (d *rows) begun() error {
+	if !d.db.Has(headers, "composerId", "value") {
+		return nil
+	}
+	return d.each("the table "+headers, database.Query{Table: headers, Columns: []string{"composerId", "value"}}, func(r database.Row) error {
+		info := gjson.Get(r.Text("value"), "subagentInfo")
+		parent, call := member.String(info.Get("parentComposerId")), member.String(info.Get("toolCallId"))
+		if parent == "" || call == "" {
+			return nil
+		}
+		if d.began[parent] == nil {
+			d.began[parent] = map[string]string{}
+		}
+		d.began[parent][r.Text("composerId")] = call
+		return nil
+	})
 }
 
 func (d *rows) problem(format string, args ...any) {
@@ -233,6 +256,7 @@ func (d *rows) composer(id, raw string) error {
 	}
 	c.BegunBy = member.String(info.Get("parentComposerId"))
 	c.Side = c.BegunBy != ""
+	c.Began = d.began[id]
 	return d.read(c, list, v.Get("status").Str == "generating")
 }
 

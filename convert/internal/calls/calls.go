@@ -180,11 +180,10 @@ func mergeAnswers(messages []*transcript.Message, leaf, format string) (list []*
 	return list, now
 }
 
-// Fold returns a transcript in which the results of calls are in the message with the calls,
-// for formats that store them there. Only messages of results are between the two, each the
-// only one after the message before it; the last may have other parts too, which stay in a
-// message after the calls. The messages whose ids are in kept do not change. If the leaf was
-// folded into another message, that is the leaf.
+// Fold moves the results of calls into the message with the calls, for formats that store them
+// there. It does so while the only message that follows has results alone; of the last one that
+// has some, the other parts stay in a message after the calls. Messages whose ids are in kept do
+// not change. If the leaf moves into another message, that becomes the leaf.
 func Fold(t *transcript.Transcript, kept map[string]bool) *transcript.Transcript {
 	children := map[string][]*transcript.Message{}
 	for _, m := range t.Messages {
@@ -262,8 +261,8 @@ func answers(open map[string]bool, parts []content.Part) (results, others []cont
 	return results, others
 }
 
-// Folded returns the calls and results of a transcript that [Fold] returned which a message has
-// together, and the calls with which a path ends.
+// Folded returns, of messages that [Fold] returned, the calls and results that are in one message,
+// and the calls at the end of a path.
 func Folded(messages []*transcript.Message) map[*content.Part]bool {
 	list := map[*content.Part]bool{}
 	parents := map[string]bool{}

@@ -133,9 +133,8 @@ func index(rows []*nodes.Row) map[string]*nodes.Row {
 	return byID
 }
 
-// relink makes the link in the record of a row its parent if the row follows the same message
-// by it: a record without a message may be between the two. The row of such a record hangs
-// where its own link leads.
+// relink gives each row the parent that its record names, if that leads to the same message: records
+// without a message may be between the two. The row of such a record follows what it names.
 func relink(rows []*nodes.Row) {
 	byID := index(rows)
 	type place struct {
@@ -214,8 +213,8 @@ func leafLast(rows []*nodes.Row, leaf string) {
 	slices.SortStableFunc(rows, func(a, b *nodes.Row) int { return place[a] - place[b] })
 }
 
-// linked returns the record of a row, with its links. In a record that was read, they do not count
-// if it is nested in its parent.
+// linked returns the record of a row with the id and the parent of the row. A record that was read
+// nested in its parent keeps the parent that it names.
 func linked(r *nodes.Row, nested bool) []byte {
 	raw := r.Raw
 	if r.Attached {

@@ -28,7 +28,7 @@
 // A file with records of a sidechain only is the conversation of a sub-agent, whose agentId is
 // unique in its session. The transcript with the call names it in the toolUseResult of the
 // result, as does that of another sub-agent; both have the sessionId of the session at the top
-// (versions 2.1.40 to 2.1.328; the file agent-ID.meta.json beside it is not read).
+// (names of the program 2.1.328; the file agent-ID.meta.json beside it is not read).
 //
 // If a link names a record that the file does not contain, the message is
 // joined to the message before it in the file ([transcript.Message.Joined]), on

@@ -12,8 +12,8 @@
 // A rollout of a sub-agent names the thread that began it in source.subagent.thread_spawn, and
 // may begin with a copy of that thread's messages. Which call began it is in the other rollout:
 // the events collab_agent_spawn_end and sub_agent_activity, the item CollabAgentToolCall of
-// paginated ones, or the result of spawn_agent (openai/codex, codex-rs/protocol/src/protocol.rs
-// and core/src/tools/handlers/multi_agents; the names are in the program 0.169.0).
+// paginated ones, or the result of spawn_agent (SubAgentSource, CollabAgentSpawnEndEvent and their
+// like in codex-rs/protocol of openai/codex; these names are in the program 0.169.0).
 //
 // Write uses the older kind of records, without ordinals, which every version
 // reads.

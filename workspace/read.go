@@ -48,14 +48,16 @@ func (w *Workspace) Sessions(ctx context.Context, o ListOptions) (*Listing, erro
 		head, _ := v.Head()
 		agents := 0
 		add := func(id string) {
+			e := entryOf(v, id)
+			if !o.matches(e) {
+				return
+			}
 			if !o.SubAgents && id != head.Session && v.IsBelow(id) {
 				agents++
 				return
 			}
-			if e := entryOf(v, id); o.matches(e) {
-				e.Head = id == head.Session
-				entries = append(entries, e)
-			}
+			e.Head = id == head.Session
+			entries = append(entries, e)
 		}
 		if err := v.Whole(); err != nil {
 			return nil, err

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/imports"
 )
@@ -128,5 +130,99 @@ func TestSubAgentsCycle(t *testing.T) {
 		if !strings.Contains(got+"\n", "/"+title+"\n") && !strings.Contains(got, "/"+title+" at") {
 			t.Errorf("%s is not in\n%s", title, got)
 		}
+	}
+}
+
+// TestSubAgentsListed: conversations that only began each other are listed.
+func TestSubAgentsListed(t *testing.T) {
+	t.Parallel()
+	w := openSpace(t, t.TempDir(), 0).Workspace
+	dir := t.TempDir()
+	for id, by := range map[string]string{"ses_1": "ses_2", "ses_2": "ses_3", "ses_3": "ses_1", "ses_4": "ses_3"} {
+		data := fmt.Sprintf(`{"info":{"id":%q,"parentID":%q,"title":%[1]q,"time":{"created":1}},"messages":[{"info":{"id":"msg_%[1]s","role":"user","time":{"created":1}},"parts":[{"id":"prt_%[1]s","type":"text","text":%[1]q}]}]}`, id, by)
+		if err := os.WriteFile(filepath.Join(dir, id+".json"), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Import(t.Context(), []string{dir}, imports.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := w.Sessions(t.Context(), workspace.ListOptions{})
+	if err != nil || len(l.Sessions) != 4 || l.SubAgents != 0 {
+		t.Errorf("listed %+v, %v; want all, because none is below one that is listed", l, err)
+	}
+}
+
+// TestSubAgentsEarlier: the conversation of a sub-agent that an earlier version of bough imported
+// is recognized, and gets its link.
+func TestSubAgentsEarlier(t *testing.T) {
+	t.Parallel()
+	dir, files := t.TempDir(), t.TempDir()
+	for name, data := range map[string]string{"top": agentFile("top", "", "a"), "a": agentFile("top", "a")} {
+		if err := os.WriteFile(filepath.Join(files, name+".jsonl"), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := openSpace(t, dir, 0).Workspace
+	if _, err := w.Import(t.Context(), []string{filepath.Join(files, "a.jsonl")}, imports.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	sessions, err := filepath.Glob(filepath.Join(dir, "conversations", "session_2*.json"))
+	if err != nil || len(sessions) != 1 {
+		t.Fatal(sessions, err)
+	}
+	data, err := os.ReadFile(sessions[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := regexp.MustCompile(`(?s),\s*"begun_by": *"top"`).ReplaceAllString(strings.ReplaceAll(string(data), `"top/a"`, `"a"`), "")
+	if strings.Contains(earlier, "begun_by") || !strings.Contains(earlier, `"a"`) {
+		t.Fatalf("it is not as an earlier version wrote it: %s", earlier)
+	}
+	if err := os.WriteFile(sessions[0], []byte(earlier), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, ".bough", "imports.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Import(t.Context(), []string{files}, imports.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	want := sortedLines("/I am top\n/I am top/I am topa at topcall-a call-a")
+	if got := agentTree(t, w); got != want {
+		t.Errorf("the trees are\n%s\ninstead of\n%s", got, want)
+	}
+}
+
+// TestSubAgentsResumed: the conversation of a sub-agent that was exported, and that Claude Code
+// continued, comes back as the same conversation.
+func TestSubAgentsResumed(t *testing.T) {
+	t.Parallel()
+	w := openSpace(t, t.TempDir(), 0).Workspace
+	dir := t.TempDir()
+	for name, data := range map[string]string{"top": agentFile("top", "", "a"), "a": agentFile("top", "a")} {
+		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Import(t.Context(), []string{dir}, imports.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := convert.Named("claude-code")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := w.Export(t.Context(), "I am topa", workspace.ExportOptions{Format: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	longer := string(e.Data) + fmt.Sprintf(`{"parentUuid":"topau","isSidechain":false,"sessionId":%q,"uuid":"more","type":"user","message":{"role":"user","content":"Go on"}}`+"\n", e.ID)
+	path := filepath.Join(t.TempDir(), "longer.jsonl")
+	if err := os.WriteFile(path, []byte(longer), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.Import(t.Context(), []string{path}, imports.Options{})
+	if err != nil || len(r.Imported) != 1 || r.Imported[0].Status != imports.Updated || r.Imported[0].Added != 1 {
+		t.Errorf("imported %+v, %v; want one message more in the same conversation", r, err)
 	}
 }

@@ -262,7 +262,7 @@ func (p *program) importSummary(list *imports.Report, dry bool) {
 		fmt.Fprintf(p.stderr, "  %s of sub-agents among them, below the calls that began them; 'bough tree' lists them\n", count(agents, "conversation"))
 	}
 	if list.Unlinked > 0 {
-		fmt.Fprintf(p.stderr, "  %s of sub-agents without the one that began them; import that too\n", count(list.Unlinked, "conversation"))
+		fmt.Fprintf(p.stderr, "  %s of sub-agents, of a conversation that is not imported\n", count(list.Unlinked, "conversation"))
 	}
 	if slices.ContainsFunc(rows, func(r imports.Transcript) bool { return r.Removed }) {
 		fmt.Fprintln(p.stderr, "  removed conversations, and those whose import was undone, are skipped; --again imports them")

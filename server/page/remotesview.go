@@ -51,7 +51,7 @@ func showRemotes(c *request) (view, error) {
 	}
 	titles := map[string]string{}
 	if len(list) > 0 {
-		all, err := c.workspace.Sessions(c.r.Context(), workspace.ListOptions{})
+		all, err := c.workspace.Sessions(c.r.Context(), workspace.ListOptions{SubAgents: true})
 		if err != nil {
 			return view{}, err
 		}

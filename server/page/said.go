@@ -44,7 +44,7 @@ func (c *request) said() *said {
 // saidOf returns what an operation did.
 func (p *Page) saidOf(ctx context.Context, op history.Operation) said {
 	titles := map[string]string{}
-	if list, err := p.workspace.Sessions(ctx, workspace.ListOptions{}); err == nil {
+	if list, err := p.workspace.Sessions(ctx, workspace.ListOptions{SubAgents: true}); err == nil {
 		for _, e := range list.Sessions {
 			titles[e.ID] = e.Title
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -380,7 +381,7 @@ func (c *reader) leaf() string {
 
 // agentID returns the id of the conversation of another assistant, whose own id is unique in a
 // session only.
-func agentID(session, agent string) string { return session + "/" + agent }
+func agentID(session, agent string) string { return session + "/" + url.PathEscape(agent) }
 
 // begins records which other assistant a result of a call names.
 func (c *reader) begins(r *record, calls []string) {

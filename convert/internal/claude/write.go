@@ -42,6 +42,7 @@ type writer struct {
 
 	custom, ai, summary string // the titles written so far
 	made                bool   // a record was generated
+	agent               bool   // all records are of a sub-agent, whose conversation becomes a session of its own
 
 	check *reader // reads the records written so far
 }
@@ -53,6 +54,7 @@ func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *
 		Rows:  thread.NewRows(out, o.Now), t: t, o: o, lost: lost, pairs: calls.Kept(t.Messages), in: map[string]*transcript.Message{}, children: map[string]int{},
 		check: newReader(discard{}),
 	}
+	w.agent = isAgent(t, o.ID)
 	grows := false
 	for _, m := range t.Messages {
 		w.in[m.ID] = m
@@ -80,6 +82,26 @@ func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *
 	return w.Flush()
 }
 
+// isAgent reports whether a conversation has records of sidechains of another session than the
+// one that is written, and no others with content.
+func isAgent(t *transcript.Transcript, id string) (is bool) {
+	if t.Format != format {
+		return false
+	}
+	for _, m := range t.Messages {
+		for _, raw := range m.Records {
+			if !says(raw) {
+				continue
+			}
+			if r := parseRecord(raw); !r.side || r.session == id {
+				return false
+			}
+			is = true
+		}
+	}
+	return is
+}
+
 // follows reports whether a reader joins a message with records to the last
 // written one. root reports whether m begins with a root.
 func (w *writer) follows(m *transcript.Message, root bool) bool {
@@ -93,7 +115,7 @@ func (w *writer) follows(m *transcript.Message, root bool) bool {
 		fresh = fresh || r.restarts() || w.check.restarts[r.parent.Str]
 		switch {
 		case !says(raw):
-		case r.side:
+		case r.side && !w.agent:
 			return !root && w.check.sides[r.agent] == last
 		default:
 			return w.check.main == last && (!root || fresh || !r.prompts())
@@ -122,6 +144,9 @@ func (w *writer) records(records []json.RawMessage) {
 		}
 		if r.session != "" && r.session != w.o.ID {
 			raw = member.Set(raw, "sessionId", w.o.ID)
+		}
+		if w.agent && r.side { // Claude Code shows and resumes no sidechain
+			raw = member.Drop(member.Set(raw, "isSidechain", false), "agentId")
 		}
 		w.emit(r.uuid, raw)
 	}

@@ -280,6 +280,9 @@ func (r *reader) begins(p gjson.Result) {
 	}
 	switch kind {
 	case "collab_agent_spawn_end":
+		if by := p.Get("sender_thread_id").Str; r.conv.BegunBy != "" && by != "" && by != r.conv.ID {
+			return // a copy of an event of the conversation that began this one
+		}
 		r.began(p.Get("new_thread_id").Str, p.Get("call_id").Str)
 	case "sub_agent_activity", "SubAgentActivity":
 		if p.Get("kind").Str == "started" {
@@ -341,7 +344,7 @@ func (r *reader) note(rec *record, l jsonl.Line) {
 		if r.conv.BegunBy = p.Get("source.subagent.thread_spawn.parent_thread_id").Str; r.conv.BegunBy == "" && p.Get("thread_source").Str == "subagent" {
 			r.conv.BegunBy = p.Get("parent_thread_id").Str
 		}
-		if r.conv.BegunBy != "" { // what the program gave it of the other conversation is not a branch of that
+		if r.conv.BegunBy != "" { // its first messages may be copies, but it is no fork
 		} else if base := p.Get("history_base"); base.Get("thread_id").Str != "" {
 			r.conv.Fork = &transcript.Fork{ID: base.Get("thread_id").Str, Records: int(min(base.Get("end_ordinal_exclusive").Uint(), 1<<40))}
 		} else if from != "" {

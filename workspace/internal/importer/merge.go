@@ -194,8 +194,11 @@ func (m *merging) load() error {
 // transcript has none, its path.
 func (m *merging) isSource(source gjson.Result) bool {
 	id := source.Get("id").Str
-	if id != m.s.conv.ID || source.Get("format").Str != m.s.format.Name {
+	if source.Get("format").Str != m.s.format.Name {
 		return false
+	}
+	if id != m.s.conv.ID { // earlier versions of bough knew a sub-agent of Claude Code by its own id alone
+		return m.s.conv.ID == m.s.conv.BegunBy+"/"+id && source.Get("path").Str == m.s.path
 	}
 	return id != "" || m.s.path != "-" && source.Get("path").Str == m.s.path && int(source.Get("number").Int()) == m.s.number
 }

@@ -32,6 +32,7 @@ func (p *plan) empty() bool {
 // plan computes the changes by the transcript.
 func (m *merging) plan() (*plan, error) {
 	p := &plan{complete: map[string]int{}, amended: map[string]int{}, outdated: map[string]int{}}
+	rerecorded := map[string]int{} // as complete
 	open := m.unclaimed()
 	for n := range m.s.messages {
 		message := &m.s.messages[n]
@@ -66,9 +67,12 @@ func (m *merging) plan() (*plan, error) {
 			case amends:
 				p.amended[there.id] = n
 			case !m.sure[message.id] && m.rerecords(there, message):
-				p.complete[there.id] = n
+				rerecorded[there.id] = n
 			}
 		}
+	}
+	if len(p.added)+len(p.complete) > 0 { // else the transcript may be an older copy
+		maps.Copy(p.complete, rerecorded)
 	}
 	var err error
 	if p.adopted, err = m.adopted(); err != nil {

@@ -19,14 +19,14 @@ type Begun struct {
 type begunGroup struct {
 	parent *index.Entry   // the conversation, nil if the workspace does not have it
 	agents []*index.Entry // oldest first
-	said   bool           // calls is computed
+	read   bool           // calls is computed
 	calls  map[string]spawn
 }
 
 // A spawn is the call that began a conversation.
 type spawn struct {
 	call string
-	in   []string // the sessions with the transcript that names the call, first the one to show
+	in   []string // the sessions whose transcript names the call; the sub-agent is shown below the first
 }
 
 // begunBy returns the source of a session that is the conversation of a sub-agent.
@@ -61,10 +61,10 @@ func (v *View) group(format, id string) *begunGroup {
 // callsOf returns the calls that began the sub-agents of g, by the ids of their conversations.
 // If a file cannot be read, its calls are missing.
 func (v *View) callsOf(g *begunGroup, format, id string) map[string]spawn {
-	if g.said {
+	if g.read {
 		return g.calls
 	}
-	g.said, g.calls = true, map[string]spawn{}
+	g.read, g.calls = true, map[string]spawn{}
 	read := func(entries []*index.Entry) {
 		for _, e := range entries {
 			o, err := v.Outline(e.ID)
@@ -116,15 +116,25 @@ func (v *View) BegunBy(id string) (b Begun, ok bool) {
 }
 
 // IsBelow reports whether a session is the conversation of a sub-agent, or a part of one, and
-// the workspace has the conversation that began it. It reads no file.
+// the workspace has the conversation that began it. Sub-agents that began each other are below
+// none. It reads no file.
 func (v *View) IsBelow(id string) bool {
-	first := v.Index.Entry(v.FirstFile(id))
-	s, ok := begunBy(first)
-	if !ok {
-		return false
+	passed := map[*index.Entry]bool{}
+	for e := v.Index.Entry(v.FirstFile(id)); ; {
+		s, ok := begunBy(e)
+		if !ok {
+			return len(passed) > 0
+		}
+		if passed[e] {
+			return false
+		}
+		passed[e] = true
+		parent := v.group(s.Format, s.BegunBy).parent
+		if parent == nil || parent == e {
+			return len(passed) > 1
+		}
+		e = v.Index.Entry(v.FirstFile(parent.ID))
 	}
-	g := v.group(s.Format, s.BegunBy)
-	return g.parent != nil && g.parent != first
 }
 
 // caller returns the first message of a line that makes a call, "" if there is none.
@@ -188,7 +198,9 @@ func (v *View) SubAgents(id string) (list []SubAgent) {
 					continue
 				}
 			default:
-				if a.Message = v.caller(first.ID, at.call); a.Message == "" && at.in[0] != first.ID {
+				_, isAgent := begunBy(first) // it may begin with messages of the conversation that began it
+				a.Message = v.caller(first.ID, at.call)
+				if at.in[0] != first.ID && (isAgent || a.Message == "") {
 					continue
 				}
 				a.Call = at.call

@@ -75,7 +75,7 @@ func (e *env) operationAfter(ctx context.Context, before events.Position) (said 
 // titles returns the titles of the conversations, empty if they cannot be read.
 func (e *env) titles(ctx context.Context) map[string]string {
 	titles := map[string]string{}
-	if l, err := e.w.Sessions(ctx, workspace.ListOptions{}); err == nil {
+	if l, err := e.w.Sessions(ctx, workspace.ListOptions{SubAgents: true}); err == nil {
 		for _, s := range l.Sessions {
 			titles[s.ID] = s.Title
 		}

@@ -20,8 +20,21 @@ const (
 	journalName = "-journal"
 )
 
-// LogOf returns the path of the log of the database at path. Changes may be only there.
-func LogOf(path string) string { return path + logName }
+// LogOf returns the path of the log of the database at path, which is beside the target if path is
+// a link. Changes may be only there.
+func LogOf(path string) string { return target(path) + logName }
+
+// target returns path without links, as SQLite names the files beside a database. It returns path
+// itself if there is no such file.
+func target(path string) string {
+	if path == "" {
+		return ""
+	}
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	return path
+}
 
 const (
 	logHeader = 32 // bytes

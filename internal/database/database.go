@@ -3,12 +3,14 @@ package database
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -35,6 +37,7 @@ type DB struct {
 // Open copies the database at path, which a program may be writing, and opens the copy. The
 // queries end with ctx.
 func Open(ctx context.Context, path string) (*DB, error) {
+	path = target(path)
 	return copied(ctx, func(to string) error { return copyWhole(ctx, path, to) })
 }
 
@@ -67,6 +70,9 @@ func copied(ctx context.Context, copy func(to string) error) (*DB, error) {
 	if err != nil {
 		db.Close()
 		return nil, explain(err)
+	}
+	if runtime.GOOS != "windows" { // so that the copy disappears however this program ends
+		os.RemoveAll(dir)
 	}
 	return db, nil
 }
@@ -215,9 +221,12 @@ type Row struct {
 // Value returns the value in a column: nil, int64, float64, string or []byte.
 func (r Row) Value(column string) any { return r.values[slices.Index(r.names, column)] }
 
+// Text is [Text] of the value in a column.
+func (r Row) Text(column string) string { return Text(r.Value(column)) }
+
 // Text returns a text or bytes as valid UTF-8, and a number in digits; "" if it is NULL.
-func (r Row) Text(column string) string {
-	switch v := r.Value(column).(type) {
+func Text(value any) string {
+	switch v := value.(type) {
 	case nil:
 		return ""
 	case string:
@@ -227,6 +236,16 @@ func (r Row) Text(column string) string {
 	default:
 		return fmt.Sprint(v)
 	}
+}
+
+// JSON returns the text in a column if it is one JSON value, which is nested at most 10,000 deep,
+// and "" if not. Parsers that recurse can read it.
+func (r Row) JSON(column string) string {
+	text := r.Text(column)
+	if !json.Valid([]byte(text)) {
+		return ""
+	}
+	return text
 }
 
 // Int returns an integer, 0 if the value is none.
@@ -260,6 +279,13 @@ type QueryError struct {
 
 func (e *QueryError) Error() string { return e.what }
 func (e *QueryError) Unwrap() error { return e.err }
+
+// Damage reports whether rows are damaged, or larger than what is read. Another error, such as that
+// of a full disk, says nothing about the rows.
+func (e *QueryError) Damage() bool {
+	c := code(e.err)
+	return c == corrupt || c == tooBig
+}
 
 // explain returns an error of SQLite in words for the user.
 func explain(err error) error {

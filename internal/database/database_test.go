@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -232,5 +233,44 @@ func TestValues(t *testing.T) {
 	}
 	if _, err := db.conn.ExecContext(t.Context(), "DELETE FROM v"); err == nil {
 		t.Error("the copy can be changed")
+	}
+}
+
+// TestOpenLink: the log of a database that is opened by a link is beside the target.
+func TestOpenLink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "target.db")
+	db := testdatabase.Open(t, path)
+	testdatabase.Run(t, db, "PRAGMA journal_mode=wal; CREATE TABLE a(id INTEGER PRIMARY KEY, n INTEGER); PRAGMA wal_checkpoint; INSERT INTO a VALUES(1, 7)")
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip("no links: ", err)
+	}
+	copied := open(t, link)
+	defer copied.Close()
+	if got := numbers(t, copied, "a"); !reflect.DeepEqual(got, []int64{7}) {
+		t.Errorf("by the link: %v", got)
+	}
+	if info, err := os.Stat(LogOf(link)); err != nil || info.Size() == 0 {
+		t.Errorf("the log %s: %v", LogOf(link), err)
+	}
+}
+
+// TestCopyDisappears: nothing of an open copy has a name, so that none stays if the program is killed.
+func TestCopyDisappears(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed")
+	}
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	path := filepath.Join(t.TempDir(), "log.db")
+	db := testdatabase.Open(t, path)
+	testdatabase.Run(t, db, "PRAGMA journal_mode=wal; CREATE TABLE a(id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO a VALUES(1, 7)")
+	copied := open(t, path)
+	defer copied.Close()
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("the temporary folder has %v, %v", left, err)
+	}
+	if got := numbers(t, copied, "a"); !reflect.DeepEqual(got, []int64{7}) {
+		t.Errorf("the copy has %v", got)
 	}
 }

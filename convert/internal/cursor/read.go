@@ -202,7 +202,7 @@ func (d *rows) value(table, key string) (raw string, err error) {
 		raw = r.Text("value")
 		return nil
 	})
-	if raw != "" && !gjson.Valid(raw) {
+	if raw != "" && !json.Valid([]byte(raw)) { // which limits the depth
 		d.problem("%s: it is not JSON", key)
 		raw = ""
 	}
@@ -215,7 +215,7 @@ func (d *rows) header(id string) (h gjson.Result, err error) {
 		return h, nil
 	}
 	err = d.each("conversation "+id, database.Query{Table: headers, Columns: []string{"value"}, Rest: "WHERE composerId = ?", Args: []any{id}}, func(r database.Row) error {
-		if raw := r.Text("value"); gjson.Valid(raw) {
+		if raw := r.JSON("value"); raw != "" {
 			h = gjson.Parse(raw)
 		}
 		return nil
@@ -377,7 +377,7 @@ func object(v gjson.Result) string {
 	if v.Type == gjson.String {
 		raw = member.String(v)
 	}
-	if o := gjson.Parse(raw); !gjson.Valid(raw) || !o.IsObject() || len(o.Map()) == 0 {
+	if o := gjson.Parse(raw); !json.Valid([]byte(raw)) || !o.IsObject() || len(o.Map()) == 0 {
 		return ""
 	}
 	return member.Compact(raw)

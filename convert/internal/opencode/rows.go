@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
@@ -22,7 +24,7 @@ func IsDatabase(db *database.DB) bool {
 
 // ReadDatabase reads all sessions of a database. The records are those of the export.
 func ReadDatabase(db *database.DB, to transcript.Sink) error {
-	d := &rows{db: db, to: to}
+	d := &rows{db: db, to: to, told: map[string]int{}}
 	ids, err := d.sessions()
 	if err != nil {
 		return err
@@ -36,20 +38,69 @@ func ReadDatabase(db *database.DB, to transcript.Sink) error {
 }
 
 type rows struct {
-	db *database.DB
-	to transcript.Sink
+	db   *database.DB
+	to   transcript.Sink
+	told map[string]int // how often the session could not be read, by the reason
 }
 
-// each calls f for the rows of a query. Rows that cannot be read are a problem, with the words of
-// where.
-func (d *rows) each(where string, q database.Query, f func(database.Row) error) error {
-	err := d.db.Each(q, f)
+// each calls f for the rows of a query, and reports whether all were read. Rows that are damaged
+// or too large are a problem, with the words of where; any other error ends the reading.
+func (d *rows) each(where string, q database.Query, f func(database.Row) error) (whole bool, err error) {
+	err = d.db.Each(q, f)
 	var failed *database.QueryError
-	if errors.As(err, &failed) {
-		d.problem("%s: %v", where, failed)
-		return nil
+	if errors.As(err, &failed) && failed.Damage() {
+		if d.told[failed.Error()]++; d.told[failed.Error()] == 1 {
+			d.problem("%s: %v", where, failed)
+		}
+		return false, nil
 	}
-	return err
+	return err == nil, err
+}
+
+// A blob is an id that is stored as bytes, which is comparable.
+type blob string
+
+// key returns a stored id as a value that is comparable. Ids are compared as they are stored: their
+// texts may be the same.
+func key(id any) any {
+	if b, ok := id.([]byte); ok {
+		return blob(b)
+	}
+	return id
+}
+
+// stored returns the id of a key as it is stored.
+func stored(key any) any {
+	if b, ok := key.(blob); ok {
+		return []byte(b)
+	}
+	return key
+}
+
+// ids returns the ids of the rows of a query, without their data: a row that cannot be read loses
+// no other, and is not sorted.
+func (d *rows) ids(where string, q database.Query) (ids []id, whole bool, err error) {
+	q.Columns = []string{"id"}
+	whole, err = d.each(where, q, func(r database.Row) error {
+		ids = append(ids, id{key(r.Value("id")), r.Text("id")})
+		return nil
+	})
+	return ids, whole, err
+}
+
+// An id is that of a row.
+type id struct {
+	key  any
+	text string
+}
+
+// data returns the JSON of a row, "" if it is none.
+func (d *rows) data(where, table string, of id) (data string, whole bool, err error) {
+	whole, err = d.each(where, database.Query{Table: table, Columns: []string{"data"}, Rest: "WHERE id IS ?", Args: []any{stored(of.key)}}, func(r database.Row) error {
+		data = r.JSON("data")
+		return nil
+	})
+	return data, whole, err
 }
 
 func (d *rows) problem(format string, args ...any) {
@@ -57,16 +108,17 @@ func (d *rows) problem(format string, args ...any) {
 }
 
 // sessions returns the ids of all sessions, also of those of which only messages are left.
-func (d *rows) sessions() (ids []string, err error) {
-	seen := map[string]bool{}
+func (d *rows) sessions() (ids []any, err error) {
+	seen := map[any]bool{}
 	add := func(where string, q database.Query) error {
-		return d.each(where, q, func(r database.Row) error {
-			if id := r.Text(q.Columns[0]); !seen[id] {
+		_, err := d.each(where, q, func(r database.Row) error {
+			if id := key(r.Value(q.Columns[0])); !seen[id] {
 				seen[id] = true
 				ids = append(ids, id)
 			}
 			return nil
 		})
+		return err
 	}
 	order := "ORDER BY id"
 	if d.db.Has("session", "time_created") {
@@ -79,11 +131,13 @@ func (d *rows) sessions() (ids []string, err error) {
 }
 
 // session reads a session.
-func (d *rows) session(id string) error {
+func (d *rows) session(key any) error {
 	r := &reader{to: d.to, first: map[string]string{}}
-	where := "session " + id
+	session := database.Text(stored(key))
+	clear(d.told)
+	where := "session " + session
 	var around json.RawMessage
-	err := d.each(where, database.Query{Table: "session", Columns: columns, Rest: "WHERE id = ?", Args: []any{id}}, func(row database.Row) error {
+	_, err := d.each(where, database.Query{Table: "session", Columns: columns, Rest: "WHERE id IS ?", Args: []any{stored(key)}}, func(row database.Row) error {
 		around = info(row)
 		return nil
 	})
@@ -92,49 +146,66 @@ func (d *rows) session(id string) error {
 	}
 	if around == nil {
 		var h jsondoc.Hull
-		h.Add("info", indented(rawjson.Compact(map[string]string{"id": id}), "  "))
+		h.Add("info", indented(rawjson.Compact(map[string]string{"id": session}), "  "))
 		around = h.Record()
 	}
-	order := "WHERE session_id = ? ORDER BY id"
+	order := "WHERE session_id IS ? ORDER BY id"
 	if d.db.Has("message", "time_created") {
-		order = "WHERE session_id = ? ORDER BY time_created, id"
+		order = "WHERE session_id IS ? ORDER BY time_created, id"
 	}
-	err = d.each(where, database.Query{Table: "message", Columns: []string{"id", "data"}, Rest: order, Args: []any{id}}, func(row database.Row) error {
-		return d.message(r, id, row.Text("id"), row.Text("data"))
-	})
+	messages, _, err := d.ids(where, database.Query{Table: "message", Rest: order, Args: []any{stored(key)}})
 	if err != nil {
 		return err
+	}
+	for _, m := range messages {
+		if err := d.message(r, session, m); err != nil {
+			return err
+		}
+	}
+	for _, reason := range slices.Sorted(maps.Keys(d.told)) {
+		if n := d.told[reason]; n > 1 {
+			d.problem("%s: in %d more places: %s", where, n-1, reason)
+		}
 	}
 	return r.end(around)
 }
 
-// message reads a message with its parts.
-func (d *rows) message(r *reader, session, id, data string) error {
-	where := "session " + session + ", message " + id
-	if !gjson.Valid(data) || !gjson.Get(data, "role").Exists() {
+// message reads a message with its parts. It is a problem, and left out, if one of them cannot be
+// read: with fewer parts it would be another message.
+func (d *rows) message(r *reader, session string, of id) error {
+	where := "session " + session + ", message " + of.text
+	data, whole, err := d.data(where, "message", of)
+	if err != nil || !whole {
+		return err
+	}
+	if !gjson.Get(data, "role").Exists() {
 		d.problem("%s: it has no role, or is not JSON", where)
 		return nil
 	}
+	parts, whole, err := d.ids(where, database.Query{Table: "part", Rest: "WHERE message_id IS ? ORDER BY id", Args: []any{stored(of.key)}})
+	if err != nil || !whole {
+		return err
+	}
 	var b bytes.Buffer
 	b.WriteString(`{"info":`)
-	b.Write(with(data, "id", id, "sessionID", session))
+	b.Write(with(data, "id", of.text, "sessionID", session))
 	b.WriteString(`,"parts":[`)
 	first := true
-	err := d.each(where, database.Query{Table: "part", Columns: []string{"id", "data"}, Rest: "WHERE message_id = ? ORDER BY id", Args: []any{id}}, func(row database.Row) error {
-		part, data := row.Text("id"), row.Text("data")
-		if !gjson.Valid(data) || !gjson.Parse(data).IsObject() {
-			d.problem("%s, part %s: it is not an object", where, part)
-			return nil
+	for _, p := range parts {
+		where := where + ", part " + p.text
+		data, whole, err := d.data(where, "part", p)
+		if err != nil || !whole {
+			return err
+		}
+		if !gjson.Parse(data).IsObject() {
+			d.problem("%s: it is not an object", where)
+			continue
 		}
 		if !first {
 			b.WriteByte(',')
 		}
 		first = false
-		b.Write(with(data, "id", part, "sessionID", session, "messageID", id))
-		return nil
-	})
-	if err != nil {
-		return err
+		b.Write(with(data, "id", p.text, "sessionID", session, "messageID", of.text))
 	}
 	b.WriteString("]}")
 	return r.message(indented(b.Bytes(), "    "))
@@ -193,8 +264,8 @@ func info(row database.Row) json.RawMessage {
 		}
 	}
 	object := func(name, column string, members ...string) {
-		switch raw := row.Text(column); {
-		case !gjson.Valid(raw) || gjson.Parse(raw).Type == gjson.Null:
+		switch raw := row.JSON(column); {
+		case raw == "" || gjson.Parse(raw).Type == gjson.Null:
 		case len(members) == 0:
 			o.Add(name, []byte(raw))
 		default:
@@ -228,7 +299,7 @@ func info(row database.Row) json.RawMessage {
 	object("model", "model", "id", "providerID", "variant")
 	text(&o, "version", "version")
 	if summary := numbers("additions", "summary_additions", "deletions", "summary_deletions", "files", "summary_files"); summary.Record() != nil {
-		if diffs := row.Text("summary_diffs"); gjson.Valid(diffs) {
+		if diffs := row.JSON("summary_diffs"); diffs != "" {
 			summary.Add("diffs", []byte(diffs))
 		}
 		o.Add("summary", summary.Record())

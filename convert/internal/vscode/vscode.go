@@ -46,11 +46,12 @@ func Local(m transcript.Machine, editors ...string) (list []string) {
 }
 
 // Storages returns the folders in workspaceStorage of editors for a folder, for each editor the
-// one that changed last first: VS Code keeps another one if a folder is made anew.
+// one that changed last first: VS Code keeps another one if a folder is made anew. A folder on a
+// remote machine is another one, even if its path is the same.
 func Storages(m transcript.Machine, dir string, editors ...string) (list []string) {
 	for _, storage := range AllStorages(m, editors...) {
 		data, err := m.Read(path.Join(storage, "workspace.json"))
-		if err != nil {
+		if err != nil || !strings.HasPrefix(gjson.GetBytes(data, "folder").Str, "file:") {
 			continue
 		}
 		if is := Folder(data); is != "" && (is == dir || m.OS == "windows" && strings.EqualFold(is, dir)) {

@@ -3,6 +3,8 @@ package copilotchat
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -57,7 +59,7 @@ var Home = transcript.Home{
 	},
 	Register: &transcript.Register{List: listOf, Entry: entryOf, Find: find, Continued: func(m transcript.Machine, file string) bool {
 		_, err := m.Read(strings.TrimSuffix(file, ".json") + ".jsonl")
-		return err == nil
+		return !errors.Is(err, fs.ErrNotExist) // what cannot be read may be there
 	}},
 }
 

@@ -15,8 +15,8 @@ import (
 // Change changes the database at path itself, in one transaction: all that f does, or nothing.
 // The program that the database is of must not run, because it may have rows in memory.
 //
-// Before, the database is copied to the file backup, which is replaced. Nothing is changed if
-// that fails.
+// Before, the database is copied beside the file backup, which the copy replaces when f has
+// succeeded. If a step fails before that, the earlier backup stays and nothing is changed.
 func Change(ctx context.Context, path, backup string, f func(*sql.Tx) error) (err error) {
 	if _, err := os.Stat(path); err != nil {
 		return err
@@ -32,17 +32,22 @@ func Change(ctx context.Context, path, backup string, f func(*sql.Tx) error) (er
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	pool.SetMaxOpenConns(1)
-	if err := os.Remove(backup); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	fresh := backup + ".new"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := copyTo(ctx, pool, backup); err != nil {
-		return fmt.Errorf("copying %s to %s: %w", path, backup, err)
+	defer os.Remove(fresh)
+	if err := copyTo(ctx, pool, fresh); err != nil {
+		return fmt.Errorf("copying %s to %s: %w", path, fresh, err)
 	}
 	tx, err := pool.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	if err := f(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	if err := os.Rename(fresh, backup); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()

@@ -67,6 +67,9 @@ func lives(pid int) bool {
 // errForeign is the error for a list of an unknown form.
 var errForeign = errors.New("the list of conversations has an unknown form")
 
+// errStarted is the error for a program that runs, and would overwrite its list.
+var errStarted = errors.New("the program has started; quit it first")
+
 // Add adds an entry, a JSON object, to the list, or replaces the one with its id, a UUID.
 func (l List) Add(ctx context.Context, id string, entry []byte) error {
 	return l.change(ctx, func(list []byte) ([]byte, error) {
@@ -115,7 +118,13 @@ func (l List) change(ctx context.Context, f func(list []byte) ([]byte, error)) e
 		if _, err := tx.ExecContext(ctx, "DELETE FROM ItemTable WHERE key = ?", l.Key); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO ItemTable (key, value) VALUES (?, ?)", l.Key, string(changed))
+		if _, err = tx.ExecContext(ctx, "INSERT INTO ItemTable (key, value) VALUES (?, ?)", l.Key, string(changed)); err != nil {
+			return err
+		}
+		pid, err := l.Running() // it may have started since the caller looked
+		if err == nil && pid != 0 {
+			err = errStarted
+		}
 		return err
 	})
 	if err != nil {

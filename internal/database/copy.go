@@ -46,7 +46,8 @@ const (
 // errChanging is the error for a database that changes faster than it can be copied.
 var errChanging = errors.New("a program keeps changing the database; import again when it rests")
 
-// A moment is what is compared before and after a copy.
+// A moment is the state of the files of a database. A copy is valid if it is the same before and
+// after.
 type moment struct {
 	log     string // the header of the log, "" if there is none
 	journal durable.Identity
@@ -138,7 +139,7 @@ func copyOnce(ctx context.Context, path, to string, m moment) error {
 		if name == logName && m.log != "" || name == journalName && m.journal != (durable.Identity{}) {
 			err = copyFile(ctx, path+name, to+name)
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it went: the comparison finds that
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a file that is gone changes the moment
 			return err
 		}
 	}

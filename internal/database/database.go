@@ -64,7 +64,7 @@ func copied(ctx context.Context, copy func(to string) error) (*DB, error) {
 			db.Close()
 			return nil, err
 		}
-		// Without this SQLite reads nothing of a file with fewer pages than its header states.
+		// Without writable_schema SQLite reads nothing of a file with fewer pages than its header states.
 		err = db.open(path, "&_pragma=writable_schema(1)")
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func dropPart(path string) error {
 }
 
 // open opens the copy at path and reads the names of its tables. Nothing in the file is trusted:
-// its schema cannot call functions, and no table but those with rows of their own is read.
+// its schema cannot call functions, and views and virtual tables are not read.
 func (db *DB) open(path, more string) (err error) {
 	db.shut()
 	path = filepath.ToSlash(path)
@@ -270,8 +270,8 @@ func code(err error) int {
 	return e.Code() & 0xff
 }
 
-// A QueryError is the error of a query that SQLite could not complete: for a damaged database, or
-// one that is none.
+// A QueryError is the error of a query that SQLite could not complete: the database is damaged, or
+// the file is not a database, or reading failed.
 type QueryError struct {
 	what string
 	err  error

@@ -3,11 +3,13 @@
 //
 // To be read, a database is never opened where it is: SQLite would create files beside it, take
 // locks, and fold the log of a program that crashed into it. [Open] copies it to a private temporary folder, with the
-// log (-wal) or the rollback journal (-journal) that belongs to it, and SQLite recovers the copy.
+// log (-wal) or the rollback journal (-journal) that belongs to it, and SQLite recovers the copy. On
+// Unix the folder is removed as soon as the copy is open; on Windows it stays if the process is killed.
 //
 // # A consistent copy
 //
-// The program takes no part in the copy, so what it did meanwhile is determined afterwards.
+// Nothing stops the program from writing while its files are copied. Whether the copy is consistent is
+// therefore checked afterwards.
 //
 // With a log, the database file is copied before the log. Between two resets of the log, a
 // program only appends to it, and changes the database file only by a checkpoint, which copies

@@ -1,7 +1,8 @@
 // Package convert is the table of the formats in which assistants keep their
 // conversations: [Formats]. It detects the format of a file, reads its conversations with
 // all branches, and writes a conversation for the program that it came from, or for
-// another one. It opens no files but databases, of which it makes temporary copies. docs/formats.md lists what each format can represent.
+// another one. It opens no files but databases, of which it makes temporary copies.
+// docs/formats.md lists what each format can represent.
 //
 // A [Format] is a row of the table. Package transcript defines what readers and writers
 // exchange. A reader passes one message at a time to a sink, so a file of any size takes
@@ -9,7 +10,7 @@
 //
 // The reader and writer of a format are a package of its own below internal, which
 // only the table calls: aider, aisdk, amp, anthropic, atif, chatgpt, claude, claudeai,
-// cline, codex, copilot, copilotchat, gemini, librechat, llm, markdown, messages, oasst, openai,
+// cline, codex, copilot, copilotchat, cursor, gemini, librechat, llm, markdown, messages, oasst, openai,
 // opencode, openwebui, otel, penguin, pi, qwen, sharegpt, sillytavern. None imports another. The
 // packages that they share, each for one subject, are below internal as well:
 //

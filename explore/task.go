@@ -93,11 +93,11 @@ const lastLine = `(?i)(?:^|\n)[ \t*_#>-]*confidence[ \t*_]*[:=][ \t*_]*([0-9]*\.
 func parseReply(text string) (answer, error) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if inner, ok := strings.CutPrefix(text, "```json\n"); ok && strings.HasSuffix(inner, "\n```") {
-		if inner = strings.TrimSuffix(inner, "```"); gjson.Valid(inner) && gjson.Get(inner, "result").Exists() {
+		if inner = strings.TrimSuffix(inner, "```"); json.Valid([]byte(inner)) && gjson.Get(inner, "result").Exists() {
 			text = inner
 		}
 	}
-	if gjson.Valid(text) && gjson.Get(text, "result").Exists() {
+	if json.Valid([]byte(text)) && gjson.Get(text, "result").Exists() {
 		return parseAnswer([]byte(text))
 	}
 	a := answer{Result: text}

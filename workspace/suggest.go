@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/bough-dev/bough/internal/durable"
@@ -140,7 +141,7 @@ func (s *suggester) explorations() error {
 	}
 	for _, id := range ids {
 		data, err := durable.ReadFile(s.Root, store.ExplorationsDir+"/"+id+".json")
-		if err != nil || !gjson.ValidBytes(data) {
+		if err != nil || !json.Valid(data) {
 			continue // removed meanwhile, or damaged, which doctor reports
 		}
 		e := gjson.ParseBytes(data)

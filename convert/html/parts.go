@@ -2,6 +2,7 @@ package html
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -71,7 +72,7 @@ func (w *writer) call(p *content.Part) {
 	if p.Text != "" {
 		w.pre(p.Text)
 	}
-	if object := gjson.Parse(text); gjson.Valid(text) && object.IsObject() {
+	if object := gjson.Parse(text); json.Valid([]byte(text)) && object.IsObject() {
 		w.raw("<dl>")
 		object.ForEach(func(name, value gjson.Result) bool {
 			w.raw("<dt>", Code(name.String()), "</dt><dd>\n")
@@ -88,7 +89,7 @@ func (w *writer) call(p *content.Part) {
 
 // gist returns the most informative argument of a call.
 func gist(arguments string) string {
-	if !gjson.Valid(arguments) {
+	if !json.Valid([]byte(arguments)) {
 		return short(arguments)
 	}
 	for _, name := range []string{"description", "command", "cmd", "file_path", "path", "pattern", "query", "url", "prompt"} {

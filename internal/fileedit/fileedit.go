@@ -5,6 +5,7 @@
 package fileedit
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func patches(arguments string) (list []Edit) {
 			v.ForEach(func(_, value gjson.Result) bool { walk(value); return true })
 		}
 	}
-	if gjson.Valid(arguments) {
+	if json.Valid([]byte(arguments)) {
 		walk(gjson.Parse(arguments))
 		return list
 	}

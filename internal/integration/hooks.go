@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -227,7 +228,7 @@ type Input struct {
 
 // ParseInput parses the JSON that a program passes to a hook.
 func ParseInput(data []byte) (Input, error) {
-	if !gjson.ValidBytes(data) {
+	if !json.Valid(data) {
 		return Input{}, errors.New("the input of the hook is not JSON")
 	}
 	v := gjson.ParseBytes(data)

@@ -202,7 +202,7 @@ func (c *counter) add(line []byte) error {
 		c.commas += n
 		return nil
 	}
-	if !gjson.ValidBytes(line) {
+	if !json.Valid(line) {
 		return errors.New("it is not JSON")
 	}
 	count := func(list gjson.Result) {

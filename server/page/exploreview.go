@@ -215,7 +215,7 @@ func strategyOf(b explore.Branch, r *renderer) strategy {
 // metricsOf returns the members of an object, none if it is no object.
 func metricsOf(raw json.RawMessage) (list []metric) {
 	const most = 20
-	if !gjson.ValidBytes(raw) {
+	if !json.Valid(raw) {
 		return nil
 	}
 	gjson.ParseBytes(raw).ForEach(func(name, value gjson.Result) bool {

@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/bough-dev/bough/workspace/project"
 )
 
@@ -30,7 +28,7 @@ type List struct {
 func Parse(lines []byte) List {
 	o := List{make(map[string]json.RawMessage, bytes.Count(lines, []byte("\n"))), map[string]json.RawMessage{}}
 	for line := range bytes.Lines(lines) {
-		if id, ok := sessionIn(line); ok && gjson.ValidBytes(line) {
+		if id, ok := sessionIn(line); ok && json.Valid(line) {
 			o.sessions[id] = line
 			continue
 		}

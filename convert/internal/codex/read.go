@@ -265,7 +265,7 @@ func (r *reader) spawned(m *transcript.Message) {
 		if p.Type != content.TypeToolResult || !strings.HasSuffix(r.tools[p.Call().ID], "spawn_agent") {
 			continue
 		}
-		if text := strings.TrimSpace(p.Text); gjson.Valid(text) {
+		if text := strings.TrimSpace(p.Text); json.Valid([]byte(text)) {
 			r.began(gjson.Get(text, "agent_id").Str, p.Call().ID)
 		}
 	}

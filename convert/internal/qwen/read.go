@@ -235,7 +235,7 @@ func messageOf(id, kind, subtype string, raw []byte) *transcript.Message {
 		}
 		c := p.Call()
 		c.Failed = failed
-		if text := gjson.Get(p.Text, "error"); gjson.Valid(p.Text) && text.Type == gjson.String {
+		if text := gjson.Get(p.Text, "error"); json.Valid([]byte(p.Text)) && text.Type == gjson.String {
 			p.Text, c.Failed = text.Str, true
 		}
 		*p = content.ToolResult(content.Call{ID: c.ID, Name: c.Name, Failed: c.Failed}, p.Text)

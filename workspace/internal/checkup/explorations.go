@@ -1,6 +1,7 @@
 package checkup
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 
@@ -23,7 +24,7 @@ func (d *checkup) explorations() error {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			d.found(doctor.DamagedExploration, name, err.Error(), false)
-		case !gjson.ValidBytes(data) || !gjson.ParseBytes(data).IsObject():
+		case !json.Valid(data) || !gjson.ParseBytes(data).IsObject():
 			d.found(doctor.DamagedExploration, name, "not a JSON object", false)
 		case id != "" && gjson.GetBytes(data, "id").Str != id:
 			d.found(doctor.DamagedExploration, name, "it has another id than its name", false)

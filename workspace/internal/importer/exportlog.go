@@ -3,6 +3,7 @@ package importer
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"strconv"
 
@@ -84,7 +85,7 @@ func readExports(root *os.Root) (*exports, error) {
 	for len(data) > 0 {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
-		if gjson.ValidBytes(line) {
+		if json.Valid(line) {
 			x.add(gjson.ParseBytes(line))
 		}
 	}

@@ -1,6 +1,7 @@
 package mirrorer
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -252,7 +253,7 @@ func messagesOf(v *store.View, id string, c operation.Change, has bool) (list []
 // idsIn returns the ids of the messages in text, a part of an array of messages.
 func idsIn(text string) (ids []string) {
 	for start, end := range objectsIn(text) {
-		if raw := text[start:end]; gjson.Valid(raw) || rawjson.Check([]byte(raw)) == nil {
+		if raw := text[start:end]; json.Valid([]byte(raw)) || rawjson.Check([]byte(raw)) == nil {
 			if id := gjson.Get(raw, "id"); id.Type == gjson.String && gjson.Get(raw, "role").Exists() {
 				ids = append(ids, id.String())
 			}

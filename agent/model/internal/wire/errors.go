@@ -31,7 +31,7 @@ func (a *API) Refusal(status int, said []byte, model string) error {
 	case http.StatusForbidden:
 		return fmt.Errorf("%s denies the request with this key (403)%s", a.who(), tail)
 	case http.StatusNotFound:
-		if !gjson.ValidBytes(said) || kind == "" && why == "" {
+		if !json.Valid(said) || kind == "" && why == "" {
 			return fmt.Errorf("%s has no endpoint at %s (404): is the base URL right?", a.who(), a.Base.EscapedPath())
 		}
 		return fmt.Errorf("%s has no model %q (404)%s", a.who(), model, tail)
@@ -89,7 +89,7 @@ func TokenLimit(model string, limit int64) error {
 // reason returns the type and message in an error response of any server, on one
 // line.
 func (a *API) reason(said []byte) (kind, why string) {
-	if !gjson.ValidBytes(said) {
+	if !json.Valid(said) {
 		return "", a.line(string(said))
 	}
 	at := gjson.ParseBytes(said)

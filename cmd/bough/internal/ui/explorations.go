@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -177,7 +178,7 @@ func statusStyle(s explore.Status) func(string) string {
 // metrics returns the measured values of a strategy in a line.
 func metrics(raw []byte) string {
 	var list []string
-	if gjson.ValidBytes(raw) {
+	if json.Valid(raw) {
 		gjson.ParseBytes(raw).ForEach(func(name, value gjson.Result) bool {
 			list = append(list, name.String()+" "+value.String())
 			return true

@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/bough-dev/bough/convert"
@@ -69,6 +71,17 @@ func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) (
 		return map[string]int{}
 	}
 	said, kept := map[string]int{}, map[string]int{}
+	whole := func(beginning string) string {
+		return string(clean([]byte(begun(t, beginning)), false, map[string]int{}))
+	}
+	t.Title = beginningOf(t.Title, whole)
+	for i, source := range gjson.ParseBytes(t.Sources).Array() {
+		if was := source.Get("said").Str; was != "" {
+			if is := beginningOf(was, whole); is != was {
+				t.Sources, _ = sjson.SetBytes(bytes.Clone(t.Sources), strconv.Itoa(i)+".said", is)
+			}
+		}
+	}
 	texts(said, &t.Title, &t.Dir)
 	texts(map[string]int{}, &t.Version, &t.Model) // the messages have them too
 	values(where(format.Sessions, kept), &t.Sources)
@@ -111,6 +124,35 @@ func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) (
 	}
 	slices.SortFunc(list, func(a, b transcript.Loss) int { return cmp.Compare(a.What, b.What) })
 	return list, failed
+}
+
+// begun returns the beginning of the first text in a transcript that begins with the words of a
+// title, and goes on long enough to end a secret in which the title ends; "" if there is none.
+func begun(t *transcript.Transcript, title string) string {
+	const longest = 1 << 14
+	for _, m := range t.Messages {
+		for i := range m.Parts {
+			text := m.Parts[i].Text
+			if text = strings.Join(strings.Fields(text[:min(len(text), longest)]), " "); strings.HasPrefix(text, title) {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// beginningOf returns a title that is the beginning of a text. If that begins otherwise without
+// its secrets, so does the title: of a secret in which the title ends, it has only a part, which
+// is not recognized. whole returns the text without secrets, "" if there is none.
+func beginningOf(title string, whole func(beginning string) string) string {
+	const more = "…"
+	start := strings.Join(strings.Fields(strings.TrimSuffix(title, more)), " ")
+	text := whole(start)
+	if start == "" || text == "" || strings.HasPrefix(text, start) {
+		return title
+	}
+	runes := []rune(text)
+	return string(runes[:min(len(runes), utf8.RuneCountInString(start))]) + more
 }
 
 // textFile decodes a base64-encoded file in the meta of a part. It returns

@@ -126,7 +126,7 @@ func unregistered(err error) error {
 }
 
 // Withdraw takes back what [Workspace.Resume] wrote of the line of ref for a program that has to
-// list it: the entries in its database, and the files. What the program continued stays.
+// list it: the entries in its database, and the files. A file that is not as it was written stays.
 func (w *Workspace) Withdraw(ctx context.Context, ref string, f *convert.Format, m transcript.Machine) (*lines.Withdrawal, error) {
 	r := f.Register()
 	if r == nil {
@@ -134,7 +134,7 @@ func (w *Workspace) Withdraw(ctx context.Context, ref string, f *convert.Format,
 	}
 	type exports struct {
 		line string
-		ids  []string
+		list []importer.Exported
 	}
 	written, err := store.Read(ctx, w.store, func(v *store.View) (exports, error) {
 		p, err := v.Place(ref, false)
@@ -142,8 +142,8 @@ func (w *Workspace) Withdraw(ctx context.Context, ref string, f *convert.Format,
 			return exports{}, err
 		}
 		line := p.Parts[0].ID
-		ids, err := importer.ExportsOf(v.Root, f.Name, line)
-		return exports{line, ids}, err
+		list, err := importer.ExportsOf(v.Root, f.Name, line)
+		return exports{line, list}, err
 	})
 	if err != nil {
 		return nil, err
@@ -151,16 +151,20 @@ func (w *Workspace) Withdraw(ctx context.Context, ref string, f *convert.Format,
 	done := &lines.Withdrawal{Session: session.ID(written.line), Format: f.Name, Removed: []session.ID{}, Continued: []session.ID{}}
 	type file struct{ id, path string }
 	var files []file
-	for _, id := range written.ids {
-		for _, path := range r.Find(m, id) {
-			if r.Continued(m, path) {
+	for _, e := range written.list {
+		for _, path := range r.Find(m, e.ID) {
+			data, err := m.Read(path)
+			if err != nil {
+				return nil, err
+			}
+			if r.Continued(m, path) || !e.Is(data) {
 				done.Continued = append(done.Continued, session.ID(path))
 				continue
 			}
 			if err := atRest(r.List(path)); err != nil {
 				return nil, err
 			}
-			files = append(files, file{id, path})
+			files = append(files, file{e.ID, path})
 		}
 	}
 	if len(files)+len(done.Continued) == 0 {

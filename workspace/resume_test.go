@@ -1,11 +1,13 @@
 package workspace_test
 
 import (
+	"bytes"
 	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/convert"
@@ -131,6 +133,15 @@ func TestResumeRegisters(t *testing.T) {
 	}
 	_, err = resume(c.m.Home)
 	refused("a folder that was never open", err, fault.NotFound)
+	here := filepath.Join(c.storage, "workspace.json")
+	local, err := os.ReadFile(here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.write(here, strings.Replace(string(local), "file://", "vscode-remote://ssh-remote+host", 1))
+	_, err = resume(c.trip)
+	refused("a folder of another machine", err, fault.NotFound)
+	c.write(here, string(local))
 	lock := filepath.Join(c.user, "code.lock")
 	c.write(lock, strconv.Itoa(os.Getpid()))
 	_, err = resume(c.trip)
@@ -170,6 +181,15 @@ func TestResumeRegisters(t *testing.T) {
 	if err := os.Remove(log); err != nil {
 		t.Fatal(err)
 	}
+	written, err := os.ReadFile(string(r.Path)) // an older version of VS Code writes this file itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.write(string(r.Path), strings.Replace(string(written), "Sunday.", "Monday.", 1))
+	if done, err := w.Withdraw(t.Context(), ref, f, c.m); err != nil || len(done.Continued) != 1 || len(done.Removed) != 0 || !c.list().Get(r.ID).Exists() {
+		t.Errorf("what VS Code rewrote: %v, %v", done, err)
+	}
+	c.write(string(r.Path), string(written))
 	done, err := w.Withdraw(t.Context(), ref, f, c.m)
 	if err != nil || len(done.Removed) != 1 || done.Removed[0] != r.Path {
 		t.Errorf("removed is %v, %v", done, err)
@@ -183,8 +203,15 @@ func TestResumeRegisters(t *testing.T) {
 
 	c.exec("UPDATE ItemTable SET value = '[]'")
 	names := c.files()
+	before, err := os.ReadFile(string(r.Backup))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := resume(c.trip); !errors.Is(err, fault.Failed) || len(c.files()) != len(names) {
 		t.Errorf("a list of another form: %v, %q", err, c.files())
+	}
+	if after, err := os.ReadFile(string(r.Backup)); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("a change that failed replaced the copy: %v", err)
 	}
 	pi, err := convert.Named("pi")
 	if err != nil {
@@ -192,5 +219,44 @@ func TestResumeRegisters(t *testing.T) {
 	}
 	if _, err := w.Withdraw(t.Context(), ref, pi, c.m); !errors.Is(err, fault.Usage) {
 		t.Errorf("a program without a list: %v", err)
+	}
+}
+
+// TestRedactTitle: of a secret in which a title ends, nothing is exported.
+func TestRedactTitle(t *testing.T) {
+	t.Parallel()
+	w := openSpace(t, t.TempDir(), 0)
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	if _, err := w.New(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.Append(t.Context(), workspace.Append{Text: strings.Repeat("word ", 14) + secret + " is it"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := w.Sessions(t.Context(), workspace.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if title := l.Sessions[0].Title; !strings.Contains(title, secret[:8]) || strings.Contains(title, secret) {
+		t.Fatalf("the title does not end in the secret: %s", title)
+	}
+	whole := func(text []byte, _ bool) ([]byte, []string, error) { // as a rule finds it
+		if !bytes.Contains(text, []byte(secret)) {
+			return text, nil, nil
+		}
+		return bytes.ReplaceAll(text, []byte(secret), []byte("[redacted]")), []string{"secret"}, nil
+	}
+	for _, f := range convert.Formats {
+		if !f.Writes() {
+			continue
+		}
+		e, err := w.Export(t.Context(), string(out.Session), workspace.ExportOptions{Format: f, Redact: whole})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(e.Data), secret[:8]) {
+			t.Errorf("%s has a part of the secret: %s", f.Name, e.Data)
+		}
 	}
 }

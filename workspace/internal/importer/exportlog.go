@@ -3,6 +3,8 @@ package importer
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"strconv"
@@ -34,7 +36,8 @@ func RecordExport(ctx context.Context, w *store.Store, line, format string, writ
 		ID       string     `json:"id"`
 		Session  string     `json:"session_id"`
 		Messages [][]string `json:"messages"`
-	}{session.Bough.Time(w.Opts.Now()), format, written.ID, line, messages}), '\n')
+		Sum      string     `json:"sha256"`
+	}{session.Bough.Time(w.Opts.Now()), format, written.ID, line, messages, sumHex(written.Data)}), '\n')
 	err := w.Patient().WithLock(ctx, "export", func(root *os.Root) error {
 		_, err := durable.Append(root, store.ExportsPath, record)
 		return err
@@ -47,6 +50,7 @@ func RecordExport(ctx context.Context, w *store.Store, line, format string, writ
 // An exportRecord is an exported conversation.
 type exportRecord struct {
 	format, id string
+	sum        string                  // of the transcript, see docs/format.md 24.4
 	session    string                  // the first file of its line
 	same       map[string]exportedPart // by the ids that a reader gives the messages
 }
@@ -66,15 +70,29 @@ type exports struct {
 	renamed map[string][]*exportRecord // see [exports.sharing]; nil until needed
 }
 
-// ExportsOf returns the ids of the exports of a line in a format, the oldest first.
-func ExportsOf(root *os.Root, format, line string) (ids []string, err error) {
+func sumHex(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// An Exported is a transcript that was exported.
+type Exported struct {
+	ID  string
+	sum string
+}
+
+// Is reports whether data is the transcript as it was exported.
+func (e Exported) Is(data []byte) bool { return sumHex(data) == e.sum }
+
+// ExportsOf returns the exports of a line in a format that have an id, the oldest first.
+func ExportsOf(root *os.Root, format, line string) (list []Exported, err error) {
 	x, err := readExports(root)
 	for _, r := range x.list {
 		if r.format == format && r.session == line && r.id != "" {
-			ids = append(ids, r.id)
+			list = append(list, Exported{r.id, r.sum})
 		}
 	}
-	return ids, err
+	return list, err
 }
 
 // readExports reads [store.ExportsPath]. It skips malformed lines; an import then
@@ -94,7 +112,7 @@ func readExports(root *os.Root) (*exports, error) {
 
 func (x *exports) add(v gjson.Result) {
 	r := &exportRecord{
-		format: v.Get("format").String(), id: v.Get("id").String(), session: v.Get("session_id").String(),
+		format: v.Get("format").String(), id: v.Get("id").String(), session: v.Get("session_id").String(), sum: v.Get("sha256").String(),
 		same: map[string]exportedPart{},
 	}
 	first := ""

@@ -340,8 +340,8 @@ func TestRetirePatience(t *testing.T) {
 	}
 }
 
-// TestRetireEvidence: somebody claims to have seen records of a machine that never existed, so that its retirement covers too
-// many. It ends when the machine has read the retirement and writes again.
+// TestRetireEvidence: a record claims that its writer has seen more records of a machine than
+// there are. The retirement of that machine then covers too many. It ends when the machine has read the retirement and writes again.
 func TestRetireEvidence(t *testing.T) {
 	ctx := t.Context()
 	store := &bucket.Memory{}

@@ -126,8 +126,8 @@ func redacted(t *transcript.Transcript, format *convert.Format, redact Redact) (
 	return list, failed
 }
 
-// begun returns the beginning of the first text in a transcript that begins with the words of a
-// title, and goes on long enough to end a secret in which the title ends; "" if there is none.
+// begun returns the first text in a transcript that begins with a title, as words between single
+// blanks, "" if there is none. Of a long text it returns the first 16 kB.
 func begun(t *transcript.Transcript, title string) string {
 	const longest = 1 << 14
 	for _, m := range t.Messages {

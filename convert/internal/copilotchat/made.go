@@ -176,7 +176,7 @@ type turn struct {
 	prompts []string
 }
 
-// convert returns the request for the turn that a message stands for.
+// convert returns the request for a turn, given its message in w.grouped.
 func (w *writer) convert(group *transcript.Message) []byte {
 	list := w.turns[group.ID]
 	t := &turn{w: w, called: map[string]*invocation{}, meta: madeMetadata{[]*madeRound{}, map[string]madeOutput{}}}

@@ -163,7 +163,7 @@ type writer struct {
 	nodes.Writer
 	times.Clock
 	grouped *transcript.Transcript // with one message for each turn that has no record
-	of      map[string]string      // the message that stands for a message, by id
+	of      map[string]string      // the ids of messages in grouped, by those of the messages of their turns
 	turns   map[string][]*transcript.Message
 	whole   map[string]*transcript.Message // what a message is a part of, by id
 	pairs   map[*content.Part]bool

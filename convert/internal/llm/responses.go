@@ -15,7 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A conversation is what is known of a conversation before it is read.
+// A conversation is what the tables say about one before its responses are read.
 type conversation struct {
 	id, name, model string
 	responses       []string // their ids

@@ -13,8 +13,8 @@ import (
 func TestStoragesAreLocal(t *testing.T) {
 	all := "/home/u/.config/Code/User/workspaceStorage"
 	files := map[string]string{
-		path.Join(all, "a", "workspace.json"): `{"folder":"vscode-remote://ssh-remote%2Bbox/work/shop"}`,
-		path.Join(all, "b", "workspace.json"): `{"folder":"file:///work/shop"}`,
+		path.Join(all, "a", "workspace.json"): `{"folder":"vscode-remote://ssh-remote%2Bbox/home/ann/shop"}`,
+		path.Join(all, "b", "workspace.json"): `{"folder":"file:///home/ann/shop"}`,
 	}
 	m := transcript.Machine{
 		OS: "linux", Home: "/home/u", Env: func(string) string { return "" },
@@ -27,7 +27,7 @@ func TestStoragesAreLocal(t *testing.T) {
 			return []byte(data), nil
 		},
 	}
-	if got := vscode.Storages(m, "/work/shop", "Code"); !slices.Equal(got, []string{path.Join(all, "b")}) {
+	if got := vscode.Storages(m, "/home/ann/shop", "Code"); !slices.Equal(got, []string{path.Join(all, "b")}) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -143,6 +143,10 @@ func TestCopilotChatDamage(t *testing.T) {
 		{start + ask + `{"kind":2,"k":["requests"],"i":1e300,"v":[{"requestId":"b","message":"x"}]}`, "removes from place 1e300 of a list with 1"},
 		{start + ask + `{"kind":0,"v":[]}`, "the initial session is not an object"},
 		{start + ask + `{"kind":"x"}`, "not an entry of a journal"},
+		{start + ask + `{"kind":0.5,"v":{"requests":[]}}`, "an entry of an unknown kind: 0.5"},
+		{start + ask + `{"kind":2.5,"k":["requests"],"i":0,"v":[]}`, "an entry of an unknown kind: 2.5"},
+		{start + ask + `{"kind":2,"k":["requests",0,"response"],"i":"7","v":[]}`, `removes from place "7" of a list with 1`},
+		{start + ask + `{"kind":2,"k":["requests",0,"response"],"i":0.5,"v":[]}`, "removes from place 0.5 of a list with 1"},
 		{ask, "the journal has no initial session"},
 		{start + ask + `{"kind":2,"k":["requests"],"v":[{"requestId":"a","message":"Two"}]}`, "duplicate request id"},
 	} {

@@ -31,7 +31,6 @@ type journal struct {
 
 	requests []request      // all that were ever in the session, in the order of arrival
 	places   map[string]int // of the requests, by id
-	seen     int            // how many requests at the beginning of the list are known
 }
 
 // A request is a prompt with its answer.
@@ -82,13 +81,17 @@ func (j *journal) apply(entry gjson.Result) string {
 	if kind.Type != gjson.Number {
 		return "not an entry of a journal"
 	}
-	if int(kind.Num) == initial {
+	switch kind.Num {
+	case initial:
 		if !v.IsObject() {
 			return "the initial session is not an object"
 		}
-		j.state, j.seen = &value{raw: []byte(v.Raw)}, 0
-		j.notice()
+		j.state = &value{raw: []byte(v.Raw)}
+		j.notice(0, len(j.list()))
 		return ""
+	case set, push, remove:
+	default:
+		return "an entry of an unknown kind: " + kind.Raw
 	}
 	missing := ""
 	if j.state == nil {
@@ -106,10 +109,10 @@ func (j *journal) apply(entry gjson.Result) string {
 	}
 	name := path[len(path)-1]
 	if path[0] == "requests" && len(path) <= 2 {
-		j.seen = min(j.seen, unchanged(entry, path))
-		defer j.notice()
+		before := len(j.list())
+		defer func() { j.notice(changed(entry, path, before, len(j.list()))) }()
 	}
-	switch int(kind.Num) {
+	switch kind.Num {
 	case set:
 		if !at.put(name, &value{raw: []byte(v.Raw)}) {
 			return fmt.Sprintf("an entry changes %s, which does not exist", member.Compact(entry.Get("k").Raw))
@@ -126,10 +129,10 @@ func (j *journal) apply(entry gjson.Result) string {
 			return fmt.Sprintf("an entry adds to %s, which is not a list", member.Compact(entry.Get("k").Raw))
 		}
 		if i := entry.Get("i"); i.Exists() {
-			if i.Num < 0 || i.Num > float64(len(list.list)) {
+			if n, ok := natural(i); !ok || n > len(list.list) {
 				missing = fmt.Sprintf("an entry removes from place %s of a list with %d", i.Raw, len(list.list))
 			} else {
-				list.list = list.list[:int(i.Num):int(i.Num)]
+				list.list = list.list[:n] // not a copy: there are as many entries as an answer has parts
 			}
 		}
 		for _, item := range v.Array() {
@@ -137,36 +140,45 @@ func (j *journal) apply(entry gjson.Result) string {
 		}
 	case remove:
 		at.drop(name)
-	default:
-		return "an entry of an unknown kind: " + kind.Raw
 	}
 	return missing
 }
 
-// unchanged returns how many requests at the beginning of the list an entry leaves as they are.
-func unchanged(entry gjson.Result, path []string) int {
-	n := entry.Get("i")
-	switch {
+// changed returns the range of the requests that an entry changed. There were before requests, and
+// there are after.
+func changed(entry gjson.Result, path []string, before, after int) (from, to int) {
+	switch n, ok := natural(entry.Get("i")); {
 	case len(path) == 2:
-		n = entry.Get("k.1")
-	case int(entry.Get("kind").Num) != push:
-		return 0
-	case !n.Exists():
-		return math.MaxInt
+		n, ok = natural(entry.Get("k.1"))
+		if !ok || n >= after {
+			return after, after
+		}
+		return n, n + 1
+	case entry.Get("kind").Num != push:
+		return 0, after
+	case ok && n < before:
+		return n, after
 	}
-	return max(0, int(min(n.Num, 1<<31-1)))
+	return before, after
 }
 
-// notice records the requests of the session that are not known. One that is not known by
-// its id follows the one before it.
-func (j *journal) notice() {
-	list := j.list()
-	j.seen = min(j.seen, len(list))
-	before := ""
-	if j.seen > 0 {
-		before = list[j.seen-1].id
+// natural returns an index, and false if the value is none.
+func natural(v gjson.Result) (int, bool) {
+	if v.Type != gjson.Number || v.Num < 0 || v.Num > math.MaxInt32 || v.Num != math.Trunc(v.Num) {
+		return 0, false
 	}
-	for i := j.seen; i < len(list); i++ {
+	return int(v.Num), true
+}
+
+// notice records those of a range of requests that are not known. One that is not known by its id
+// follows the one before it.
+func (j *journal) notice(from, to int) {
+	list := j.list()
+	before := ""
+	if from > 0 {
+		before = list[from-1].id
+	}
+	for i := from; i < to; i++ {
 		v := list[i]
 		v.at = i
 		if v.id == "" {
@@ -174,7 +186,6 @@ func (j *journal) notice() {
 		}
 		before = v.id
 	}
-	j.seen = len(list)
 }
 
 // keep records a request after another one. It replaces one with its id, unless that is in the
@@ -205,7 +216,7 @@ func pathOf(k gjson.Result) (path []string, ok bool) {
 		if step.Type != gjson.String && step.Type != gjson.Number || len(path) == maxPath {
 			return nil, false
 		}
-		path = append(path, step.String())
+		path = append(path, nameOf(step))
 	}
 	return path, k.IsArray() && len(path) > 0
 }

@@ -1,7 +1,12 @@
 package copilotchat
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
@@ -29,7 +34,7 @@ func (v *value) parse() bool {
 	case r.IsObject():
 		v.names, v.members = []string{}, map[string]*value{}
 		r.ForEach(func(name, member gjson.Result) bool {
-			v.put(name.String(), &value{raw: []byte(member.Raw)})
+			v.put(nameOf(name), &value{raw: []byte(member.Raw)})
 			return true
 		})
 	case r.IsArray():
@@ -141,8 +146,74 @@ func (v *value) append(b []byte) []byte {
 			b = append(b, ',')
 		}
 		first = false
-		b = append(append(b, rawjson.Compact(name)...), ':')
+		b = append(appendName(b, name), ':')
 		b = member.append(b)
 	}
 	return append(b, '}')
+}
+
+// nameOf returns the name that a JSON string states, a number as its digits. Half a surrogate pair
+// becomes the three bytes that UTF-8 would have for it, because U+FFFD would make names equal that
+// differ.
+func nameOf(v gjson.Result) string {
+	if v.Type != gjson.String || !strings.Contains(v.Raw, `\u`) {
+		return v.String()
+	}
+	var b []byte
+	start := 1 // of what is not decoded yet
+	decode := func(end int) {
+		var s string
+		if json.Unmarshal([]byte(`"`+v.Raw[start:end]+`"`), &s) == nil {
+			b = append(b, s...)
+		}
+	}
+	for i := 1; i < len(v.Raw)-1; {
+		switch c := unit(v.Raw[i:]); {
+		case v.Raw[i] != '\\':
+			i++
+		case !utf16.IsSurrogate(c):
+			i += 2
+		case utf16.DecodeRune(c, unit(v.Raw[i+6:])) != utf8.RuneError:
+			i += 12
+		default:
+			decode(i)
+			b = append(b, 0xe0|byte(c>>12), 0x80|byte(c>>6)&0x3f, 0x80|byte(c)&0x3f)
+			i += 6
+			start = i
+		}
+	}
+	decode(len(v.Raw) - 1)
+	return string(b)
+}
+
+// unit returns the value of the \uXXXX with which s begins, -1 if it does not.
+func unit(s string) rune {
+	if len(s) < 6 || s[:2] != `\u` {
+		return -1
+	}
+	n, err := strconv.ParseUint(s[2:6], 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
+
+// appendName appends a name of [nameOf] as a JSON string.
+func appendName(b []byte, name string) []byte {
+	if utf8.ValidString(name) {
+		return append(b, rawjson.Compact(name)...)
+	}
+	b = append(b, '"')
+	for i := 0; i < len(name); {
+		if half := name[i:]; len(half) >= 3 && half[0] == 0xed && half[1] >= 0xa0 {
+			b = fmt.Appendf(b, `\u%04x`, 0xd000|int(half[1]&0x3f)<<6|int(half[2]&0x3f))
+			i += 3
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(name[i:])
+		quoted := rawjson.Compact(name[i : i+size])
+		b = append(b, quoted[1:len(quoted)-1]...)
+		i += size
+	}
+	return append(b, '"')
 }

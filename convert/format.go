@@ -252,8 +252,8 @@ func (f *Format) Beside(path string, t *transcript.Transcript, o transcript.Opti
 // Resume returns the command that resumes the transcript at path, to be run in
 // the folder of the conversation. before is a command to be run first, nil if
 // there is none.
-func (f *Format) Resume(path string, t *transcript.Transcript, o transcript.Options) (before, run []string) {
-	return f.home.Resume(path, t, o)
+func (f *Format) Resume(m transcript.Machine, path string, t *transcript.Transcript, o transcript.Options) (before, run []string) {
+	return f.home.Resume(m, path, t, o)
 }
 
 // NewID returns a new id for [transcript.Options.ID].

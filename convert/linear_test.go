@@ -483,7 +483,7 @@ func TestLinearFolders(t *testing.T) {
 		if got := c.f.Target(m, tr, o); got != want {
 			t.Errorf("%s: the path is %s, want %s", c.f.Name, got, want)
 		}
-		before, run := c.f.Resume("FILE", tr, o)
+		before, run := c.f.Resume(m, "FILE", tr, o)
 		if strings.Join(before, " ") != c.before || strings.Join(run, " ") != c.run {
 			t.Errorf("%s: the commands to continue are %q, %q", c.f.Name, before, run)
 		}

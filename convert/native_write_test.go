@@ -300,10 +300,10 @@ func TestNativeFolders(t *testing.T) {
 			t.Errorf("Claude Code has %s: %v", path, got)
 		}
 	}
-	if before, run := claude.Resume("/x.jsonl", in("/"), o); before != nil || !slices.Equal(run, []string{"claude", "--resume", nativeID}) {
+	if before, run := claude.Resume(m, "/x.jsonl", in("/"), o); before != nil || !slices.Equal(run, []string{"claude", "--resume", nativeID}) {
 		t.Errorf("the command for Claude Code is %q", run)
 	}
-	if before, run := piFormat.Resume("/x.jsonl", in("/"), o); before != nil || !slices.Equal(run, []string{"pi", "--session", "/x.jsonl"}) {
+	if before, run := piFormat.Resume(m, "/x.jsonl", in("/"), o); before != nil || !slices.Equal(run, []string{"pi", "--session", "/x.jsonl"}) {
 		t.Errorf("the command for pi is %q", run)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/convert/transcript"
@@ -68,13 +70,12 @@ func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine
 	var backup string
 	if register := o.Format.Register(); register != nil {
 		l := listOf(register.List(path))
-		if err := l.Add(ctx, e.o.ID, register.Entry(e.t, e.o)); err != nil {
+		if backup, err = l.Add(ctx, e.o.ID, register.Entry(e.t, e.o)); err != nil {
 			return nil, errors.Join(unregistered(err), os.Remove(path))
 		}
-		backup = l.Backup()
 	}
 	r := &Resumption{Export: e, Dir: e.t.Dir, Project: e.project, Away: e.away, Before: []string{}, Temporary: once, Backup: session.ID(backup)}
-	before, run := o.Format.Resume(path, e.t, e.o)
+	before, run := o.Format.Resume(m, path, e.t, e.o)
 	r.Before, r.Run = append(r.Before, before...), run
 	return r, nil
 }
@@ -127,6 +128,7 @@ func unregistered(err error) error {
 
 // Withdraw takes back what [Workspace.Resume] wrote of the line of ref for a program that has to
 // list it: the entries in its database, and the files. A file that is not as it was written stays.
+// The entry of a file that is gone is removed too.
 func (w *Workspace) Withdraw(ctx context.Context, ref string, f *convert.Format, m transcript.Machine) (*lines.Withdrawal, error) {
 	r := f.Register()
 	if r == nil {
@@ -148,31 +150,48 @@ func (w *Workspace) Withdraw(ctx context.Context, ref string, f *convert.Format,
 	if err != nil {
 		return nil, err
 	}
-	done := &lines.Withdrawal{Session: session.ID(written.line), Format: f.Name, Removed: []session.ID{}, Continued: []session.ID{}}
-	type file struct{ id, path string }
-	var files []file
+	done := &lines.Withdrawal{Session: session.ID(written.line), Format: f.Name, Removed: []session.ID{}, Unlisted: []session.ID{}, Continued: []session.ID{}}
+	var files, gone []registered
 	for _, e := range written.list {
-		for _, path := range r.Find(m, e.ID) {
+		var absent []registered
+		paths := r.Find(m, e.ID)
+		for _, path := range paths {
+			at := registered{listOf(r.List(path)), e.ID, path}
 			data, err := m.Read(path)
-			if err != nil {
+			switch {
+			case err != nil && !errors.Is(err, fs.ErrNotExist):
 				return nil, err
-			}
-			if r.Continued(m, path) || !e.Is(data) {
+			case r.Continued(m, path), err == nil && !e.Is(data):
 				done.Continued = append(done.Continued, session.ID(path))
-				continue
+			case err == nil:
+				files = append(files, at)
+			default:
+				absent = append(absent, at)
 			}
-			if err := atRest(r.List(path)); err != nil {
-				return nil, err
-			}
-			files = append(files, file{e.ID, path})
+		}
+		if len(absent) == len(paths) {
+			gone = append(gone, absent...)
 		}
 	}
-	if len(files)+len(done.Continued) == 0 {
+	gone, err = listed(ctx, gone)
+	if err != nil && len(files)+len(gone)+len(done.Continued) == 0 {
+		return nil, err
+	}
+	if len(files)+len(gone)+len(done.Continued) == 0 {
 		return nil, &fault.Error{Code: fault.NotFound, Message: "nothing that bough wrote of the conversation is in the program of " + f.Name}
 	}
-	for _, at := range files {
-		if _, err := listOf(r.List(at.path)).Remove(ctx, at.id); err != nil {
+	for _, at := range slices.Concat(files, gone) {
+		if err := atRest(r.List(at.path)); err != nil {
+			return nil, err
+		}
+	}
+	for i, at := range slices.Concat(files, gone) {
+		if _, err := at.list.Remove(ctx, at.id); err != nil {
 			return nil, &fault.Error{Code: fault.Failed, Message: "the conversation is still registered: " + err.Error(), Err: err}
+		}
+		if i >= len(files) {
+			done.Unlisted = append(done.Unlisted, session.ID(at.path))
+			continue
 		}
 		if err := os.Remove(at.path); err != nil {
 			return nil, err
@@ -180,4 +199,24 @@ func (w *Workspace) Withdraw(ctx context.Context, ref string, f *convert.Format,
 		done.Removed = append(done.Removed, session.ID(at.path))
 	}
 	return done, nil
+}
+
+// A registered is an export that a database may list.
+type registered struct {
+	list     register.List
+	id, path string
+}
+
+// listed returns those of the exports that their databases list, and the errors of databases that
+// cannot be read.
+func listed(ctx context.Context, all []registered) (list []registered, failed error) {
+	byList := map[register.List][]string{}
+	for _, at := range all {
+		byList[at.list] = append(byList[at.list], at.id)
+	}
+	for in, ids := range byList {
+		found, err := in.Listed(ctx, ids)
+		byList[in], failed = found, errors.Join(failed, err)
+	}
+	return slices.DeleteFunc(all, func(at registered) bool { return !slices.Contains(byList[at.list], at.id) }), failed
 }

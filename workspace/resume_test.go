@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func newVSCode(t *testing.T) *vsCode {
 	c := &vsCode{t: t, trip: filepath.Join(home, "trip"), user: filepath.Join(home, "config", "Code")}
 	c.storage = filepath.Join(c.user, "User", "workspaceStorage", "0a1b")
 	c.m = transcript.Machine{
-		Home: home, Dir: home, OS: "linux", Read: os.ReadFile,
+		Home: home, Dir: home, OS: "linux", Read: os.ReadFile, Stat: os.Stat,
 		Env: func(name string) string {
 			return map[string]string{"VSCODE_APPDATA": filepath.Join(home, "config")}[name]
 		},
@@ -201,6 +202,19 @@ func TestResumeRegisters(t *testing.T) {
 		t.Error("the file stays")
 	}
 
+	if r, err = resume(c.trip); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Dir(string(r.Path))); err != nil {
+		t.Fatal(err)
+	}
+	if done, err = w.Withdraw(t.Context(), ref, f, c.m); err != nil || len(done.Removed) != 0 || len(done.Unlisted) != 1 || done.Unlisted[0] != r.Path || c.list().Raw != "{}" {
+		t.Errorf("of a file that is gone, %v, %v; the list has %s", done, err, c.list())
+	}
+	if _, err := w.Withdraw(t.Context(), ref, f, c.m); !errors.Is(err, fault.NotFound) {
+		t.Errorf("once more: %v", err)
+	}
+
 	c.exec("UPDATE ItemTable SET value = '[]'")
 	names := c.files()
 	before, err := os.ReadFile(string(r.Backup))
@@ -219,6 +233,48 @@ func TestResumeRegisters(t *testing.T) {
 	}
 	if _, err := w.Withdraw(t.Context(), ref, pi, c.m); !errors.Is(err, fault.Usage) {
 		t.Errorf("a program without a list: %v", err)
+	}
+}
+
+// TestResumeWindows: a folder that VS Code had opened by a link, or with others in the file of a
+// workspace, was open; the command opens that.
+func TestResumeWindows(t *testing.T) {
+	f, err := convert.Named("copilot-chat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, by := range []string{"link", "workspace", "address"} {
+		c := newVSCode(t)
+		opens, is := filepath.Join(c.m.Home, "by"), "workspace"
+		switch by {
+		case "link":
+			is = "folder"
+			if err := os.Symlink(c.trip, opens); err != nil {
+				t.Skip("no links: ", err)
+			}
+		case "workspace":
+			opens += ".code-workspace"
+			c.write(opens, "{\n// of the trip\n\"folders\":[{\"path\":\"other\"},{\"path\":\"./trip\"},],}")
+		case "address":
+			opens += ".code-workspace"
+			c.write(opens, `{"folders":[{"uri":"vscode-remote://box`+filepath.ToSlash(c.trip)+`"},{"uri":"file://`+filepath.ToSlash(c.trip)+`"}]}`)
+		}
+		c.write(filepath.Join(c.storage, "workspace.json"), `{"`+is+`":"file://`+filepath.ToSlash(opens)+`"}`)
+		w := openSpace(t, filepath.Join(t.TempDir(), "w"), 0)
+		in := filepath.Join(t.TempDir(), "chat.json")
+		c.write(in, `{"messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi."}]}`)
+		report, err := w.Import(t.Context(), []string{in}, imports.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := w.Resume(t.Context(), string(report.Imported[0].Session), c.m, workspace.ExportOptions{Format: f, Dir: c.trip})
+		if err != nil {
+			t.Errorf("%s: %v", by, err)
+			continue
+		}
+		if want := []string{"code", opens}; !slices.Equal(r.Run, want) || !c.list().Get(r.ID).Exists() {
+			t.Errorf("%s: it continues with %q, want %q; the list has %s", by, r.Run, want, c.list())
+		}
 	}
 }
 

@@ -281,6 +281,9 @@ func (p *program) withdraw(c *cli.Context, w *workspace.Workspace, format *conve
 	for _, path := range done.Removed {
 		fmt.Fprintf(p.stdout, "Removed %s, and its entry in the database\n", clean(string(path)))
 	}
+	for _, path := range done.Unlisted {
+		fmt.Fprintf(p.stdout, "Removed the entry of %s in the database; the file was gone\n", clean(string(path)))
+	}
 	for _, path := range done.Continued {
 		fmt.Fprintf(p.stderr, "%s stays: %s continued it, and can delete it\n", clean(string(path)), format.Name)
 	}

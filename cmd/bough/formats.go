@@ -128,7 +128,7 @@ func formatList(which func(*convert.Format) bool) string {
 func machine() transcript.Machine {
 	home, _ := os.UserHomeDir()
 	here, _ := os.Getwd()
-	return transcript.Machine{Home: home, Dir: here, Env: os.Getenv, OS: runtime.GOOS, Read: os.ReadFile, Names: namesIn}
+	return transcript.Machine{Home: home, Dir: here, Env: os.Getenv, OS: runtime.GOOS, Read: os.ReadFile, Names: namesIn, Stat: os.Stat}
 }
 
 // namesIn returns the names in a folder, the one that changed last first, nil if it cannot be read.

@@ -1,6 +1,9 @@
 package transcript
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"io/fs"
+)
 
 // A Machine describes where programs keep their files.
 type Machine struct {
@@ -14,6 +17,8 @@ type Machine struct {
 	// Names returns the names in a folder, the one that changed last first; nil if it cannot
 	// be read.
 	Names func(dir string) []string
+	// Stat describes a file or folder, as os.Stat does.
+	Stat func(path string) (fs.FileInfo, error)
 }
 
 // A Register describes a program that shows a transcript only if its database lists it.
@@ -23,8 +28,8 @@ type Register struct {
 	// Entry returns the entry for a written transcript, a JSON object. It is the member of
 	// the list with the name [Options.ID].
 	Entry func(t *Transcript, o Options) json.RawMessage
-	// Find returns the paths of the files with a written transcript, given [Options.ID], that
-	// the program did not change.
+	// Find returns the paths at which a written transcript can be, given [Options.ID]: one for
+	// each database.
 	Find func(m Machine, id string) []string
 	// Continued reports whether the program continued the transcript at path: then it has more
 	// than that file.
@@ -58,10 +63,10 @@ type Home struct {
 	// Beside returns another file that the program needs beside the transcript at path. If
 	// Beside is nil, it needs none.
 	Beside func(path string, t *Transcript, o Options) (beside string, data []byte)
-	// Resume returns the command that resumes the transcript, to be run in the
+	// Resume returns the command that resumes the transcript at path, to be run in the
 	// folder of the conversation. before is a command to be run first, nil for none.
 	// If Resume is nil, the program cannot resume a transcript.
-	Resume func(path string, t *Transcript, o Options) (before, run []string)
+	Resume func(m Machine, path string, t *Transcript, o Options) (before, run []string)
 	// Register is nil if the program finds its files by itself. Otherwise Target returns "" if
 	// the program does not know the folder of the conversation.
 	Register *Register

@@ -28,9 +28,6 @@ type List struct {
 	Lock     string // path of a file with the process id of the program, which exists while it runs
 }
 
-// Backup returns the path of the copy of the database before the last change.
-func (l List) Backup() string { return l.Database + ".before-bough" }
-
 // Running returns the process id of the program, 0 if it does not run, and -1 if its lock has none.
 func (l List) Running() (pid int, err error) {
 	data, err := os.ReadFile(l.Lock)
@@ -70,8 +67,12 @@ var errForeign = errors.New("the list of conversations has an unknown form")
 // errStarted is the error for a program that runs, and would overwrite its list.
 var errStarted = errors.New("the program has started; quit it first")
 
-// Add adds an entry, a JSON object, to the list, or replaces the one with its id, a UUID.
-func (l List) Add(ctx context.Context, id string, entry []byte) error {
+// errAbsent is the error for an entry that is not in the list.
+var errAbsent = errors.New("the conversation is not listed")
+
+// Add adds an entry, a JSON object, to the list, or replaces the one with its id, a UUID. It
+// returns the path of a copy of the database as it was.
+func (l List) Add(ctx context.Context, id string, entry []byte) (backup string, err error) {
 	return l.change(ctx, func(list []byte) ([]byte, error) {
 		if list == nil {
 			list = []byte(`{"version":1,"entries":{}}`)
@@ -82,18 +83,42 @@ func (l List) Add(ctx context.Context, id string, entry []byte) error {
 
 // Remove removes an entry from the list, and reports whether it was there.
 func (l List) Remove(ctx context.Context, id string) (was bool, err error) {
-	err = l.change(ctx, func(list []byte) ([]byte, error) {
-		if was = gjson.GetBytes(list, "entries."+id).Exists(); !was {
-			return list, nil
+	_, err = l.change(ctx, func(list []byte) ([]byte, error) {
+		if !gjson.GetBytes(list, "entries."+id).Exists() {
+			return nil, errAbsent
 		}
 		return sjson.DeleteBytes(list, "entries."+id)
 	})
-	return was && err == nil, err
+	if errors.Is(err, errAbsent) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Listed returns those of the ids that the list has. The program may run.
+func (l List) Listed(ctx context.Context, ids []string) (list []string, err error) {
+	db, err := database.Open(ctx, l.Database)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", l.Database, err)
+	}
+	defer db.Close()
+	err = db.Each(database.Query{Table: "ItemTable", Columns: []string{"value"}, Rest: "WHERE key = ?", Args: []any{l.Key}}, func(r database.Row) error {
+		for _, id := range ids {
+			if gjson.Get(r.Text("value"), "entries."+id).Exists() {
+				list = append(list, id)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", l.Database, err)
+	}
+	return list, nil
 }
 
 // change changes the list; f gets nil if there is none.
-func (l List) change(ctx context.Context, f func(list []byte) ([]byte, error)) error {
-	err := database.Change(ctx, l.Database, l.Backup(), func(tx *sql.Tx) error {
+func (l List) change(ctx context.Context, f func(list []byte) ([]byte, error)) (backup string, err error) {
+	backup, err = database.Change(ctx, l.Database, l.Database+".before-bough", func(tx *sql.Tx) error {
 		var value any
 		err := tx.QueryRowContext(ctx, "SELECT value FROM ItemTable WHERE key = ?", l.Key).Scan(&value)
 		var list []byte
@@ -112,7 +137,7 @@ func (l List) change(ctx context.Context, f func(list []byte) ([]byte, error)) e
 			return errForeign
 		}
 		changed, err := f(list)
-		if err != nil || changed == nil {
+		if err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM ItemTable WHERE key = ?", l.Key); err != nil {
@@ -128,7 +153,7 @@ func (l List) change(ctx context.Context, f func(list []byte) ([]byte, error)) e
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", l.Database, err)
+		return "", fmt.Errorf("%s: %w", l.Database, err)
 	}
-	return nil
+	return backup, nil
 }

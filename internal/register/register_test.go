@@ -78,13 +78,14 @@ func TestAdd(t *testing.T) {
 	} {
 		l := list(t, c.before)
 		before := rows(t, l.Database)
-		if err := l.Add(t.Context(), id, []byte(`{"n":1}`)); err != nil {
+		backup, err := l.Add(t.Context(), id, []byte(`{"n":1}`))
+		if err != nil {
 			t.Fatal(err)
 		}
 		if got := rows(t, l.Database); got != l.Key+" text "+c.after+"\nother text x\n" {
 			t.Errorf("after adding the rows are\n%s", got)
 		}
-		if got := rows(t, l.Backup()); got != before {
+		if got := rows(t, backup); got != before {
 			t.Errorf("the copy has\n%s\nwant\n%s", got, before)
 		}
 		for _, want := range []bool{true, false} {
@@ -103,7 +104,7 @@ func TestForeign(t *testing.T) {
 	for _, value := range []string{`{"version":2,"entries":{}}`, `{"version":1,"entries":[]}`, `{"version":1,"entries":{}`, "null"} {
 		l := list(t, value)
 		before := rows(t, l.Database)
-		if err := l.Add(t.Context(), id, []byte(`{}`)); err == nil || !strings.Contains(err.Error(), l.Database) {
+		if _, err := l.Add(t.Context(), id, []byte(`{}`)); err == nil || !strings.Contains(err.Error(), l.Database) {
 			t.Errorf("the list %s: %v", value, err)
 		}
 		if got := rows(t, l.Database); got != before {
@@ -111,7 +112,7 @@ func TestForeign(t *testing.T) {
 		}
 	}
 	l := List{Database: filepath.Join(t.TempDir(), "none"), Key: "k"}
-	if err := l.Add(t.Context(), id, []byte(`{}`)); err == nil {
+	if _, err := l.Add(t.Context(), id, []byte(`{}`)); err == nil {
 		t.Error("an absent database is written")
 	}
 	if _, err := os.Stat(l.Database); err == nil {
@@ -120,7 +121,7 @@ func TestForeign(t *testing.T) {
 	if err := os.WriteFile(l.Database, []byte(strings.Repeat("no database", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Add(t.Context(), id, []byte(`{}`)); err == nil {
+	if _, err := l.Add(t.Context(), id, []byte(`{}`)); err == nil {
 		t.Error("a file that is no database is written")
 	}
 }
@@ -133,7 +134,7 @@ func TestBusy(t *testing.T) {
 	if _, err := db.Exec("BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Add(t.Context(), id, []byte(`{}`)); err == nil {
+	if _, err := l.Add(t.Context(), id, []byte(`{}`)); err == nil {
 		t.Error("a locked database is written")
 	}
 }
@@ -164,4 +165,29 @@ func ended(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return cmd.Process.Pid
+}
+
+// TestBackups: a change never replaces the copy that an earlier one made.
+func TestBackups(t *testing.T) {
+	l := list(t, "")
+	for n, name := range []string{"", "-2", "-3"} {
+		before := rows(t, l.Database)
+		backup, err := l.Add(t.Context(), id, fmt.Appendf(nil, `{"n":%d}`, n))
+		if err != nil || backup != l.Database+".before-bough"+name {
+			t.Errorf("the copy is %s, %v", backup, err)
+		}
+		if got := rows(t, backup); got != before {
+			t.Errorf("copy %d has\n%s\nwant\n%s", n, got, before)
+		}
+	}
+	const other = "5d0f5c3b-62b8-4f51-9a07-6d1f1b0f2c12"
+	if was, err := l.Remove(t.Context(), other); was || err != nil {
+		t.Errorf("removed what is not listed: %v, %v", was, err)
+	}
+	if _, err := os.Stat(l.Database + ".before-bough-4"); err == nil {
+		t.Error("there is a copy, and nothing changed")
+	}
+	if list, err := l.Listed(t.Context(), []string{other, id}); err != nil || len(list) != 1 || list[0] != id {
+		t.Errorf("listed is %q, %v", list, err)
+	}
 }

@@ -22,23 +22,24 @@ func TestProgramHasStarted(t *testing.T) {
 	if _, err := db.Exec("CREATE TABLE ItemTable (key TEXT UNIQUE, value BLOB)"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(l.Backup(), []byte("earlier"), 0o600); err != nil {
+	backup := l.Database + ".before-bough"
+	if err := os.WriteFile(backup, []byte("earlier"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(l.Lock, []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Add(t.Context(), "a", []byte("{}")); err == nil {
+	if _, err := l.Add(t.Context(), "a", []byte("{}")); err == nil {
 		t.Error("added while the program runs")
 	}
 	var n int
 	if err := db.QueryRow("SELECT count(*) FROM ItemTable").Scan(&n); err != nil || n != 0 {
 		t.Errorf("%d rows, %v", n, err)
 	}
-	if data, err := os.ReadFile(l.Backup()); err != nil || !bytes.Equal(data, []byte("earlier")) {
+	if data, err := os.ReadFile(backup); err != nil || !bytes.Equal(data, []byte("earlier")) {
 		t.Errorf("the earlier backup is gone: %v", err)
 	}
-	if _, err := os.Stat(l.Backup() + ".new"); err == nil {
+	if _, err := os.Stat(backup + ".new"); err == nil {
 		t.Error("the new copy is left")
 	}
 }

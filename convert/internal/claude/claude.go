@@ -63,7 +63,7 @@ var Home = transcript.Home{
 	Target: func(m transcript.Machine, t *transcript.Transcript, o transcript.Options) string {
 		return path.Join(configDir(m), "projects", slug(t.WorkDir()), o.ID+".jsonl")
 	},
-	Resume: func(_ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
+	Resume: func(_ transcript.Machine, _ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
 		return nil, []string{"claude", "--resume", o.ID}
 	},
 }

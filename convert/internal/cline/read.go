@@ -86,7 +86,7 @@ var Home = transcript.Home{
 		return path.Join(sessions(m), o.ID, o.ID+".messages.json")
 	},
 	Beside: manifest,
-	Resume: func(_ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
+	Resume: func(_ transcript.Machine, _ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
 		return nil, []string{"cline", "--id", o.ID}
 	},
 }

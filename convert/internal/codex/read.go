@@ -53,7 +53,7 @@ var Home = transcript.Home{
 		return filepath.Join(homeDir(m), "sessions", o.Now.Format("2006"), o.Now.Format("01"), o.Now.Format("02"),
 			"rollout-"+o.Now.Format("2006-01-02T15-04-05")+"-"+o.ID+".jsonl")
 	},
-	Resume: func(_ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
+	Resume: func(_ transcript.Machine, _ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
 		return nil, []string{"codex", "resume", o.ID}
 	},
 }

@@ -57,7 +57,7 @@ var Home = transcript.Home{
 	Target: func(m transcript.Machine, _ *transcript.Transcript, o transcript.Options) string {
 		return path.Join(sessions(m), o.ID, "events.jsonl")
 	},
-	Resume: func(_ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
+	Resume: func(_ transcript.Machine, _ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
 		return nil, []string{"copilot", "--resume", o.ID}
 	},
 }

@@ -42,23 +42,27 @@ var Home = transcript.Home{
 	},
 	Target: func(m transcript.Machine, t *transcript.Transcript, o transcript.Options) string {
 		for _, storage := range vscode.Storages(m, t.WorkDir(), vscode.Own...) {
-			if _, err := m.Read(path.Join(storage, database)); err == nil {
+			if vscode.Exists(m, path.Join(storage, database)) {
 				return path.Join(storage, "chatSessions", o.ID+".json")
 			}
 		}
 		return ""
 	},
-	Resume: func(file string, t *transcript.Transcript, _ transcript.Options) (before, run []string) {
+	Resume: func(m transcript.Machine, file string, t *transcript.Transcript, _ transcript.Options) (before, run []string) {
 		command := "code"
 		for editor, name := range map[string]string{"Code - Insiders": "code-insiders", "VSCodium": "codium"} {
 			if strings.Contains(filepath.ToSlash(file), "/"+editor+"/User/") {
 				command = name
 			}
 		}
-		return nil, []string{command, t.WorkDir()}
+		opens := t.WorkDir()
+		if data, err := m.Read(path.Join(storageOf(file), "workspace.json")); err == nil {
+			opens = cmp.Or(vscode.Opens(data), opens)
+		}
+		return nil, []string{command, opens}
 	},
 	Register: &transcript.Register{List: listOf, Entry: entryOf, Find: find, Continued: func(m transcript.Machine, file string) bool {
-		_, err := m.Read(strings.TrimSuffix(file, ".json") + ".jsonl")
+		_, err := m.Stat(strings.TrimSuffix(file, ".json") + ".jsonl")
 		return !errors.Is(err, fs.ErrNotExist) // what cannot be read may be there
 	}},
 }
@@ -69,7 +73,7 @@ const database = "state.vscdb"
 // listOf returns the list for the chat in a file. VS Code reads it when it starts, and writes it
 // whenever a chat changes. It writes its process id to code.lock.
 func listOf(file string) transcript.List {
-	storage := path.Dir(path.Dir(filepath.ToSlash(file)))
+	storage := storageOf(file)
 	return transcript.List{
 		Database: path.Join(storage, database),
 		Key:      "chat.ChatSessionStore.index",
@@ -78,12 +82,14 @@ func listOf(file string) transcript.List {
 	}
 }
 
-// find returns the files with a chat, as bough wrote it.
+// storageOf returns the folder in workspaceStorage of a chat in a file.
+func storageOf(file string) string { return path.Dir(path.Dir(filepath.ToSlash(file))) }
+
+// find returns the files in which a chat can be that bough wrote.
 func find(m transcript.Machine, id string) (list []string) {
 	for _, storage := range vscode.AllStorages(m, vscode.Own...) {
-		file := path.Join(storage, "chatSessions", id+".json")
-		if _, err := m.Read(file); err == nil {
-			list = append(list, file)
+		if vscode.Exists(m, path.Join(storage, database)) {
+			list = append(list, path.Join(storage, "chatSessions", id+".json"))
 		}
 	}
 	return list

@@ -9,7 +9,7 @@ import (
 
 func TestContinuedIfUnreadable(t *testing.T) {
 	for err, want := range map[error]bool{nil: true, fs.ErrPermission: true, fs.ErrNotExist: false} {
-		m := transcript.Machine{Read: func(string) ([]byte, error) { return nil, err }}
+		m := transcript.Machine{Stat: func(string) (fs.FileInfo, error) { return nil, err }}
 		if got := Home.Register.Continued(m, "/chatSessions/a.json"); got != want {
 			t.Errorf("%v: got %v", err, got)
 		}

@@ -29,7 +29,7 @@ var Home = transcript.Home{
 		return filepath.Join(homeDir(m), "tmp", folder(m, t.Dir), "chats",
 			"session-"+o.Now.UTC().Format("2006-01-02T15-04")+"-"+SessionID(o.ID)[:8]+".jsonl")
 	},
-	Resume: func(_ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
+	Resume: func(_ transcript.Machine, _ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
 		return nil, []string{"gemini", "--resume", SessionID(o.ID)}
 	},
 }

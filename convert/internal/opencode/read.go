@@ -55,7 +55,7 @@ var Home = transcript.Home{
 		return !strings.Contains(path, "/") && strings.HasPrefix(path, "opencode") && strings.HasSuffix(path, ".db")
 	},
 	Target: func(transcript.Machine, *transcript.Transcript, transcript.Options) string { return "" },
-	Resume: func(path string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
+	Resume: func(_ transcript.Machine, path string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
 		return []string{"opencode", "import", path}, []string{"opencode", "-s", SessionID(o.ID)}
 	},
 }

@@ -45,7 +45,7 @@ var Home = transcript.Home{
 		at := strings.NewReplacer(":", "-", ".", "-").Replace(times.ISO(o.Now))
 		return path.Join(agentDir(m), "sessions", slug(t.WorkDir()), at+"_"+o.ID+".jsonl")
 	},
-	Resume: func(path string, _ *transcript.Transcript, _ transcript.Options) (before, run []string) {
+	Resume: func(_ transcript.Machine, path string, _ *transcript.Transcript, _ transcript.Options) (before, run []string) {
 		return nil, []string{"pi", "--session", path}
 	},
 }

@@ -36,6 +36,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/report"
 	"github.com/bough-dev/bough/convert/internal/sharegpt"
 	"github.com/bough-dev/bough/convert/internal/sillytavern"
+	"github.com/bough-dev/bough/convert/internal/zed"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/sessionid"
 )
@@ -318,6 +319,14 @@ var Formats = []*Format{
 		isIn:     llm.IsDatabase,
 		rows:     llm.ReadDatabase,
 		home:     &llm.Home,
+	},
+	{
+		Name:  "zed",
+		About: "the database of the editor Zed with the threads of its agent",
+		Ext:   ".db",
+		isIn:  zed.IsDatabase,
+		rows:  zed.ReadDatabase,
+		home:  &zed.Home,
 	},
 }
 

@@ -28,6 +28,7 @@ var (
 	atifFormat          = named("atif")
 	otelFormat          = named("otel")
 	llmFormat           = named("llm")
+	zedFormat           = named("zed")
 )
 
 // named returns a format of the table, whose place may change.

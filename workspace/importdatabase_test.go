@@ -14,6 +14,7 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/testdatabase"
+	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
@@ -145,6 +146,45 @@ func TestImportDatabaseOdd(t *testing.T) {
 		if !slices.ContainsFunc(r.Imported, func(r imports.Transcript) bool { return r.Status == c.status && strings.Contains(r.Detail, c.detail) }) {
 			t.Errorf("%s: %v", c.what, r.Imported)
 		}
+	}
+}
+
+// TestImportZed: a thread of Zed that grows is the same one, an edit of its last prompt is a branch,
+// and the thread of a sub-agent is below the call that began it.
+func TestImportZed(t *testing.T) {
+	w := openSpace(t, filepath.Join(t.TempDir(), "w"), 0)
+	for _, c := range []struct {
+		what, change string
+		want         []imports.Status // of one thread, and of the others
+		messages     int
+	}{
+		{"at first", "", []imports.Status{imports.New, imports.New}, 7},
+		{"again", "", []imports.Status{imports.Unchanged, imports.Unchanged}, 7},
+		{"with a message", `UPDATE threads SET data = replace(data, '"reasoning_details":null}}],"updated_at"', '"reasoning_details":null}},{"User":{"id":"u9","content":[{"Text":"And fish?"}]}}],"updated_at"') WHERE id LIKE '%1'`,
+			[]imports.Status{imports.Updated, imports.Unchanged}, 8},
+		{"with an edited prompt", `UPDATE threads SET data = replace(replace(data, '{"Text":"Thanks."}', '{"Text":"Why?"}'), '{"Agent":{"content":[{"Text":"You are welcome."}],"tool_results":{},"reasoning_details":null}}', '"Resume"') WHERE id LIKE '%1'`,
+			[]imports.Status{imports.Updated, imports.Unchanged}, 9},
+	} {
+		r, err := w.Import(t.Context(), []string{"-"}, imports.Options{Stdin: bytes.NewReader(madeDatabase(t, sqlOf(t, "zed/threads.sql")+c.change))})
+		if err != nil || len(r.Imported) != 5 {
+			t.Fatalf("%s: %v, %v", c.what, r, err)
+		}
+		for _, row := range r.Imported {
+			want := c.want[1]
+			if row.Title == "Birds" {
+				want = c.want[0]
+			}
+			if row.Status != want || len(row.Problems) > 0 {
+				t.Errorf("%s: %v, want %s", c.what, row, want)
+			}
+		}
+		list, err := w.List(t.Context(), "")
+		if err != nil || !slices.ContainsFunc(list.Sessions, func(e workspace.Entry) bool { return e.Title == "Birds" && e.MessageCount == c.messages }) {
+			t.Errorf("%s: there are the conversations %v, %v", c.what, list, err)
+		}
+	}
+	if got := agentTree(t, w.Workspace); !strings.Contains(got, "/Birds/Mammals at ") || !strings.Contains(got, " c2\n") {
+		t.Errorf("the trees are\n%s", got)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bough-dev/bough/convert"
+	"github.com/bough-dev/bough/internal/testdatabase"
 	"github.com/bough-dev/bough/internal/testsize"
 	"github.com/tidwall/gjson"
 )
@@ -148,6 +149,36 @@ func TestRedactRecords(t *testing.T) {
 		if !strings.Contains(out, "[redacted: ") {
 			t.Errorf("%s has nothing redacted", f.Name)
 		}
+	}
+}
+
+// TestRedactDatabase holds that a redacted export has no secret of a conversation that was read from
+// a database, whose rows are records.
+func TestRedactDatabase(t *testing.T) {
+	leaks := testsize.Sample(t, "secrets", leakable(), testsize.Of(2, 4, 12))
+	var list []string
+	for i, c := range leaks {
+		text, err := json.Marshal(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, fmt.Sprintf(`{"User":{"id":"u%[1]d","content":[{"Text":%[2]s},{"Mention":{"uri":{"File":{"abs_path":"/x"}},"content":%[2]s}}]}},
+			{"Agent":{"content":[{"Thinking":{"text":%[2]s,"signature":"s"}},{"ToolUse":{"id":"c%[1]d","name":"write","raw_input":%[2]s,"input":{"content":%[2]s}}}],
+			"tool_results":{"c%[1]d":{"tool_use_id":"c%[1]d","tool_name":"write","is_error":false,"content":[{"Text":%[2]s}],"output":%[2]s}}}},{"Compaction":{"Summary":%[2]s}}`, i, text))
+	}
+	document := strings.ReplaceAll(`{"title":"Secrets","messages":[`+strings.Join(list, ",")+`]}`, "'", "''")
+	file := testdatabase.Make(t, `CREATE TABLE threads(id, summary, updated_at, data_type, data); INSERT INTO threads VALUES('t1', 'Secrets', '', 'json', '`+document+`')`)
+	ws := filepath.Join(t.TempDir(), "ws")
+	session := importedOne(t, ws, file)
+	for _, format := range []string{"penguin", "claude-code", "markdown"} {
+		out, _ := boughIn(t, ws, "export", session, "--to", format)
+		for _, c := range leaks {
+			if format == "claude-code" && !strings.Contains(out, c.secret) {
+				t.Errorf("%s has no %q without --redact", format, c.secret)
+			}
+		}
+		out, _ = boughIn(t, ws, "export", session, "--to", format, "--redact")
+		leaksIn(t, format, out, leaks)
 	}
 }
 

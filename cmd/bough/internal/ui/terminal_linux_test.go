@@ -29,7 +29,7 @@ import (
 type terminal struct {
 	t       *testing.T
 	control *os.File // what a person types, and sees
-	tty     *os.File // of the page
+	tty     *os.File // what the page runs on
 	before  *term.State
 
 	mu      sync.Mutex
@@ -45,25 +45,38 @@ func newTerminal(t *testing.T, d *desk, o Options) *terminal {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = control.Close() })
-	n, err := unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
-	}
+	raw, err := control.SyscallConn() // Fd would make reading blocking, which Close does not end
 	if err != nil {
 		t.Fatal(err)
 	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
+	var n int
+	controlled := raw.Control(func(fd uintptr) {
+		n, err = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
+		if err == nil {
+			err = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0)
+		}
+		if err == nil {
+			err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+		}
+	})
+	if err := errors.Join(controlled, err); err != nil {
 		t.Fatal(err)
 	}
+	open := func() *os.File {
+		f, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	// The page has a file of its own, which is closed when it is collected: after the editor
+	// bubbletea asks for the size of the terminal in a goroutine that nobody waits for.
+	tty, page := open(), open()
 	t.Cleanup(func() { _ = tty.Close() })
 	x := &terminal{t: t, control: control, tty: tty, changed: make(chan struct{}), ended: make(chan error, 1)}
 	x.before = x.settings()
 	go x.read()
-	go func() { x.ended <- Run(t.Context(), d.w, tty, tty, o) }()
+	go func() { x.ended <- Run(t.Context(), d.w, page, page, o) }()
 	return x
 }
 
@@ -255,7 +268,7 @@ func TestPanic(t *testing.T) {
 			if strings.LastIndex(written, "\x1b[?25l") > strings.LastIndex(written, "\x1b[?25h") {
 				t.Errorf("the cursor is left hidden: %q", written)
 			}
-			_ = x.tty.Close() // ends read
+			_ = x.control.Close() // ends read
 			for begun := time.Now(); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
 				if time.Since(begun) > 20*time.Second {
 					var b strings.Builder

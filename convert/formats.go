@@ -20,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/copilotchat"
 	"github.com/bough-dev/bough/convert/internal/cursor"
 	"github.com/bough-dev/bough/convert/internal/gemini"
+	"github.com/bough-dev/bough/convert/internal/goose"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/librechat"
 	"github.com/bough-dev/bough/convert/internal/llm"
@@ -327,6 +328,17 @@ var Formats = []*Format{
 		isIn:  zed.IsDatabase,
 		rows:  zed.ReadDatabase,
 		home:  &zed.Home,
+	},
+	{
+		Name:    "goose",
+		Aliases: []string{"block-goose"},
+		About:   "the database of goose, its older files, and a session that it exported",
+		Ext:     ".json",
+		detect:  goose.Detect,
+		read:    goose.Read,
+		isIn:    goose.IsDatabase,
+		rows:    goose.ReadDatabase,
+		home:    &goose.Home,
 	},
 }
 

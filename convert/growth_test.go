@@ -44,6 +44,7 @@ var growers = []grower{
 	{aiderFormat, nil},
 	{ampFormat, nil},
 	{copilotChatFormat, nil},
+	{gooseFormat, nil},
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of

@@ -627,3 +627,41 @@ func rawAmp(data []byte) *rawCount {
 	c.ends = min(c.messages, 1)
 	return c
 }
+
+// rawGoose: a message has a block that is not only for the program or the user; a line or an element of
+// conversation without one is none, nor is what follows a summary in the assistant's name.
+func rawGoose(data []byte) *rawCount {
+	c := newRawCount()
+	var v any
+	var list []any
+	for _, m := range rawLines(data) {
+		list = append(list, m)
+	}
+	if json.Unmarshal(data, &v) == nil {
+		list = rawList(v, "conversation")
+	}
+	for _, m := range list {
+		if rawString(m, "role") == "" || rawGet(m, "metadata", "turnContext") == true {
+			continue
+		}
+		says := false
+		for _, b := range rawList(m, "content") {
+			if strings.HasPrefix(rawString(b, "text"), "Your context was compacted.") {
+				continue
+			}
+			switch rawString(b, "type") {
+			case "text":
+				c.says(rawString(b, "text"))
+				says = true
+			case "toolConfirmationRequest", "systemNotification":
+			default:
+				says = true
+			}
+		}
+		if says {
+			c.messages++
+		}
+	}
+	c.ends = min(c.messages, 1)
+	return c
+}

@@ -29,6 +29,7 @@ var (
 	otelFormat          = named("otel")
 	llmFormat           = named("llm")
 	zedFormat           = named("zed")
+	gooseFormat         = named("goose")
 )
 
 // named returns a format of the table, whose place may change.

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -226,5 +227,62 @@ func TestImportLLM(t *testing.T) {
 	list, err := w.List(t.Context(), "")
 	if err != nil || len(list.Sessions) != 2 || list.Sessions[0].MessageCount != 10 || list.Sessions[1].MessageCount != 4 {
 		t.Errorf("there are the conversations %v, %v", list, err)
+	}
+}
+
+// TestImportGoose: after the update of goose that copies its files to a database, a session is the same
+// one. An export adds no messages.
+func TestImportGoose(t *testing.T) {
+	w := openSpace(t, filepath.Join(t.TempDir(), "w"), 0)
+	dir := t.TempDir()
+	put := func(name string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := func(name string) []byte {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join("..", "convert", "testdata", "goose", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	expect := func(what string, want ...string) {
+		t.Helper()
+		r, err := w.Import(t.Context(), []string{dir}, imports.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, row := range r.Imported {
+			got = append(got, filepath.Base(row.Path)+" "+string(row.Status))
+			if len(row.Problems) > 0 {
+				t.Error(row.Problems)
+			}
+		}
+		slices.Sort(got)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	put("20250701_090000.jsonl", file("session.jsonl"))
+	expect("a file", "20250701_090000.jsonl new")
+	put("sessions.db", madeDatabase(t, sqlOf(t, "goose/sessions.sql")))
+	expect("after the update", "20250701_090000.jsonl unchanged", "sessions.db new", "sessions.db new", "sessions.db unchanged")
+	put("export.json", file("export.json"))
+	expect("an export, whose record of the session differs", "20250701_090000.jsonl unchanged", "export.json updated", "sessions.db unchanged", "sessions.db unchanged", "sessions.db unchanged")
+	list, err := w.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range list.Sessions {
+		got = append(got, fmt.Sprintf("%s %d", s.Title, s.MessageCount))
+	}
+	slices.Sort(got)
+	if want := []string{"Birds of the night 12", "Delegated task 4", "Name a bird 4"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("there are the conversations %q, want %q", got, want)
 	}
 }

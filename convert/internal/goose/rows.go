@@ -1,0 +1,223 @@
+package goose
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bough-dev/bough/convert/internal/jsondoc"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/database"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
+)
+
+// IsDatabase reports whether a database is that of goose.
+func IsDatabase(db *database.DB) bool {
+	return db.Has("sessions", "id", "working_dir") && db.Has("messages", "id", "session_id", "role", "content_json", "created_timestamp")
+}
+
+// ReadDatabase reads all sessions of a database.
+func ReadDatabase(db *database.DB, to transcript.Sink) error {
+	d := &rows{db: db, to: to, messages: map[any][]place{}}
+	if err := d.list(); err != nil {
+		return err
+	}
+	for _, id := range d.ids {
+		if err := d.session(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type rows struct {
+	db *database.DB
+	to transcript.Sink
+
+	ids      []any           // of the sessions, as they are stored
+	messages map[any][]place // of each session, by the key of its id
+}
+
+// A place is where a message is: the number of its row, and its time, by which the program sorts.
+type place struct {
+	row  int64
+	time float64
+}
+
+// A blob is an id that is stored as bytes, which is comparable.
+type blob string
+
+// key returns a stored id as a value that is comparable.
+func key(id any) any {
+	if b, ok := id.([]byte); ok {
+		return blob(b)
+	}
+	return id
+}
+
+// each calls f for the rows of a query. Rows that are damaged or too large are a problem, with the
+// words of where; any other error ends the reading.
+func (d *rows) each(where string, q database.Query, f func(database.Row) error) error {
+	err := d.db.Each(q, f)
+	var failed *database.QueryError
+	if errors.As(err, &failed) && failed.Damage() {
+		d.problem("%s: %v", where, failed)
+		return nil
+	}
+	return err
+}
+
+func (d *rows) problem(format string, args ...any) {
+	d.to.Problem(transcript.Problem{What: fmt.Sprintf(format, args...)})
+}
+
+// list notes the ids of all sessions, also of those of which only messages are left, and the places of
+// their messages, without an index, which may be damaged, and without the content, so that a
+// message that cannot be read loses no other.
+func (d *rows) list() error {
+	seen := map[any]bool{}
+	note := func(id any) {
+		if k := key(id); !seen[k] {
+			seen[k] = true
+			d.ids = append(d.ids, id)
+		}
+	}
+	order := "ORDER BY id"
+	if d.db.Has("sessions", "created_at") {
+		order = "ORDER BY created_at, id"
+	}
+	err := d.each("the table sessions", database.Query{Table: "sessions", Columns: []string{"id"}, Rest: order}, func(r database.Row) error {
+		note(r.Value("id"))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = d.each("the table messages", database.Query{Table: "messages", Columns: []string{"id", "session_id", "created_timestamp"}, Rest: "NOT INDEXED"}, func(r database.Row) error {
+		id, at := r.Value("session_id"), place{row: r.Int("id")}
+		switch v := r.Value("created_timestamp").(type) {
+		case int64:
+			at.time = float64(v)
+		case float64:
+			at.time = v
+		}
+		note(id)
+		d.messages[key(id)] = append(d.messages[key(id)], at)
+		return nil
+	})
+	for _, list := range d.messages {
+		slices.SortStableFunc(list, func(a, b place) int { return cmp.Compare(a.time, b.time) })
+	}
+	return err
+}
+
+// session reads a session.
+func (d *rows) session(id any) error {
+	where := "session " + database.Text(id)
+	s := &session{to: d.to, begun: map[string][]string{}}
+	err := d.each(where, database.Query{Table: "sessions", Columns: columns, Rest: "WHERE id IS ?", Args: []any{id}}, func(r database.Row) error {
+		s.describe(record(r))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if s.conv.Records == nil {
+		s.describe(rawjson.Compact(map[string]string{"id": database.Text(id)}))
+	}
+	if err := d.children(where, id, s); err != nil {
+		return err
+	}
+	for _, m := range d.messages[key(id)] {
+		at := fmt.Sprintf("%s, message %d", where, m.row)
+		err := d.each(at, database.Query{Table: "messages", Columns: messageColumns, Rest: "WHERE id = ?", Args: []any{m.row}}, func(r database.Row) error {
+			raw := message(r)
+			if what := flaw(raw); what != "" {
+				d.problem("%s: %s", at, what)
+				return nil
+			}
+			return s.message(raw)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return s.end()
+}
+
+// children notes which sessions the messages of a session began.
+func (d *rows) children(where string, id any, s *session) error {
+	if !d.db.Has("sessions", "parent_session_id", "parent_delegation") {
+		return nil
+	}
+	return d.each(where, database.Query{Table: "sessions", Columns: []string{"id", "parent_delegation"}, Rest: "WHERE parent_session_id IS ? ORDER BY id", Args: []any{id}}, func(r database.Row) error {
+		if by := gjson.Get(r.JSON("parent_delegation"), "parent_delegate_message_id").Str; by != "" {
+			s.begun[by] = append(s.begun[by], r.Text("id"))
+		}
+		return nil
+	})
+}
+
+var messageColumns = []string{"message_id", "role", "content_json", "created_timestamp", "tokens", "metadata_json"}
+
+// message returns the message of a row as an export has it.
+func message(r database.Row) json.RawMessage {
+	var o jsondoc.Hull
+	add(&o, r, "id", "message_id")
+	add(&o, r, "role", "role")
+	add(&o, r, "created", "created_timestamp")
+	add(&o, r, "content", "content_json")
+	add(&o, r, "metadata", "metadata_json")
+	add(&o, r, "tokens", "tokens")
+	return o.Record()
+}
+
+// columns are the columns of a session, in the order of an export.
+var columns = []string{
+	"id", "working_dir", "name", "description", "user_set_name", "session_type", "created_at", "updated_at", "extension_data",
+	"total_tokens", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
+	"accumulated_total_tokens", "accumulated_input_tokens", "accumulated_output_tokens",
+	"accumulated_cache_read_tokens", "accumulated_cache_write_tokens", "accumulated_cost",
+	"schedule_id", "recipe_json", "user_recipe_values_json", "provider_name", "model_config_json", "goose_mode",
+	"archived_at", "project_id", "thread_id", "parent_session_id", "parent_delegation",
+}
+
+// record returns the row of a session as an export has it.
+func record(r database.Row) json.RawMessage {
+	var o jsondoc.Hull
+	for _, c := range columns {
+		add(&o, r, strings.TrimSuffix(c, "_json"), c)
+	}
+	return o.Record()
+}
+
+// add adds the value of a column, unless it is NULL. JSON is kept as it is in the columns that have it.
+func add(o *jsondoc.Hull, r database.Row, name, column string) {
+	switch v := r.Value(column).(type) {
+	case nil:
+	case float64:
+		if !math.IsInf(v, 0) {
+			o.Add(name, rawjson.Compact(v))
+			return
+		}
+		o.Add(name, rawjson.Compact(r.Text(column)))
+	case int64:
+		if column == "user_set_name" {
+			o.Add(name, rawjson.Compact(v != 0))
+			return
+		}
+		o.Add(name, rawjson.Compact(v))
+	default:
+		if raw := r.JSON(column); raw != "" && (strings.HasSuffix(column, "_json") || column == "extension_data" || column == "parent_delegation") {
+			o.Add(name, bytes.TrimSpace([]byte(raw)))
+			return
+		}
+		o.Add(name, rawjson.Compact(r.Text(column)))
+	}
+}

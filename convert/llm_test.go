@@ -88,6 +88,73 @@ func TestLLMDatabase(t *testing.T) {
 	}
 }
 
+// TestLLMLogs: the conversations of the first versions have the written-down trees, and updates of the
+// program keep their ids.
+func TestLLMLogs(t *testing.T) {
+	const first = `"" gpt-3.5-turbo 2023-05-20T09:00:00Z 0
+0<- user 1: text "Name a bird."
+1<0* assistant 0: text "A wren."
+"" gpt-3.5-turbo 2023-05-20T09:05:00Z 0
+0<- user 1: text "Be brief."
+1<0 user 0: text "And a fish?"
+2<1* assistant 0: text "A carp."
+`
+	const later = `"" gpt-3.5-turbo 2023-06-20T08:00:00Z 0
+0<- user 1: text "Be brief."
+1<0 user 0: text "Which birds sing at night?"
+2<1 assistant 0: text "Nightingales."
+3<2 user 1: text "And at noon?"
+4<3 assistant 0: text "None."
+5<4 user 1: text "Be kind."
+6<5 user 0: text "Thanks."
+7<6* assistant 0: text "You are welcome."
+"" gpt-4 2023-06-20T08:10:00Z 0
+0<- user 1: text "Which tree is tall?"
+1<0* assistant 0: text "A redwood."
+`
+	same := map[string][]*transcript.Transcript{}
+	for _, c := range []struct{ name, want, record string }{
+		{"log03", first, `{"log":{"provider":"chatgpt","model":"gpt-3.5-turbo","timestamp":"2023-05-20 09:00:00.000123","prompt":"Name a bird.","response":"A wren."}}`},
+		{"log04", first + later, `{"log":{"id":1,"model":"gpt-3.5-turbo","timestamp":"2023-05-20 09:00:00.000123","prompt":"Name a bird.","response":"A wren."}}`},
+		{"logs", first + later, `{"log":{"id":1,"model":"gpt-3.5-turbo","prompt":"Name a bird.","response":"A wren.","datetime_utc":"2023-05-20 09:00:00.000123"}}`},
+	} {
+		path := databaseOf(t, "llm/"+c.name+".sql")
+		list, problems := readDatabase(t, llmFormat, path)
+		same[c.name] = list
+		got := llmDrawn(list)
+		for _, tr := range list {
+			got = strings.Replace(got, tr.ID+" ", "", 1)
+			tryWriters(t, path, tr)
+		}
+		if got != c.want || len(problems) > 0 {
+			t.Fatalf("%s: %v\n%s\nwant\n%s", c.name, problems, got, c.want)
+		}
+		if got := string(list[0].Messages[0].Records[0]); got != c.record {
+			t.Errorf("%s: the record is %s, want %s", c.name, got, c.record)
+		}
+		if m := list[0].Messages[0]; !m.Time.Equal(time.Date(2023, 5, 20, 9, 0, 0, 123000, time.UTC)) {
+			t.Errorf("%s: the first message is of %s", c.name, m.Time)
+		}
+		db, err := OpenDatabase(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if db.Format() != llmFormat {
+			t.Errorf("%s: the format is %v", c.name, db.Format())
+		}
+		db.Close()
+	}
+	for name, list := range same {
+		for i, tr := range list {
+			for k, m := range tr.Messages {
+				if is := same["logs"][i]; is.ID != tr.ID || is.Messages[k].ID != m.ID {
+					t.Errorf("%s: the message %d of %s is %s, later %s", name, k, tr.ID, m.ID, is.Messages[k].ID)
+				}
+			}
+		}
+	}
+}
+
 // TestLLMDatabaseContent: files are in their parts, and a record has the rows of a message.
 func TestLLMDatabaseContent(t *testing.T) {
 	list, _ := readDatabase(t, llmFormat, databaseOf(t, "llm/responses.sql"))
@@ -160,7 +227,12 @@ func TestLLMDatabaseDamage(t *testing.T) {
 		{"responses", "without the columns of newer versions", "ALTER TABLE responses DROP COLUMN reasoning; ALTER TABLE responses DROP COLUMN resolved_model; ALTER TABLE responses DROP COLUMN token_details", []int{7, 3, 2}, ""},
 		{"responses", "with columns of a version to come", "ALTER TABLE responses ADD COLUMN mood TEXT", []int{7, 3, 2}, ""},
 		{"responses", "without the rows of conversations", "DELETE FROM conversations", []int{7, 3, 2}, ""},
-		{"responses", "with conversations of the first versions", "CREATE TABLE logs(id INTEGER PRIMARY KEY, prompt TEXT, response TEXT); INSERT INTO logs VALUES(1, 'a', 'b')", []int{7, 3, 2}, "the table logs"},
+		{"responses", "with conversations of the first versions", "CREATE TABLE logs(id INTEGER PRIMARY KEY, model, prompt, system, response, datetime_utc, chat_id); INSERT INTO logs(id, prompt, response) VALUES(1, 'a', 'b')", []int{2, 7, 3, 2}, ""},
+		{"responses", "with a table of another program", "CREATE TABLE logs(id INTEGER PRIMARY KEY, prompt TEXT, response TEXT); INSERT INTO logs VALUES(1, 'a', 'b')", []int{7, 3, 2}, ""},
+		{"logs", "values of wrong types", "UPDATE logs SET prompt = x'ff', response = 7, datetime_utc = 9e999, chat_id = 'x' WHERE id = 5", []int{2, 3, 6, 2, 3}, ""},
+		{"logs", "a chat without its first row", "DELETE FROM logs WHERE id = 3", []int{2, 3, 2, 6}, ""},
+		{"logs", "a chat in itself", "UPDATE logs SET chat_id = 3 WHERE id = 3", []int{2, 3, 8, 2}, ""},
+		{"log04", "without the columns of newer versions", "ALTER TABLE log DROP COLUMN debug; ALTER TABLE log DROP COLUMN duration_ms", []int{2, 3, 8, 2}, ""},
 		{"threads", "a missing message", "DELETE FROM messages WHERE hash = 'b2:b1'", []int{4, 7, 5}, "thread " + bb + ": the message b2:b1 is missing"},
 		{"threads", "a missing tip", "DELETE FROM messages WHERE hash = 'b2:b6'", []int{4, 8, 7}, "thread " + bb + ": the message b2:b6 is missing"},
 		{"threads", "a cycle", "UPDATE messages SET parent_hash = 'b2:a4' WHERE hash = 'b2:a1'", []int{4, 9, 7}, "is in a cycle"},

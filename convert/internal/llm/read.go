@@ -1,5 +1,5 @@
 // Package llm reads the conversations in logs.db, the database of the command-line program llm.
-// There are two layouts; a database of version 0.32 or later may have both.
+// There are three layouts; a database may have all.
 //
 // # Responses
 //
@@ -42,10 +42,18 @@
 // row is an object with a member for each column that is not NULL. JSON in a column is kept as it
 // is, and bytes are in base64.
 //
-// The table logs of the first versions, which the program keeps if it has rows, is a problem.
+// # Logs
+//
+// Before version 0.5 a call of the model is a row of log (~/.llm/log.db before 0.4): system, prompt,
+// response, model and timestamp. Since 0.4 it has an id, and chat_id is the id of the first row of the
+// conversation, NULL in that row. An update to 0.5 renames the table to logs and timestamp to datetime_utc,
+// and later versions keep the rows there. A row has the same ids in each form: they are computed from its
+// texts and its time, because the number of a row is not unique among machines, and the
+// conversation has the id of its first answer. The record is {"log"}.
+//
 // Sources: llm/migrations.py, llm/logs.py, llm/models.py, llm/parts.py and llm/cli.py of simonw/llm
-// at f3f4f29 (2026-08-05), and llm/models.py before 62a09e3 (2026-07-25), which wrote responses;
-// get_app_dir of pallets/click at 00883dd (src/click/utils.py) for the folder.
+// at f3f4f29 (2026-08-05), llm/models.py before 62a09e3 (2026-07-25), which wrote responses, and llm/cli.py of the tags 0.3 and
+// 0.4.1, which wrote log; get_app_dir of pallets/click at 00883dd (src/click/utils.py) for the folder.
 package llm
 
 import (
@@ -81,7 +89,9 @@ var Home = transcript.Home{
 }
 
 // IsDatabase reports whether a database is that of llm.
-func IsDatabase(db *database.DB) bool { return hasResponses(db) || hasThreads(db) }
+func IsDatabase(db *database.DB) bool {
+	return hasResponses(db) || hasThreads(db) || hasLogs(db, &logs) || hasLogs(db, &olderLog)
+}
 
 func hasResponses(db *database.DB) bool {
 	return db.Has("responses", "id", "model", "prompt", "system", "response", "conversation_id") && db.Has("conversations", "id", "name", "model")

@@ -25,14 +25,14 @@ type conversation struct {
 	tip, fork string // of the thread
 }
 
-// ReadDatabase reads all conversations of a database, in the order of their ids.
+// ReadDatabase reads all conversations of a database, those of the first versions first, the others in
+// the order of their ids.
 func ReadDatabase(db *database.DB, to transcript.Sink) error {
 	d := &reader{db: db, to: to}
-	if err := d.each("the table logs", &table{"logs", []string{"id"}, nil}, "LIMIT 1", nil, func(database.Row) error {
-		d.problem("the table logs, which has conversations of the first versions of llm, is not read")
-		return nil
-	}); err != nil {
-		return err
+	for _, t := range []*table{&olderLog, &logs} {
+		if err := d.logs(t); err != nil {
+			return err
+		}
 	}
 	list, err := d.conversations()
 	if err != nil {

@@ -56,7 +56,7 @@ func placeRules() []*rule {
 	}, {
 		// HOST:PORT:DATABASE:USER:PASSWORD, of .pgpass
 		ID:       "pgpass-password",
-		Regexp:   `(?:^|[\s"'+>` + "`" + `])(?:[A-Za-z0-9_.*/-]{1,100}|\[[0-9a-f:]{2,40}\]):(?:[1-9]\d{3,4}|\*):[\w.*-]{1,63}:[A-Za-z_*][\w.@*-]{0,62}:([^\s:"'` + "`" + `,;]{3,200})(?:[\s"'` + "`" + `]|$)`,
+		Regexp:   `(?:^|[\s"'+>` + "`" + `])(?:[A-Za-z0-9_.*/-]{1,100}|\[[0-9a-f:]{2,40}\]):(?:[1-9]\d{3,4}|\*):[\w.*-]{1,63}:[A-Za-z_*][\w.@*-]{0,62}:([^\s:"'` + "`" + `,;\x00]{3,200})(?:[\s"'` + "`" + `]|$)`, // not what is gone already: it shares the line break with the next one
 		Keywords: []string{":543", ":643", ":*:"},
 		check:    isOption,
 	}, {

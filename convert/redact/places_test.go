@@ -121,6 +121,21 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
+// TestPlantedTwice holds that a secret does not hide the same kind of secret on the next line.
+func TestPlantedTwice(t *testing.T) {
+	r := New()
+	for _, c := range plantedSecrets() {
+		s := strings.TrimSuffix(c.before+c.secret+c.after, "\n")
+		want := strings.TrimSuffix(c.before+"[redacted: "+c.rule+"]"+c.after, "\n")
+		for _, n := range []int{2, 3, 6} {
+			in, clean := strings.Repeat(s+"\n", n), strings.Repeat(want+"\n", n)
+			if got, _ := r.Text(in); got != clean {
+				t.Errorf("%s, %d times: Text(%q) = %q", c.name, n, in, got)
+			}
+		}
+	}
+}
+
 // A signEscape is a way to write the signs of a text.
 type signEscape struct{ escape, plain func(string) string }
 

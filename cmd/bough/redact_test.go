@@ -152,33 +152,105 @@ func TestRedactRecords(t *testing.T) {
 	}
 }
 
-// TestRedactDatabase holds that a redacted export has no secret of a conversation that was read from
-// a database, whose rows are records.
-func TestRedactDatabase(t *testing.T) {
-	leaks := testsize.Sample(t, "secrets", leakable(), testsize.Of(2, 4, 12))
-	var list []string
+// A leakyDatabase makes a database of a program that has a secret wherever the program keeps text: the
+// statements once, then those of each secret. In both, $s is the text, $j and $jj are the text in
+// JSON and in JSON in JSON, and $n is its number; $list is what one has for each secret, joined by commas.
+type leakyDatabase struct{ name, once, list, each string }
+
+func leakyDatabases() []leakyDatabase {
+	return []leakyDatabase{
+		{"opencode", `CREATE TABLE session(id, title, directory, summary_diffs, metadata, time_created); CREATE TABLE message(id, session_id, time_created, data); CREATE TABLE part(id, message_id, session_id, data);
+			INSERT INTO session VALUES('s', '', '/w', NULL, NULL, 1)`, "", `UPDATE session SET title = '$s', summary_diffs = '[{"patch":$j}]', metadata = '{"note":$j}';
+			INSERT INTO message VALUES('m$n1', 's', $n, '{"role":"user","time":{"created":1},"system":$j,"summary":{"title":$j}}'), ('m$n2', 's', $n, '{"role":"assistant","time":{"created":1,"completed":2},"error":{"data":{"message":$j}}}');
+			INSERT INTO part VALUES('p$n1', 'm$n1', 's', '{"type":"text","text":$j}'), ('p$n2', 'm$n2', 's', '{"type":"reasoning","text":$j,"metadata":{"a":$j}}'), ('p$n3', 'm$n2', 's', '{"type":"tool","callID":"c$n","tool":"write","state":{"status":"completed","input":{"content":$j},"output":$j,"title":$j,"metadata":{"diff":$j}}}'),
+			('p$n4', 'm$n2', 's', '{"type":"tool","callID":"d$n","tool":"write","state":{"status":"error","input":{"content":$j},"error":$j}}'), ('p$n5', 'm$n2', 's', '{"type":"snapshot","snapshot":$j}')`},
+		{"cursor", `CREATE TABLE ItemTable(key, value); CREATE TABLE cursorDiskKV(key, value);
+			INSERT INTO cursorDiskKV VALUES('composerData:a', '{"composerId":"a","createdAt":1766691308486,"fullConversationHeadersOnly":[$list]}')`, `{"bubbleId":"u$n","type":1},{"bubbleId":"t$n","type":2},{"bubbleId":"c$n","type":2}`,
+			`UPDATE cursorDiskKV SET value = json_set(value, '$.name', '$s', '$.text', '$s') WHERE key = 'composerData:a';
+			INSERT INTO cursorDiskKV VALUES('bubbleId:a:u$n', '{"type":1,"bubbleId":"u$n","text":$j,"richText":$jj}'), ('bubbleId:a:t$n', CAST('{"type":2,"bubbleId":"t$n","text":$j,"thinking":{"text":$j,"signature":"s"},"codeBlocks":[{"content":$j}]}' AS BLOB)),
+			('bubbleId:a:c$n', '{"type":2,"bubbleId":"c$n","text":"","toolFormerData":{"name":"write","toolCallId":"k$n","status":"completed","rawArgs":$jj,"params":$jj,"result":$jj,"error":$j}}')`},
+		{"llm", `CREATE TABLE conversations(id, name, model); CREATE TABLE responses(id, model, prompt, system, prompt_json, options_json, response, response_json, conversation_id, datetime_utc, reasoning);
+			CREATE TABLE tool_calls(id INTEGER PRIMARY KEY, response_id, name, arguments, tool_call_id); CREATE TABLE tool_results(id INTEGER PRIMARY KEY, response_id, name, output, tool_call_id, exception);
+			CREATE TABLE fragments(id INTEGER PRIMARY KEY, content, source); CREATE TABLE prompt_fragments(response_id, fragment_id, "order"); CREATE TABLE system_fragments(response_id, fragment_id, "order");
+			INSERT INTO conversations VALUES('c', '', 'm')`, "", `UPDATE conversations SET name = '$s';
+			INSERT INTO responses VALUES('r$n', 'm', '$s', '$s', '{"messages":[$j]}', '{"stop":$j}', '$s', '{"content":$j}', 'c', '2026-01-01T00:00:00', '$s');
+			INSERT INTO tool_calls(response_id, name, arguments, tool_call_id) VALUES('r$n', 'write', '{"content":$j}', 'k$n'); INSERT INTO tool_results(response_id, name, output, tool_call_id, exception) VALUES('r$n', 'write', '$s', 'k$n', '$s');
+			INSERT INTO fragments VALUES($n + 1, '$s', '$s'); INSERT INTO prompt_fragments VALUES('r$n', $n + 1, 0); INSERT INTO system_fragments VALUES('r$n', $n + 1, 0)`},
+		{"llm", `CREATE TABLE threads(id, name, tip_message_hash, forked_from); CREATE TABLE turns(id, thread_id, parent_message_hash, tip_message_hash, model, options_json, response_json);
+			CREATE TABLE messages(hash, parent_hash, role, provider_metadata); CREATE TABLE parts(message_hash, position, type, tool_name, text, payload); CREATE TABLE fragments(id INTEGER PRIMARY KEY, content, source);
+			INSERT INTO threads VALUES('t', '', NULL, NULL)`, "", `UPDATE threads SET name = '$s', tip_message_hash = 'b$n';
+			INSERT INTO turns VALUES('u$n', 't', 'a$n', 'b$n', 'm', '{"stop":$j}', '{"content":$j}'); INSERT INTO messages VALUES('a$n', nullif('b' || ($n - 1), 'b-1'), 'user', NULL), ('b$n', 'a$n', 'assistant', '{"a":$j}');
+			INSERT INTO fragments VALUES($n + 1, '$s', '$s');
+			INSERT INTO parts VALUES('a$n', 0, 'text', NULL, '$s', NULL), ('a$n', 1, 'text', NULL, NULL, '{"text_ref":[{"literal":$j},{"literal":"\n"},{"fragment":' || ($n + 1) || '}]}'), ('a$n', 2, 'tool_result', 'write', NULL, '{"output":$j,"exception":$j,"tool_call_id":"x$n"}'),
+			('b$n', 0, 'reasoning', NULL, '$s', '{"provider_metadata":{"a":$j}}'), ('b$n', 1, 'tool_call', 'write', NULL, '{"name":"write","arguments":{"content":$j},"tool_call_id":"k$n"}'), ('b$n', 2, 'dance', NULL, '$s', '{"a":$j}')`},
+		{"llm", `CREATE TABLE logs(id INTEGER PRIMARY KEY, model, prompt, system, prompt_json, options_json, response, response_json, chat_id, datetime_utc)`, "",
+			`INSERT INTO logs VALUES($n + 1, 'm', '$s', '$s', '{"messages":[$j]}', '{"stop":$j}', '$s', '{"content":$j}', 1, '2023-06-20 08:00:00')`},
+		{"goose", `CREATE TABLE sessions(id, name, description, working_dir, extension_data, recipe_json, user_recipe_values_json); CREATE TABLE messages(id INTEGER PRIMARY KEY, message_id, session_id, role, content_json, created_timestamp, metadata_json);
+			INSERT INTO sessions VALUES('20260101_1', '', '', '/w', NULL, NULL, NULL)`, "", `UPDATE sessions SET name = '$s', description = '$s', extension_data = '{"todo.v0":{"content":$j}}', recipe_json = '{"prompt":$j}', user_recipe_values_json = '{"key":$j}';
+			INSERT INTO messages(message_id, session_id, role, content_json, created_timestamp, metadata_json) VALUES
+			('a$n', '20260101_1', 'user', '[{"type":"text","text":$j},{"type":"actionRequired","data":{"actionType":"elicitationResponse","id":"e","user_data":{"key":$j}}}]', $n, '{"operations":{"a":{"b":$j}}}'),
+			('b$n', '20260101_1', 'assistant', '[{"type":"thinking","thinking":$j,"signature":"s"},{"type":"text","text":$j},{"type":"toolRequest","id":"k$n","_meta":{"title":$j},"toolCall":{"status":"success","value":{"name":"write","arguments":{"content":$j}}}},{"type":"toolRequest","id":"l$n","toolCall":{"status":"error","error":$j}}]', $n, NULL),
+			('c$n', '20260101_1', 'user', '[{"type":"toolResponse","id":"k$n","toolResult":{"status":"success","value":{"structuredContent":{"a":$j},"content":[{"type":"text","text":$j},{"type":"text","text":$j,"annotations":{"audience":["user"]}},{"type":"resource","resource":{"uri":"file:///x","text":$j}},{"type":"resource_link","uri":"file:///x","description":$j}]}}},{"type":"toolResponse","id":"l$n","toolResult":{"status":"error","error":$j}}]', $n, NULL),
+			('d$n', '20260101_1', 'assistant', '[{"type":"error","kind":"other","message":$j}]', $n, NULL), ('e$n', '20260101_1', 'assistant', '[{"type":"systemNotification","notificationType":"inlineMessage","msg":$j,"data":{"a":$j}}]', $n, NULL),
+			('f$n', '20260101_1', 'user', '[{"type":"text","text":$j}]', $n, '{"turnContext":true}')`},
+		{"zed", `CREATE TABLE threads(id, summary, updated_at, data_type, data); INSERT INTO threads VALUES('t', 'Secrets', '', 'json', '{"title":"Secrets","messages":[$list]}')`,
+			`{"User":{"id":"u$n","content":[{"Text":$j},{"Mention":{"uri":{"File":{"abs_path":"/x"}},"content":$j}}]}},
+			{"Agent":{"content":[{"Thinking":{"text":$j,"signature":"s"}},{"ToolUse":{"id":"c$n","name":"write","raw_input":$j,"input":{"content":$j}}}],
+			"tool_results":{"c$n":{"tool_use_id":"c$n","tool_name":"write","is_error":false,"content":[{"Text":$j}],"output":$j}}}},{"Compaction":{"Summary":$j}}`, ""},
+	}
+}
+
+// statements returns the statements that make the database with secrets.
+func (d *leakyDatabase) statements(t *testing.T, leaks []leak) string {
+	t.Helper()
+	var list, each []string
 	for i, c := range leaks {
-		text, err := json.Marshal(c.text)
+		once, err := json.Marshal(c.text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, fmt.Sprintf(`{"User":{"id":"u%[1]d","content":[{"Text":%[2]s},{"Mention":{"uri":{"File":{"abs_path":"/x"}},"content":%[2]s}}]}},
-			{"Agent":{"content":[{"Thinking":{"text":%[2]s,"signature":"s"}},{"ToolUse":{"id":"c%[1]d","name":"write","raw_input":%[2]s,"input":{"content":%[2]s}}}],
-			"tool_results":{"c%[1]d":{"tool_use_id":"c%[1]d","tool_name":"write","is_error":false,"content":[{"Text":%[2]s}],"output":%[2]s}}}},{"Compaction":{"Summary":%[2]s}}`, i, text))
+		twice, err := json.Marshal(string(once))
+		if err != nil {
+			t.Fatal(err)
+		}
+		quoted := func(s string) string { return strings.ReplaceAll(s, "'", "''") }
+		fill := strings.NewReplacer("$jj", quoted(string(twice)), "$j", quoted(string(once)), "$s", quoted(c.text), "$n", fmt.Sprint(i))
+		list, each = append(list, fill.Replace(d.list)), append(each, fill.Replace(d.each))
 	}
-	document := strings.ReplaceAll(`{"title":"Secrets","messages":[`+strings.Join(list, ",")+`]}`, "'", "''")
-	file := testdatabase.Make(t, `CREATE TABLE threads(id, summary, updated_at, data_type, data); INSERT INTO threads VALUES('t1', 'Secrets', '', 'json', '`+document+`')`)
-	ws := filepath.Join(t.TempDir(), "ws")
-	session := importedOne(t, ws, file)
-	for _, format := range []string{"penguin", "claude-code", "markdown"} {
-		out, _ := boughIn(t, ws, "export", session, "--to", format)
-		for _, c := range leaks {
-			if format == "claude-code" && !strings.Contains(out, c.secret) {
-				t.Errorf("%s has no %q without --redact", format, c.secret)
+	return strings.Replace(d.once, "$list", strings.Join(list, ","), 1) + ";" + strings.Join(each, ";")
+}
+
+// TestRedactDatabase holds that a redacted export has no secret of a conversation that was read from
+// a database, whose rows are records, for each format that is read from one.
+func TestRedactDatabase(t *testing.T) {
+	leaks := testsize.Sample(t, "secrets", leakable(), testsize.Of(2, 4, 12))
+	tested := map[string]bool{}
+	for _, d := range leakyDatabases() {
+		tested[d.name] = true
+		ws := filepath.Join(t.TempDir(), "ws")
+		session := importedOne(t, ws, testdatabase.Make(t, d.statements(t, leaks)))
+		for _, format := range []string{"penguin", "claude-code", "markdown"} {
+			out, _ := boughIn(t, ws, "export", session, "--to", format)
+			for _, c := range leaks {
+				if format == "claude-code" && strings.Count(out, c.secret) < 3 {
+					t.Errorf("%s of %s has %q %d times without --redact", format, d.name, c.secret, strings.Count(out, c.secret))
+				}
+			}
+			out, _ = boughIn(t, ws, "export", session, "--to", format, "--redact")
+			leaksIn(t, format+" of "+d.name, out, leaks)
+			if !strings.Contains(out, "[redacted: ") {
+				t.Errorf("%s of %s has nothing redacted", format, d.name)
 			}
 		}
-		out, _ = boughIn(t, ws, "export", session, "--to", format, "--redact")
-		leaksIn(t, format, out, leaks)
+	}
+	formats, err := filepath.Glob(filepath.Join("..", "..", "convert", "testdata", "databases", "*"))
+	if err != nil || len(formats) < 5 {
+		t.Fatal(formats, err)
+	}
+	for _, dir := range formats {
+		if name := filepath.Base(dir); !tested[name] {
+			t.Errorf("no database of %s has secrets", name)
+		}
 	}
 }
 

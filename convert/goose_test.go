@@ -41,10 +41,11 @@ const gooseBirds = `0<- user 1: text "Which birds sing at night?" image file bir
 5<4 usercompaction 2: text "The user asked about birds that sing at night: nightingales."
 6<5 user 2: text "And at noon?"
 7<6 assistant 1: tool-call toolu_4 delegate {"instructions":"Find birds of noon."}
-8<7 user 1: tool-result toolu_4 delegate "Larks."
-9<8 assistant 1: text "Larks"
-10<9 assistant 1: text " sing at noon."
-11<10* assistant 1: data "Ran into this error: the network is down."
+8<7 user 1: tool-result toolu_4 delegate "Scheduled the subagent 20261001_2."
+9<8 user 1: text "Subagent 20261001_2 completed: Larks."
+10<9 assistant 1: text "Larks"
+11<10 assistant 1: text " sing at noon."
+12<11* assistant 1: data "Ran into this error: the network is down."
 `
 
 // TestGooseDatabase: the sessions have the written-down trees, and the records and ids that an
@@ -94,7 +95,7 @@ func TestGooseDatabase(t *testing.T) {
 	if got := list[2].Messages[2].Time; !got.Equal(time.Unix(1790841706, 0)) {
 		t.Errorf("milliseconds are %s", got)
 	}
-	const record = `{"id":"20261001_2","working_dir":"/home/dev/birds","name":"Delegated task","description":"","user_set_name":false,"session_type":"sub_agent","created_at":"2026-10-01 08:01:43","updated_at":"2026-10-01 08:01:50","extension_data":{},"model_config":{"model_name":"claude-haiku-4-5"},"goose_mode":"auto","parent_session_id":"20261001_1","parent_delegation":{"execution_mode":"foreground","parent_delegate_message_id":"msg_a10","result_delivered_to_parent":true}}`
+	const record = `{"id":"20261001_2","working_dir":"/home/dev/birds","name":"Delegated task","description":"","user_set_name":false,"session_type":"sub_agent","created_at":"2026-10-01 08:01:43","updated_at":"2026-10-01 08:01:50","extension_data":{},"model_config":{"model_name":"claude-haiku-4-5"},"goose_mode":"auto","parent_session_id":"20261001_1","parent_delegation":{"execution_mode":"foreground","parent_delegate_message_id":"msg_a11","result_delivered_to_parent":true}}`
 	if got := string(list[2].Records[0]); got != record {
 		t.Errorf("the record of the session is\n%s\nwant\n%s", got, record)
 	}
@@ -162,17 +163,17 @@ func TestGooseDamage(t *testing.T) {
 		messages     []int // of each session
 		problem      string
 	}{
-		{"content that is not JSON", "UPDATE messages SET content_json = '[' WHERE message_id = 'msg_a5'", []int{4, 11, 4}, "session 20261001_1, message 5: the content"},
-		{"content that is not a list", "UPDATE messages SET content_json = '{}' WHERE message_id = 'msg_a5'", []int{4, 11, 4}, "session 20261001_1, message 5: the content"},
-		{"blocks of wrong types", "UPDATE messages SET content_json = '[1,null,\"a\",{\"type\":7},{\"type\":\"toolRequest\"},{\"type\":\"toolResponse\",\"toolResult\":[]}]' WHERE message_id = 'msg_a5'", []int{4, 12, 4}, ""},
-		{"values of wrong types", "UPDATE messages SET created_timestamp = 'now', metadata_json = '7', message_id = x'ff' WHERE message_id = 'msg_a5'; UPDATE sessions SET model_config_json = 1, accumulated_cost = 9e999, created_at = x'00'", []int{4, 12, 4}, ""},
-		{"a role of another version", "UPDATE messages SET role = 'system' WHERE message_id = 'msg_a5'", []int{4, 11, 4}, ""},
-		{"deep JSON", "UPDATE messages SET content_json = replace(hex(zeroblob(50000)), '00', '[') || replace(hex(zeroblob(50000)), '00', ']') WHERE message_id = 'msg_a5'", []int{4, 11, 4}, "message 5"},
-		{"a session without its row", "DELETE FROM sessions WHERE id = '20261001_1'", []int{4, 4, 12}, ""},
-		{"ids that are bytes", "UPDATE sessions SET id = CAST(id AS BLOB); UPDATE messages SET session_id = CAST(session_id AS BLOB)", []int{4, 12, 4}, ""},
-		{"equal ids", "UPDATE messages SET message_id = 'msg_a1' WHERE session_id = '20261001_1'", []int{4, 12, 4}, ""},
-		{"a session that began itself", "UPDATE sessions SET parent_session_id = id", []int{4, 12, 4}, ""},
-		{"columns of a version to come", "ALTER TABLE sessions ADD COLUMN mood TEXT; ALTER TABLE messages ADD COLUMN color BLOB", []int{4, 12, 4}, ""},
+		{"content that is not JSON", "UPDATE messages SET content_json = '[' WHERE message_id = 'msg_a5'", []int{4, 12, 4}, "session 20261001_1, message 5: the content"},
+		{"content that is not a list", "UPDATE messages SET content_json = '{}' WHERE message_id = 'msg_a5'", []int{4, 12, 4}, "session 20261001_1, message 5: the content"},
+		{"blocks of wrong types", "UPDATE messages SET content_json = '[1,null,\"a\",{\"type\":7},{\"type\":\"toolRequest\"},{\"type\":\"toolResponse\",\"toolResult\":[]}]' WHERE message_id = 'msg_a5'", []int{4, 13, 4}, ""},
+		{"values of wrong types", "UPDATE messages SET created_timestamp = 'now', metadata_json = '7', message_id = x'ff' WHERE message_id = 'msg_a5'; UPDATE sessions SET model_config_json = 1, accumulated_cost = 9e999, created_at = x'00'", []int{4, 13, 4}, ""},
+		{"a role of another version", "UPDATE messages SET role = 'system' WHERE message_id = 'msg_a5'", []int{4, 12, 4}, ""},
+		{"deep JSON", "UPDATE messages SET content_json = replace(hex(zeroblob(50000)), '00', '[') || replace(hex(zeroblob(50000)), '00', ']') WHERE message_id = 'msg_a5'", []int{4, 12, 4}, "message 5"},
+		{"a session without its row", "DELETE FROM sessions WHERE id = '20261001_1'", []int{4, 4, 13}, ""},
+		{"ids that are bytes", "UPDATE sessions SET id = CAST(id AS BLOB); UPDATE messages SET session_id = CAST(session_id AS BLOB)", []int{4, 13, 4}, ""},
+		{"equal ids", "UPDATE messages SET message_id = 'msg_a1' WHERE session_id = '20261001_1'", []int{4, 13, 4}, ""},
+		{"a session that began itself", "UPDATE sessions SET parent_session_id = id", []int{4, 13, 4}, ""},
+		{"columns of a version to come", "ALTER TABLE sessions ADD COLUMN mood TEXT; ALTER TABLE messages ADD COLUMN color BLOB", []int{4, 13, 4}, ""},
 	} {
 		got, problems := readDatabase(t, gooseFormat, databaseOf(t, "goose/sessions.sql", c.change))
 		var messages []int
@@ -219,7 +220,7 @@ func TestGooseFiles(t *testing.T) {
 		{"content of a wrong type", strings.Replace(session, `[{"type":"text","text":"A wren."}]`, `7`, 1), 3, "Name a bird", "not a list"},
 		{"no first line", session[len(first)+1:], 4, "", ""},
 		{"the first line twice", first + "\n" + session, 4, "Name a bird", "no role"},
-		{"messages without a role in an export", strings.ReplaceAll(export, `"role": "assistant"`, `"role": null`), 6, "Birds of the night", "session 20261001_1: a message has no role"},
+		{"messages without a role in an export", strings.ReplaceAll(export, `"role": "assistant"`, `"role": null`), 7, "Birds of the night", "session 20261001_1: a message has no role"},
 	} {
 		list, problems, err := gooseFormat.ReadAll(strings.NewReader(c.in))
 		if err != nil || len(list) != 1 || len(list[0].Messages) != c.messages || list[0].Title != c.title {

@@ -282,7 +282,7 @@ func TestImportGoose(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %d", s.Title, s.MessageCount))
 	}
 	slices.Sort(got)
-	if want := []string{"Birds of the night 12", "Delegated task 4", "Name a bird 4"}; !reflect.DeepEqual(got, want) {
+	if want := []string{"Birds of the night 13", "Delegated task 4", "Name a bird 4"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("there are the conversations %q, want %q", got, want)
 	}
 }

@@ -11,8 +11,9 @@
 //   - toolRequest and frontendToolRequest (id, toolCall) call a tool. toolCall has the status success
 //     and a value with name and arguments, or the status error and an error.
 //   - toolResponse (id, toolResult), in a message of the user, is a result. The value is a list of
-//     MCP's contents, since 1.12 in the member content beside isError. An item with
-//     annotations.audience is sent to the model only if that has assistant.
+//     MCP's contents, in later versions in the member content beside isError. An item with
+//     annotations.audience is sent to the model only if that has assistant. _meta.subagent_session_id
+//     names the session of the sub-agent that the call began.
 //   - actionRequired asks the user for data, or has the answer (data.actionType elicitation and
 //     elicitationResponse).
 //   - toolConfirmationRequest, the other kinds of actionRequired, systemNotification and
@@ -28,10 +29,10 @@
 //
 // The database has the tables sessions and messages (message_id, session_id, role, content_json,
 // created_timestamp, metadata_json), which the program reads by created_timestamp and id. Columns were
-// added in the versions 2 to 17 of the schema (1.10 has version 1 to 4). A session of the type sub_agent is that of
-// another assistant; parent_session_id names the session that began it, and
-// parent_delegation.parent_delegate_message_id the message in it that has the call or its result. The tables threads and
-// thread_messages of the versions 10 to 14, which have the messages of clients of ACP a second time, are not read.
+// added in the versions 2 to 17 of the schema. A session of the type sub_agent is that of
+// another assistant; parent_session_id, since version 15, names the session that began it. The tables threads and
+// thread_messages, since version 10, are not read: they have what clients of ACP were shown, and the
+// program stores the same messages in messages.
 //
 // The command 'goose session export --format json' prints a row of sessions with the messages in
 // the member conversation.
@@ -51,11 +52,13 @@
 // from the number of the row, or if the program made it for a message of a file, so that the same message
 // of a file and of the database has the same id.
 //
-// Sources: crates/goose/src/session/session_manager.rs of aaif-goose/goose at 017176d, and of block/goose at 0164300 (1.10) and
-// dbec165; crates/goose-provider-types/src/conversation/message.rs at 3a31f2f, crates/goose/src/conversation/message.rs at 893b3e5
-// and tool_result_serde.rs at 0513296; crates/goose/src/context_mgmt/mod.rs at 006bd23; thread_manager.rs at
-// 28495de; session/legacy.rs at decaa9d and session/storage.rs at 01a262b; crates/goose/src/config/paths.rs
-// at 0780e22, with src/app_strategy.rs and app_strategy/windows.rs of lunacookies/etcetera at 046a8db and 044010a.
+// Sources: crates/goose/src/session/session_manager.rs of aaif-goose/goose at 017176d and of block/goose at
+// 0164300; crates/goose-provider-types/src/conversation/message.rs at 3a31f2f, crates/goose/src/conversation/message.rs
+// at 893b3e5 and tool_result_serde.rs at 0513296; crates/goose/src/context_mgmt/mod.rs at 006bd23; the operation
+// foreground_subagent, which writes and reads subagent_session_id; session/thread_manager.rs at 28495de;
+// session/legacy.rs at decaa9d and session/storage.rs at 01a262b; documentation/docs/guides/logs.md of version 1.33.1, for
+// the versions and folders; crates/goose/src/config/paths.rs at 0780e22, with src/app_strategy.rs and
+// app_strategy/windows.rs of lunacookies/etcetera at 046a8db and 044010a.
 package goose
 
 import (

@@ -14,7 +14,6 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/database"
 	"github.com/bough-dev/bough/internal/rawjson"
-	"github.com/tidwall/gjson"
 )
 
 // IsDatabase reports whether a database is that of goose.
@@ -120,7 +119,7 @@ func (d *rows) list() error {
 // session reads a session.
 func (d *rows) session(id any) error {
 	where := "session " + database.Text(id)
-	s := &session{to: d.to, begun: map[string][]string{}}
+	s := &session{to: d.to}
 	err := d.each(where, database.Query{Table: "sessions", Columns: columns, Rest: "WHERE id IS ?", Args: []any{id}}, func(r database.Row) error {
 		s.describe(record(r))
 		return nil
@@ -130,9 +129,6 @@ func (d *rows) session(id any) error {
 	}
 	if s.conv.Records == nil {
 		s.describe(rawjson.Compact(map[string]string{"id": database.Text(id)}))
-	}
-	if err := d.children(where, id, s); err != nil {
-		return err
 	}
 	for _, m := range d.messages[key(id)] {
 		at := fmt.Sprintf("%s, message %d", where, m.row)
@@ -149,19 +145,6 @@ func (d *rows) session(id any) error {
 		}
 	}
 	return s.end()
-}
-
-// children notes which sessions the messages of a session began.
-func (d *rows) children(where string, id any, s *session) error {
-	if !d.db.Has("sessions", "parent_session_id", "parent_delegation") {
-		return nil
-	}
-	return d.each(where, database.Query{Table: "sessions", Columns: []string{"id", "parent_delegation"}, Rest: "WHERE parent_session_id IS ? ORDER BY id", Args: []any{id}}, func(r database.Row) error {
-		if by := gjson.Get(r.JSON("parent_delegation"), "parent_delegate_message_id").Str; by != "" {
-			s.begun[by] = append(s.begun[by], r.Text("id"))
-		}
-		return nil
-	})
 }
 
 var messageColumns = []string{"message_id", "role", "content_json", "created_timestamp", "tokens", "metadata_json"}

@@ -30,8 +30,6 @@ type session struct {
 	known  bool              // a message has an id or a time
 	seen   map[string]int    // how often an id was used
 	tools  map[string]string // names of the called tools, by id of the call
-
-	begun map[string][]string // the sessions that were begun by the calls of a message, by its id
 }
 
 // message reads a message, or a record that belongs to one.
@@ -62,7 +60,6 @@ func (s *session) message(raw json.RawMessage) error {
 	own := member.String(v.Get("id"))
 	m.ID = s.id(own, m)
 	s.known = s.known || own != "" || !m.Time.IsZero()
-	s.began(own, m)
 	s.riding.Add(raw, true)
 	s.riding.Assign(len(s.riding), m, s.held, &s.conv)
 	if s.held != nil {
@@ -122,32 +119,6 @@ func (s *session) id(own string, m *transcript.Message) string {
 		return transcript.ChainID(own, fmt.Append(nil, n))
 	}
 	return own
-}
-
-// began notes which sessions the call in a message began, if it has one call, or the result of one.
-func (s *session) began(own string, m *transcript.Message) {
-	list := s.begun[own]
-	if len(list) == 0 {
-		return
-	}
-	call := ""
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Type == content.TypeToolCall || p.Type == content.TypeToolResult {
-			if call != "" {
-				return
-			}
-			call = p.Call().ID
-		}
-	}
-	if call == "" {
-		return
-	}
-	if s.conv.Began == nil {
-		s.conv.Began = map[string]string{}
-	}
-	for _, id := range list {
-		s.conv.Began[id] = call
-	}
 }
 
 // created parses the time of a message.
@@ -227,6 +198,12 @@ func (s *session) result(v gjson.Result) []content.Part {
 	if value.IsObject() {
 		items = value.Get("content")
 		c.Failed = value.Get("isError").Type == gjson.True
+		if begun := member.String(value.Get("_meta.subagent_session_id")); begun != "" && c.ID != "" {
+			if s.conv.Began == nil {
+				s.conv.Began = map[string]string{}
+			}
+			s.conv.Began[begun] = c.ID
+		}
 	}
 	var texts []string
 	var files []content.Part

@@ -16,7 +16,7 @@ INSERT INTO schema_version(version) VALUES(17);
 INSERT INTO sessions(id, name, working_dir, created_at, updated_at, extension_data, total_tokens, input_tokens, output_tokens, accumulated_cost, provider_name, model_config_json)
 	VALUES('20261001_1', 'Birds of the night', '/home/dev/birds', '2026-10-01 07:59:58', '2026-10-01 08:01:52', '{"todo.v0":{"content":"- [ ] listen"}}', 940, 900, 40, 0.0123, 'anthropic', '{"model_name":"claude-sonnet-4-5","context_limit":200000}');
 INSERT INTO sessions(id, name, session_type, working_dir, created_at, updated_at, model_config_json, parent_session_id, parent_delegation)
-	VALUES('20261001_2', 'Delegated task', 'sub_agent', '/home/dev/birds', '2026-10-01 08:01:43', '2026-10-01 08:01:50', '{"model_name":"claude-haiku-4-5"}', '20261001_1', '{"execution_mode":"foreground","parent_delegate_message_id":"msg_a10","result_delivered_to_parent":true}');
+	VALUES('20261001_2', 'Delegated task', 'sub_agent', '/home/dev/birds', '2026-10-01 08:01:43', '2026-10-01 08:01:50', '{"model_name":"claude-haiku-4-5"}', '20261001_1', '{"execution_mode":"foreground","parent_delegate_message_id":"msg_a11","result_delivered_to_parent":true}');
 INSERT INTO sessions(id, name, working_dir, created_at, updated_at, total_tokens)
 	VALUES('20250701_090000', 'Name a bird', '/home/dev/birds', '2025-07-01T09:00:00+00:00', '2025-07-01T09:00:04+00:00', 120);
 INSERT INTO sessions(id, name, working_dir, created_at) VALUES('20261002_1', 'New session', '/home/dev', '2026-10-02 08:00:00');
@@ -33,7 +33,8 @@ INSERT INTO messages(message_id, session_id, role, content_json, created_timesta
 	('msg_20261001_1_77aa', '20261001_1', 'user', '[{"type":"text","text":"And at noon?"}]', 1790841702, '{"userVisible":true,"agentVisible":true}'),
 	('msg_a9', '20261001_1', 'user', '[{"type":"text","text":"<info>It is noon.</info>"}]', 1790841702, '{"userVisible":false,"agentVisible":true,"turnContext":true}'),
 	('msg_a10', '20261001_1', 'assistant', '[{"type":"toolRequest","id":"toolu_4","toolCall":{"status":"success","value":{"name":"delegate","arguments":{"instructions":"Find birds of noon."}}}}]', 1790841703, '{"userVisible":true,"agentVisible":true,"inference":{"provider":"anthropic","requestedModel":"claude-sonnet-4-5","resolvedModel":"claude-sonnet-4-5-20250929"}}'),
-	('msg_a11', '20261001_1', 'user', '[{"type":"toolResponse","id":"toolu_4","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"Larks."}],"isError":false}}}]', 1790841710, '{"userVisible":true,"agentVisible":true}'),
+	('msg_a11', '20261001_1', 'user', '[{"type":"toolResponse","id":"toolu_4","toolResult":{"status":"success","value":{"content":[{"type":"text","text":"Scheduled the subagent 20261001_2."}],"isError":false,"_meta":{"foreground_subagent":true,"subagent_session_id":"20261001_2"}}}}]', 1790841710, '{"userVisible":true,"agentVisible":true}'),
+	('msg_a14', '20261001_1', 'user', '[{"type":"text","text":"Subagent 20261001_2 completed: Larks."}]', 1790841710, '{"userVisible":false,"agentVisible":true}'),
 	('msg_a12', '20261001_1', 'assistant', '[{"type":"text","text":"Larks"}]', 1790841711, '{"userVisible":true,"agentVisible":true,"inference":{"provider":"anthropic","requestedModel":"claude-sonnet-4-5","resolvedModel":"claude-sonnet-4-5-20250929"}}'),
 	('msg_a12', '20261001_1', 'assistant', '[{"type":"text","text":" sing at noon."}]', 1790841711, '{"userVisible":true,"agentVisible":true,"inference":{"provider":"anthropic","requestedModel":"claude-sonnet-4-5","resolvedModel":"claude-sonnet-4-5-20250929"}}'),
 	('msg_a13', '20261001_1', 'assistant', '[{"type":"error","kind":"other","message":"Ran into this error: the network is down."}]', 1790841712, '{"userVisible":true,"agentVisible":false}'),

@@ -22,9 +22,10 @@ func DatabaseLog(path string) string { return database.LogOf(path) }
 
 // OpenDatabase copies the database at path, with the changes in its log, to a temporary folder,
 // and opens the copy. A program may be writing it; nothing in its folder changes. Reading ends with
-// an error when ctx ends.
+// an error when ctx ends. A database whose tables are unknown is not copied, if no program writes
+// it.
 func OpenDatabase(ctx context.Context, path string) (*Database, error) {
-	return opened(database.Open(ctx, path))
+	return opened(database.Open(ctx, path, func(db *database.DB) bool { return formatOf(db) != nil }))
 }
 
 // CopyDatabase is [OpenDatabase] for a database whose content is read from in. What is only in its
@@ -45,9 +46,11 @@ func (d *Database) Close() error { return d.db.Close() }
 
 // Format returns the format of the conversations in the database, by its tables. It returns nil if
 // they are unknown.
-func (d *Database) Format() *Format {
+func (d *Database) Format() *Format { return formatOf(d.db) }
+
+func formatOf(db *database.DB) *Format {
 	for _, f := range Formats {
-		if f.isIn != nil && f.isIn(d.db) {
+		if f.isIn != nil && f.isIn(db) {
 			return f
 		}
 	}

@@ -103,6 +103,9 @@ func start(path string, at int64, n int) (string, error) {
 
 // copyWhole copies the database at path to the file to, with its log or journal.
 func copyWhole(ctx context.Context, path, to string) error {
+	if err := enough(filepath.Dir(to), sizeOf(path)+sizeOf(path+logName)+sizeOf(path+journalName)); err != nil {
+		return err
+	}
 	for n := range tries {
 		if n > 0 {
 			select {
@@ -144,6 +147,24 @@ func copyOnce(ctx context.Context, path, to string, m moment) error {
 		}
 	}
 	return nil
+}
+
+// sizeOf returns the size of a file, 0 if that is not known.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// enough returns an error if a folder has less free space than a copy takes.
+func enough(dir string, size int64) error {
+	free, known := freeSpace(dir)
+	if !known || free >= size {
+		return nil
+	}
+	return fmt.Errorf("a copy of the database takes %d MiB, and %s has %d MiB of free space; set TMPDIR to a folder with more", size>>20, dir, free>>20)
 }
 
 func copyFile(ctx context.Context, from, to string) error {

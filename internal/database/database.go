@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bough-dev/bough/internal/durable"
 	"modernc.org/sqlite"
 )
 
@@ -28,17 +30,49 @@ type DB struct {
 	Damage string
 
 	ctx    context.Context
-	dir    string
+	dir    string // of the copy, "" if there is none
 	pool   *sql.DB
 	conn   *sql.Conn
 	tables map[string][]string // the names of columns, by that of the table
+	pages  *pages
+	left   int64 // how many bytes may still be read
 }
 
 // Open copies the database at path, which a program may be writing, and opens the copy. The
 // queries end with ctx.
-func Open(ctx context.Context, path string) (*DB, error) {
+//
+// If wanted is not nil, and there is neither a log nor a journal, wanted is asked first. If it
+// returns false, the database is not copied, and may only be asked for its tables.
+func Open(ctx context.Context, path string, wanted func(*DB) bool) (*DB, error) {
 	path = target(path)
+	if wanted != nil {
+		if db := foreign(ctx, path, wanted); db != nil {
+			return db, nil
+		}
+	}
 	return copied(ctx, func(to string) error { return copyWhole(ctx, path, to) })
+}
+
+// foreign opens the database at path where it is, and returns it if wanted returns false. It
+// returns nil if the database is wanted, changes, or cannot be read. SQLite takes no lock on a file
+// that is called immutable, and makes no other one.
+func foreign(ctx context.Context, path string, wanted func(*DB) bool) *DB {
+	before, err := look(path)
+	if err != nil || before.log != "" || before.journal != (durable.Identity{}) {
+		return nil
+	}
+	db := &DB{ctx: ctx}
+	err = db.open(path, "mode=ro&immutable=1")
+	if err == nil {
+		err = db.bound(path)
+	}
+	if err == nil && !wanted(db) {
+		if after, err := look(path); err == nil && after == before {
+			return db
+		}
+	}
+	db.Close()
+	return nil
 }
 
 // Read copies a database from in and opens the copy.
@@ -57,7 +91,8 @@ func copied(ctx context.Context, copy func(to string) error) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{ctx: ctx, dir: dir}
-	if err = db.open(path, ""); code(err) == corrupt {
+	const rw = "mode=rw&_pragma=locking_mode(exclusive)"
+	if err = db.open(path, rw); code(err) == corrupt {
 		db.Damage = explain(err).Error()
 		db.shut()
 		if err := dropPart(path); err != nil {
@@ -65,7 +100,13 @@ func copied(ctx context.Context, copy func(to string) error) (*DB, error) {
 			return nil, err
 		}
 		// Without writable_schema SQLite reads nothing of a file with fewer pages than its header states.
-		err = db.open(path, "&_pragma=writable_schema(1)")
+		err = db.open(path, rw+"&_pragma=writable_schema(1)")
+	}
+	if err == nil {
+		err = db.fold()
+	}
+	if err == nil {
+		err = db.bound(path)
 	}
 	if err != nil {
 		db.Close()
@@ -80,30 +121,47 @@ func copied(ctx context.Context, copy func(to string) error) (*DB, error) {
 // dropPart cuts off the part of a page at the end of a truncated file, of which SQLite would take
 // the rest for zeros.
 func dropPart(path string) error {
-	head, err := start(path, 16, 2)
-	info, err2 := os.Stat(path)
-	if err = errors.Join(err, err2); err != nil || head == "" {
+	f, err := os.Open(path)
+	if err != nil {
 		return err
 	}
-	page := int64(head[0])<<8 | int64(head[1])
-	if page == 1 { // it does not fit into two bytes
-		page = 1 << 16
+	defer f.Close()
+	page, err := pageSize(f)
+	if err != nil || page == 0 {
+		return err
 	}
-	if page == 0 {
-		return nil
+	info, err := f.Stat()
+	if err != nil {
+		return err
 	}
 	return os.Truncate(path, info.Size()/page*page)
 }
 
-// open opens the copy at path and reads the names of its tables. Nothing in the file is trusted:
-// its schema cannot call functions, and views and virtual tables are not read.
-func (db *DB) open(path, more string) (err error) {
+// pageSize returns the size of the pages of a file, 0 if it does not state one.
+func pageSize(f *os.File) (int64, error) {
+	var b [2]byte
+	if _, err := f.ReadAt(b[:], 16); err == io.EOF {
+		return 0, nil
+	} else if err != nil {
+		return 0, err
+	}
+	size := int64(binary.BigEndian.Uint16(b[:]))
+	if size == 1 { // it does not fit into two bytes
+		size = 1 << 16
+	}
+	return size, nil
+}
+
+// open opens the file at path, with parameters of its address, and reads the names of its tables.
+// Nothing in the file is trusted: its schema cannot call functions, and views and virtual tables
+// are not read.
+func (db *DB) open(path, how string) (err error) {
 	db.shut()
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // the drive of Windows
 	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_pragma=locking_mode(exclusive)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_query_only=1" + more}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: how + "&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_query_only=1"}
 	if db.pool, err = sql.Open("sqlite", u.String()); err != nil {
 		return err
 	}
@@ -131,7 +189,7 @@ func (db *DB) open(path, more string) (err error) {
 	return rows.Err()
 }
 
-// Close removes the copy.
+// Close removes the copy, if there is one.
 func (db *DB) Close() error {
 	db.shut()
 	return os.RemoveAll(db.dir)
@@ -144,7 +202,10 @@ func (db *DB) shut() {
 	if db.pool != nil {
 		db.pool.Close()
 	}
-	db.conn, db.pool = nil, nil
+	if db.pages != nil {
+		db.pages.file.Close()
+	}
+	db.conn, db.pool, db.pages = nil, nil, nil
 }
 
 // Has reports whether there is a table with columns.
@@ -173,6 +234,9 @@ type Query struct {
 // Each calls f for each row of a query. The row is valid until f returns. The error may come
 // after rows that were read: f was called for these.
 func (db *DB) Each(q Query, f func(Row) error) error {
+	if db.pages.endless(q.Table) {
+		return &QueryError{"the database is damaged: pages of the table " + q.Table + " are in several places of it", errEndless}
+	}
 	var list []string
 	for _, c := range q.Columns {
 		if !db.Has(q.Table, c) {
@@ -195,6 +259,9 @@ func (db *DB) Each(q Query, f func(Row) error) error {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
+		if db.left -= row.size(); db.left < 0 {
+			return &QueryError{"the database is damaged: its rows have more content than the file", errEndless}
+		}
 		if err := f(row); err != nil {
 			return err
 		}
@@ -216,6 +283,19 @@ func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""
 type Row struct {
 	names  []string
 	values []any // nil, int64, float64, string or []byte
+}
+
+// size returns the size of the texts and bytes in a row.
+func (r Row) size() (n int64) {
+	for _, v := range r.values {
+		switch v := v.(type) {
+		case string:
+			n += int64(len(v))
+		case []byte:
+			n += int64(len(v))
+		}
+	}
+	return n
 }
 
 // Value returns the value in a column: nil, int64, float64, string or []byte.
@@ -284,7 +364,7 @@ func (e *QueryError) Unwrap() error { return e.err }
 // of a full disk, says nothing about the rows.
 func (e *QueryError) Damage() bool {
 	c := code(e.err)
-	return c == corrupt || c == tooBig
+	return c == corrupt || c == tooBig || e.err == errEndless
 }
 
 // explain returns an error of SQLite in words for the user.

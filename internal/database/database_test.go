@@ -1,13 +1,16 @@
 package database
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +53,7 @@ func numbers(t *testing.T, db *DB, table string) (list []int64) {
 
 func open(t *testing.T, path string) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), path)
+	db, err := Open(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,5 +275,179 @@ func TestCopyDisappears(t *testing.T) {
 	}
 	if got := numbers(t, copied, "a"); !reflect.DeepEqual(got, []int64{7}) {
 		t.Errorf("the copy has %v", got)
+	}
+}
+
+// TestOpenForeign: a database that is not wanted is not copied, unless its newest tables may be in
+// its log, and nothing beside it changes.
+func TestOpenForeign(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none")) // no copy can be made
+	for _, mode := range []string{"delete", "wal"} {
+		path := filepath.Join(t.TempDir(), "foreign.db")
+		db := testdatabase.Open(t, path)
+		testdatabase.Run(t, db, "PRAGMA journal_mode="+mode+"; CREATE TABLE songs(id, title); INSERT INTO songs VALUES(1, 'x')")
+		asked := 0
+		wanted := func(db *DB) bool {
+			asked++
+			n := 0
+			if err := db.Each(Query{Table: "songs", Columns: []string{"id"}}, func(Row) error { n++; return nil }); err != nil || n != 1 {
+				t.Errorf("%s: %d rows, %v", mode, n, err)
+			}
+			return db.Has("session")
+		}
+		if _, err := Open(t.Context(), path, wanted); mode == "wal" && (err == nil || asked > 0) {
+			t.Errorf("with a log: asked %d times, %v", asked, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		asked = 0
+		before := state(t, filepath.Dir(path))
+		foreign, err := Open(t.Context(), path, wanted)
+		if err != nil || asked != 1 || !foreign.Has("songs", "title") {
+			t.Fatalf("%s: asked %d times, %v", mode, asked, err)
+		}
+		foreign.Close()
+		if after := state(t, filepath.Dir(path)); !reflect.DeepEqual(before, after) {
+			t.Errorf("%s: the folder changed", mode)
+		}
+	}
+}
+
+// TestSpace: a database for whose copy there is no space is not copied.
+func TestSpace(t *testing.T) {
+	path := testdatabase.Make(t, "CREATE TABLE a(n)")
+	if err := os.Truncate(path, 1<<43); err != nil {
+		t.Skip("no sparse files: ", err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	if _, known := freeSpace(t.TempDir()); !known {
+		t.Skip("the free space is not known")
+	}
+	if _, err := Open(ctx, path, nil); err == nil || !strings.Contains(err.Error(), "free space") {
+		t.Error(err)
+	}
+}
+
+// TestSuperJournal: the journal of a transaction over several databases is rolled back as long as
+// the file that it names exists, which stays, whatever it is.
+func TestSuperJournal(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "b.db")
+	db := testdatabase.Open(t, path)
+	testdatabase.Run(t, db, "PRAGMA cache_size=2; CREATE TABLE a(id INTEGER PRIMARY KEY, n INTEGER, fill TEXT);"+
+		"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i < 100) INSERT INTO a SELECT i, 7, hex(zeroblob(400)) FROM c;"+
+		"BEGIN; UPDATE a SET n = 8")
+	for _, exists := range []bool{true, false} {
+		crashed := t.TempDir()
+		if err := os.CopyFS(crashed, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		other := filepath.Join(t.TempDir(), "other.db-mj1A2B3C9D4")
+		if exists {
+			if err := os.WriteFile(other, []byte("words"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sum := uint32(0)
+		for _, c := range []byte(other) {
+			sum += uint32(int8(c))
+		}
+		record := []byte("\x00\x04\x00\x01") // a page number
+		record = append(record, other...)
+		record = binary.BigEndian.AppendUint32(record, uint32(len(other)))
+		record = binary.BigEndian.AppendUint32(record, sum)
+		record = append(record, journalMagic...)
+		f, err := os.OpenFile(filepath.Join(crashed, "b.db-journal"), os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.Write(record)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied := open(t, filepath.Join(crashed, "b.db"))
+		if list := numbers(t, copied, "a"); len(list) != 100 || exists && (list[0] != 7 || !same(list)) || !exists && list[0] != 8 {
+			t.Errorf("the named file exists: %v; the copy has %v", exists, list)
+		}
+		copied.Close()
+		if data, err := os.ReadFile(other); exists && string(data) != "words" {
+			t.Errorf("the file that a journal names has %q, %v", data, err)
+		}
+	}
+}
+
+// TestEndless: reading a file whose pages are no tree ends with an error, and the rest is read.
+func TestEndless(t *testing.T) {
+	path := testdatabase.Make(t, "PRAGMA page_size=512; CREATE TABLE a(id INTEGER PRIMARY KEY, n INTEGER, fill TEXT); CREATE TABLE b(id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO b VALUES(1, 7);"+
+		"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM c WHERE i < 3000) INSERT INTO a SELECT i, 7, hex(zeroblob(100)) FROM c;")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 512
+	var leaf uint32
+	var inner []int
+	for at := size; at < len(whole); at += size {
+		switch whole[at] {
+		case 5:
+			inner = append(inner, at)
+		case 13:
+			leaf = uint32(at/size) + 1
+		}
+	}
+	if len(inner) < 10 {
+		t.Fatalf("%d inner pages", len(inner))
+	}
+	inner = inner[:10] // SQLite gives up at 20
+	pointAt := func(data []byte, at int, page uint32) {
+		binary.BigEndian.PutUint32(data[at+8:], page)
+		for i := range int(binary.BigEndian.Uint16(data[at+3:])) {
+			binary.BigEndian.PutUint32(data[at+int(binary.BigEndian.Uint16(data[at+12+2*i:])):], page)
+		}
+	}
+	for _, what := range []string{"a cycle", "a chain of pages with the same child"} {
+		data := slices.Clone(whole)
+		for i, at := range inner {
+			switch next := leaf; {
+			case what == "a cycle":
+				pointAt(data, at, uint32(at/size)+1)
+			case i+1 < len(inner):
+				next = uint32(inner[i+1]/size) + 1
+				fallthrough
+			default:
+				pointAt(data, at, next)
+			}
+		}
+		// The root is the first inner page, which the schema names.
+		db, err := Read(t.Context(), bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, rest := range []string{"ORDER BY id", "WHERE fill = 'none'", "GROUP BY n"} {
+			err = db.Each(Query{Table: "a", Columns: []string{"n"}, Rest: rest}, func(Row) error { n++; return nil })
+			var failed *QueryError
+			if !errors.As(err, &failed) || !failed.Damage() || n > 1000 {
+				t.Errorf("%s, %s: %d rows, %v", what, rest, n, err)
+			}
+		}
+		if got := numbers(t, db, "b"); !reflect.DeepEqual(got, []int64{7}) {
+			t.Errorf("%s: the other table has %v", what, got)
+		}
+		db.Close()
+	}
+	db, err := Read(t.Context(), bytes.NewReader(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if got := numbers(t, db, "a"); len(got) != 3000 {
+		t.Errorf("the whole table has %d rows", len(got))
+	}
+	db.left = 100
+	if err := db.Each(Query{Table: "a", Columns: []string{"fill"}}, func(Row) error { return nil }); !errors.Is(err, errEndless) {
+		t.Errorf("rows with more content than the file: %v", err)
 	}
 }

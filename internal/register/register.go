@@ -97,7 +97,7 @@ func (l List) Remove(ctx context.Context, id string) (was bool, err error) {
 
 // Listed returns those of the ids that the list has. The program may run.
 func (l List) Listed(ctx context.Context, ids []string) (list []string, err error) {
-	db, err := database.Open(ctx, l.Database)
+	db, err := database.Open(ctx, l.Database, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Database, err)
 	}

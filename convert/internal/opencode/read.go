@@ -146,17 +146,18 @@ func (r *reader) message(raw json.RawMessage) error {
 
 // hand hands on the messages of a record.
 func (r *reader) hand(held *transcript.Message) error {
-	list := messagesOf(held.Records[0], r.last)
+	record := gjson.ParseBytes(held.Records[0])
+	list := messagesOf(held.Records[0], record, r.last)
 	list[0].Records = held.Records
-	r.begins(held.Records[0])
-	id := gjson.GetBytes(held.Records[0], "info.id").Str
+	r.begins(record)
+	info := record.Get("info")
+	id := info.Get("id").Str
 	if _, twice := r.first[id]; !twice && id != "" {
 		r.first[id] = r.last
 	}
 	if model := list[0].Model; model != "" {
 		r.conv.Model = model
 	}
-	info := gjson.GetBytes(held.Records[0], "info")
 	if r.conv.Dir == "" {
 		r.conv.Dir = info.Get("path.cwd").Str
 	}
@@ -172,8 +173,8 @@ func (r *reader) hand(held *transcript.Message) error {
 }
 
 // begins records which other sessions the calls in a record began.
-func (r *reader) begins(raw []byte) {
-	gjson.GetBytes(raw, "parts").ForEach(func(_, part gjson.Result) bool {
+func (r *reader) begins(record gjson.Result) {
+	record.Get("parts").ForEach(func(_, part gjson.Result) bool {
 		call, session := part.Get("callID").Str, part.Get("state.metadata.sessionId").Str
 		if part.Get("type").Str != "tool" || call == "" || session == "" || r.conv.Began[session] != "" {
 			return true
@@ -187,9 +188,8 @@ func (r *reader) begins(raw []byte) {
 }
 
 // messagesOf returns the messages in a record: the assistant's up to its calls, the
-// results, and so on. before is the id of the message before it.
-func messagesOf(raw []byte, before string) []*transcript.Message {
-	v := gjson.ParseBytes(raw)
+// results, and so on. v is the parsed record, before the id of the message before it.
+func messagesOf(raw []byte, v gjson.Result, before string) []*transcript.Message {
 	info := v.Get("info")
 	id := info.Get("id").Str
 	if id == "" {

@@ -186,10 +186,9 @@ func (d *rows) message(r *reader, session string, of id) error {
 	if err != nil || !whole {
 		return err
 	}
-	var b bytes.Buffer
-	b.WriteString(`{"info":`)
-	b.Write(with(data, "id", of.text, "sessionID", session))
-	b.WriteString(`,"parts":[`)
+	b := bytes.NewBufferString("{\n      \"info\": ")
+	appendObject(b, data, "      ", "id", of.text, "sessionID", session)
+	b.WriteString(",\n      \"parts\": [")
 	first := true
 	for _, p := range parts {
 		where := where + ", part " + p.text
@@ -205,30 +204,42 @@ func (d *rows) message(r *reader, session string, of id) error {
 			b.WriteByte(',')
 		}
 		first = false
-		b.Write(with(data, "id", p.text, "sessionID", session, "messageID", of.text))
+		b.WriteString("\n        ")
+		appendObject(b, data, "        ", "id", p.text, "sessionID", session, "messageID", of.text)
 	}
-	b.WriteString("]}")
-	return r.message(indented(b.Bytes(), "    "))
+	if !first {
+		b.WriteString("\n      ")
+	}
+	b.WriteString("]\n    }")
+	return r.message(b.Bytes())
 }
 
-// with returns an object with members whose values are texts, which are set as the program does:
-// at the end, or where the object has them.
-func with(object string, members ...string) []byte {
-	b := []byte(strings.TrimSpace(object))
+// appendObject appends an object as the export has it, with members whose values are texts, which are
+// set as the program does: at the end, or where the object has them. The object can have hundreds of
+// megabytes, and is copied once.
+func appendObject(b *bytes.Buffer, object, prefix string, members ...string) {
+	object = strings.TrimSpace(object)
+	var more []string
 	for i := 0; i < len(members); i += 2 {
 		name, value := members[i], rawjson.Compact(members[i+1])
-		switch {
-		case gjson.GetBytes(b, name).Exists():
-			b = member.SetRaw(b, name, value)
-		default:
-			b = b[:len(b)-1]
-			if len(bytes.TrimSpace(b)) > 1 {
-				b = append(b, ',')
-			}
-			b = append(append(append(append(b, rawjson.Compact(name)...), ':'), value...), '}')
+		if gjson.Get(object, name).Exists() {
+			object = string(member.SetRaw([]byte(object), name, value))
+		} else {
+			more = append(more, prefix+"  "+string(rawjson.Compact(name))+": "+string(value))
 		}
 	}
-	return b
+	start, end := b.Len(), "\n"+prefix+"}"
+	if json.Indent(b, []byte(object), prefix, "  ") != nil || len(more) == 0 {
+		return
+	}
+	separator := ",\n"
+	if object := b.Bytes()[start:]; bytes.Equal(object, []byte("{}")) {
+		b.Truncate(b.Len() - 1)
+		separator = "\n"
+	} else {
+		b.Truncate(b.Len() - len(end))
+	}
+	b.WriteString(separator + strings.Join(more, ",\n") + end)
 }
 
 // indented returns JSON as the export has it, in which the first line is not indented.

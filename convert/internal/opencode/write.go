@@ -109,7 +109,7 @@ func (w *writer) whole(i int) int {
 	if m.Format != "opencode" || len(m.Records) == 0 {
 		return 0
 	}
-	n := len(messagesOf(m.Records[0], m.Parent))
+	n := len(messagesOf(m.Records[0], gjson.ParseBytes(m.Records[0]), m.Parent))
 	for j := 1; j < n; j++ {
 		if i+j >= len(w.t.Messages) || !isDerived(w.t.Messages[i+j]) {
 			return 0

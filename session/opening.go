@@ -95,7 +95,7 @@ func openingWords(message []byte) string {
 // characters.
 func firstWords(text string) string {
 	for line := range strings.Lines(text) {
-		line = strings.Join(strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+		line = start(line, maxWords+1)
 		if line == "" {
 			continue
 		}
@@ -105,4 +105,27 @@ func firstWords(text string) string {
 		return line
 	}
 	return ""
+}
+
+// start returns the words of a line, cut after at least n characters; a line can have hundreds of
+// megabytes.
+func start(line string, n int) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+			n--
+		}
+		for i := range word {
+			if n--; n < 0 {
+				word = word[:i]
+				break
+			}
+		}
+		b.WriteString(word)
+		if n < 0 {
+			break
+		}
+	}
+	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/testdatabase"
+	"github.com/tidwall/gjson"
 )
 
 // databaseOf returns the path of a database made by a file of testdata/databases.
@@ -66,6 +67,15 @@ func TestOpencodeDatabase(t *testing.T) {
 	}
 	if err := claudeCodeFormat.ReadDatabase(db, nil); err != errForeign {
 		t.Errorf("as a database of Claude Code: %v", err)
+	}
+}
+
+// TestOpencodeTitles: the title is written as in the export, in which JSON.stringify escapes only
+// what JSON requires.
+func TestOpencodeTitles(t *testing.T) {
+	got, _ := readDatabase(t, opencodeFormat, databaseOf(t, "opencode/sessions.sql", `UPDATE session SET title = 'a' || char(8232) || '<&"\u2028\' || char(10, 12, 127, 8233)`))
+	if title := gjson.GetBytes(got[0].Records[0], "info.title").Raw; title != "\"a\u2028<&\\\"\\\\u2028\\\\\\n\\f\x7f\u2029\"" {
+		t.Errorf("the title is written as %q", title)
 	}
 }
 

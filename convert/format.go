@@ -209,6 +209,15 @@ func (f *Format) Roots(m transcript.Machine) []string {
 	return f.home.Roots(m)
 }
 
+// Unread describes conversations of the program on a machine that bough cannot read, and what
+// makes them readable; "" if there are none.
+func (f *Format) Unread(m transcript.Machine) string {
+	if f.home == nil || f.home.Unread == nil {
+		return ""
+	}
+	return f.home.Unread(m)
+}
+
 // Holds reports whether a file may be a transcript. path is slash-separated,
 // relative to one of the folders of [Format.Roots]. Holds panics if there are
 // no such folders.

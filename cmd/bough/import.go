@@ -145,6 +145,9 @@ func (p *program) importSources(c *cli.Context) (sources []imports.Source, err e
 		} else if err != nil {
 			return nil, err
 		}
+		if unread := tool.Unread(machine()); unread != "" && len(paths) == 0 {
+			p.note(unread)
+		}
 		source.Format = cmp.Or(format, source.Format)
 		sources = append(sources, source)
 	}

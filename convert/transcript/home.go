@@ -53,6 +53,9 @@ type Home struct {
 	// Holds reports whether a file may be a transcript. path is slash-separated, relative
 	// to one of the roots.
 	Holds func(path string) bool
+	// Unread describes conversations of the program on a machine that bough cannot read, and
+	// what makes them readable; "" if there are none. If Unread is nil, none are known.
+	Unread func(m Machine) string
 	// Dir returns the working folder of the conversations in a file, from another file of the
 	// program, which it reads with read; "" if that does not state it. If Dir is nil, only
 	// the transcript has the folder.

@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,20 +45,39 @@ import (
 // (opencode-CHANNEL.db). opencode takes $XDG_DATA_HOME, else ~/.local/share, on every
 // system.
 var Home = transcript.Home{
-	Roots: func(m transcript.Machine) []string {
-		data := m.Env("XDG_DATA_HOME")
-		if !filepath.IsAbs(data) {
-			data = filepath.Join(m.Home, ".local", "share")
-		}
-		return []string{filepath.Join(data, "opencode")}
-	},
-	Holds: func(path string) bool {
-		return !strings.Contains(path, "/") && strings.HasPrefix(path, "opencode") && strings.HasSuffix(path, ".db")
-	},
+	Roots:  func(m transcript.Machine) []string { return []string{dir(m)} },
+	Holds:  isDatabaseName,
+	Unread: unread,
 	Target: func(transcript.Machine, *transcript.Transcript, transcript.Options) string { return "" },
 	Resume: func(_ transcript.Machine, path string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
 		return []string{"opencode", "import", path}, []string{"opencode", "-s", SessionID(o.ID)}
 	},
+}
+
+// dir returns the folder of the database.
+func dir(m transcript.Machine) string {
+	data := m.Env("XDG_DATA_HOME")
+	if !filepath.IsAbs(data) {
+		data = filepath.Join(m.Home, ".local", "share")
+	}
+	return filepath.Join(data, "opencode")
+}
+
+func isDatabaseName(path string) bool {
+	return !strings.Contains(path, "/") && strings.HasPrefix(path, "opencode") && strings.HasSuffix(path, ".db")
+}
+
+// unread describes the files of opencode before it had a database. Its first start with one moves
+// them there (packages/opencode/src/storage/json-migration.ts in anomalyco/opencode).
+func unread(m transcript.Machine) string {
+	if m.Names == nil {
+		return ""
+	}
+	old := filepath.Join(dir(m), "storage", "session")
+	if len(m.Names(old)) == 0 || slices.ContainsFunc(m.Names(dir(m)), isDatabaseName) {
+		return ""
+	}
+	return old + " has conversations of an older version of opencode, which are not read; the first start of a newer one moves them to its database"
 }
 
 func Detect(head []byte) bool {

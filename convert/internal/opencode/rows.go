@@ -251,6 +251,25 @@ func indented(raw []byte, prefix string) json.RawMessage {
 	return b.Bytes()
 }
 
+// quoted returns a text as JSON.stringify writes it, without escapes for U+2028 and U+2029.
+func quoted(s string) []byte {
+	b := []byte{'"'}
+	for {
+		i := strings.IndexAny(s, "\u2028\u2029")
+		if i < 0 {
+			i = len(s)
+		}
+		part := rawjson.Compact(s[:i])
+		b = append(b, part[1:len(part)-1]...)
+		if i == len(s) {
+			return append(b, '"')
+		}
+		const size = len("\u2028")
+		b = append(b, s[i:i+size]...)
+		s = s[i+size:]
+	}
+}
+
 // columns are the columns of a session that info reads.
 var columns = []string{
 	"id", "slug", "project_id", "workspace_id", "directory", "path", "parent_id", "title", "agent", "model", "version",
@@ -265,7 +284,7 @@ func info(row database.Row) json.RawMessage {
 	var o jsondoc.Hull
 	text := func(o *jsondoc.Hull, name, column string) {
 		if row.Value(column) != nil {
-			o.Add(name, rawjson.Compact(row.Text(column)))
+			o.Add(name, quoted(row.Text(column)))
 		}
 	}
 	number := func(o *jsondoc.Hull, name, column string) {
@@ -324,7 +343,7 @@ func info(row database.Row) json.RawMessage {
 		o.Add("tokens", tokens.Record())
 	}
 	if row.Value("share_url") != nil {
-		o.Add("share", rawjson.Compact(map[string]string{"url": row.Text("share_url")}))
+		o.Add("share", slices.Concat([]byte(`{"url":`), quoted(row.Text("share_url")), []byte("}")))
 	}
 	object("metadata", "metadata")
 	object("revert", "revert", "messageID", "partID", "snapshot", "diff")

@@ -109,15 +109,15 @@ type reader struct {
 	calls, results map[string][]int64
 }
 
-// each calls f for the rows of a query. Rows that cannot be read are a problem, with the words of
-// where.
+// each calls f for the rows of a query. Rows that are damaged or too large are a problem, with the
+// words of where; any other error ends the reading.
 func (d *reader) each(where string, t *table, rest string, args []any, f func(database.Row) error) error {
 	if !d.db.Has(t.name) {
 		return nil
 	}
 	err := d.db.Each(database.Query{Table: t.name, Columns: t.columns, Rest: rest, Args: args}, f)
 	var failed *database.QueryError
-	if errors.As(err, &failed) {
+	if errors.As(err, &failed) && failed.Damage() {
 		d.problem("%s: %v", where, failed)
 		return nil
 	}

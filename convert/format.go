@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -230,6 +231,16 @@ func (f *Format) Dir(file string, read func(path string) ([]byte, error)) string
 		return ""
 	}
 	return f.home.Dir(file, read)
+}
+
+// Identify returns the id of the conversation in a file, and that of the conversation whose
+// assistant began it, for formats in which only the path states them; "" for each that is
+// unknown.
+func (f *Format) Identify(file string) (id, begunBy string) {
+	if f.home == nil || f.home.Identify == nil {
+		return "", ""
+	}
+	return f.home.Identify(filepath.ToSlash(file))
 }
 
 // Resumes reports whether the program can resume a transcript.

@@ -305,8 +305,10 @@ var Formats = []*Format{
 	{
 		Name:    "cursor",
 		Aliases: []string{"cursor-ide"},
-		About:   "the database of the editor Cursor",
+		About:   "the databases and the transcripts of Cursor, the editor and its command line",
 		Ext:     ".vscdb",
+		detect:  cursor.Detect,
+		read:    cursor.Read,
 		isIn:    cursor.IsDatabase,
 		rows:    cursor.ReadDatabase,
 		home:    &cursor.Home,

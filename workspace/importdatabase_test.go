@@ -189,6 +189,60 @@ func TestImportZed(t *testing.T) {
 	}
 }
 
+// TestImportCursorTranscripts: the transcripts of an agent have the ids of their paths, so that that
+// of a sub-agent is below the other one, and a longer one is the same conversation; a store
+// of the command line with the same id is another one.
+func TestImportCursorTranscripts(t *testing.T) {
+	dir := t.TempDir()
+	const id = "0c000000-0000-4000-8000-000000000001"
+	folder := filepath.Join(dir, "projects", "home-ada-birds", "agent-transcripts", id)
+	put := func(name string, data []byte) {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fixture := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join("..", "convert", "testdata", "cursor", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	put("subagents/0c000000-0000-4000-8000-000000000002.jsonl", fixture("subagent.jsonl"))
+	put(id+".jsonl", fixture("agent.jsonl"))
+	w := openSpace(t, filepath.Join(t.TempDir(), "w"), 0)
+	statuses := func() (list []string) {
+		t.Helper()
+		r, err := w.Import(t.Context(), []string{dir}, imports.Options{Again: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range r.Imported {
+			list = append(list, string(row.Status))
+		}
+		slices.Sort(list)
+		return list
+	}
+	if got := statuses(); !reflect.DeepEqual(got, []string{"new", "new"}) {
+		t.Errorf("at first: %v", got)
+	}
+	put(id+".jsonl", append(fixture("agent.jsonl"), `{"role":"user","message":{"content":[{"type":"text","text":"<user_query>Go on</user_query>"}]}}`...))
+	if got := statuses(); !reflect.DeepEqual(got, []string{"unchanged", "updated"}) {
+		t.Errorf("with a message: %v", got)
+	}
+	put("store.db", madeDatabase(t, sqlOf(t, "cursor/store.sql")))
+	if got := statuses(); !reflect.DeepEqual(got, []string{"new", "unchanged", "unchanged"}) {
+		t.Errorf("with a store: %v", got)
+	}
+	if got := agentTree(t, w.Workspace); got != sortedLines("/Birds\n/Which birds?\n/Which birds?/Look for voles at  ") {
+		t.Errorf("the trees are\n%s", got)
+	}
+	if l, err := w.Sessions(t.Context(), workspace.ListOptions{}); err != nil || len(l.Sessions) != 2 || l.SubAgents != 1 {
+		t.Errorf("listed %+v, %v", l, err)
+	}
+}
+
 // TestImportLLM: after an update of llm, which copies conversations to new tables, and with
 // later turns, a conversation is the same one; a fork
 // is a branch.

@@ -60,6 +60,10 @@ type Home struct {
 	// program, which it reads with read; "" if that does not state it. If Dir is nil, only
 	// the transcript has the folder.
 	Dir func(file string, read func(path string) ([]byte, error)) string
+	// Identify returns the id of the conversation in a file, and that of the conversation
+	// whose assistant began it, from the slash-separated path of the file, "" for each
+	// that this does not state. If Identify is nil, only the transcript has the ids.
+	Identify func(file string) (id, begunBy string)
 	// Target returns the absolute path for a new transcript, "" if the program
 	// imports it from any path.
 	Target func(m Machine, t *Transcript, o Options) string

@@ -1,7 +1,11 @@
-// Package cursor reads the conversations in the databases of the editor Cursor, state.vscdb: one
-// below User/globalStorage, and one for each folder below User/workspaceStorage, beside its
-// workspace.json. The tables ItemTable and cursorDiskKV have a column key and a column value with
-// JSON, as a text or as bytes.
+// Package cursor reads the conversations of Cursor: in the databases of the editor, in the stores of its
+// command line, and in the transcripts that both write.
+//
+// # The editor
+//
+// The databases are state.vscdb: one below User/globalStorage, and one for each folder below
+// User/workspaceStorage, beside its workspace.json. The tables ItemTable and cursorDiskKV have a
+// column key and a column value with JSON, as a text or as bytes.
 //
 // A conversation is the value of composerData:ID in cursorDiskKV: composerId, name (its title),
 // createdAt (milliseconds), status, modelConfig.modelName, workspaceIdentifier.uri.fsPath (the
@@ -32,10 +36,53 @@
 // composerData also has keys that decrypt data on servers of Cursor (blobEncryptionKey,
 // speculativeSummarizationEncryptionKey). They are left out of the record.
 //
-// There is no specification. Sources: michaeldhood/chatrxiv, docs/cursor/storage-reference.md
-// (d28513a, December 2025), pppp606/cursor-efficiency, docs/vscdbRelation.md (0b7ee3c, Cursor 0.50.5),
-// S2thend/cursor-history, src/core/storage.ts (033425e), and the document "Cursor Tool Bubble Data
-// Format" for calls.
+// # The command line
+//
+// Each conversation has a database chats/FOLDER/ID/store.db in ~/.cursor or $CURSOR_CONFIG_DIR, where
+// FOLDER is a hash of the folder; newer versions also write a meta.json beside it, with the folder (cwd).
+// The table meta (key, value) has the hexadecimal JSON of the conversation in the key 0: agentId, name,
+// createdAt (milliseconds), lastUsedModel (or "default"), latestRootBlobId, and subagentInfo.parentAgentId. The
+// table blobs (id, data) has everything else, by its SHA-256. The root is a message of Protocol Buffers
+// whose field 1 has the ids of the messages, in their order.
+//
+// A message is JSON in the form of the AI SDK's ModelMessage: a role (system, user, assistant or tool), and
+// content, a text or parts: text, reasoning (text and signature), redacted-reasoning (data), tool-call (toolCallId,
+// toolName, args) and tool-result (toolCallId, toolName, result, experimental_content). Cursor's own
+// members are in providerOptions.cursor: of a prompt, requestId; of a summary that replaces what is before it,
+// isSummary; of a result, highLevelToolCallResult.isError; and of a part of an answer, modelName. What a user
+// asked is in <user_query>, after a <timestamp>; <user_info>, with a line "Workspace Path: ", is of the program. A
+// message has neither an id nor a time of its own: two with the same text are the same blob.
+//
+// The root has more: the turns (field 8), with times; what summaries replaced is only in earlier
+// roots. Neither is read, because no source states them. Nor does a source say which call of a
+// store began which sub-agent.
+//
+// # Transcripts
+//
+// Both programs also write ~/.cursor/projects/PROJECT/agent-transcripts/ID/ID.jsonl (or ID.jsonl), and those of
+// sub-agents in ID/subagents/CHILD.jsonl: a line per message, with a role and message.content, whose
+// parts are text, tool_use (name, input) and sometimes thinking. They have no results, and no ids; times are
+// only in the <timestamp> of prompts. ID is that of the conversation in a database, which has
+// all of this and more: so a transcript has an id of its own, and is only read if it is named.
+// Transcripts of older versions, ID.txt, are not read: the programs that read them do not agree how the
+// arguments of a call are written, and where what the assistant says goes on after it.
+//
+// # Sources
+//
+// There is no specification.
+//   - The editor: michaeldhood/chatrxiv, docs/cursor/storage-reference.md (d28513a, December 2025),
+//     pppp606/cursor-efficiency, docs/vscdbRelation.md (0b7ee3c, Cursor 0.50.5), S2thend/cursor-history,
+//     src/core/storage.ts (033425e), jverre/agents-for-cursor, docs/cursor-tool-bubble-format.md (1870f88,
+//     calls), and centauri-ai/coslash, docs/cursor-session-field-sources.md (82df8bc, sub-agents).
+//   - The command line: chenhg5/tape, internal/source/cursor/cursor.go (76b427e),
+//     specstoryai/getspecstory, specstory-cli/pkg/providers/cursorcli/sqlite_reader.go (06b088d),
+//     Demogorgon314/HarnessTrajectory, packages/core/src/adapters/cursor-protocol.ts (cd345fc, Cursor's members; it
+//     reads stores of September 2026), leapmux/leapmux,
+//     backend/internal/worker/agent/cursor_tool_store_test.go (9dc1af5, a result), stablyai/orca,
+//     src/main/ai-vault/session-scanner-cursor-metadata.ts (372b2d4, meta.json), and coslash's document.
+//   - Transcripts: coslash's document, kenn-io/agentsview, internal/parser/cursor.go (109ae21) and its issue
+//     1627 (sub-agents, timestamps), and the fixtures in agitHQ/agit, fixtures/cursor (b297242), and
+//     AgentWorkforce/relayhistory, crates/ai-hist/tests/fixtures/cursor (c2e56e4).
 package cursor
 
 import (
@@ -68,10 +115,23 @@ var Home = transcript.Home{
 		for _, dir := range vscode.Local(m, "Cursor") {
 			list = append(list, path.Join(dir, "globalStorage"), path.Join(dir, "workspaceStorage"))
 		}
-		return list
+		return append(list, path.Join(cmp.Or(m.Env("CURSOR_CONFIG_DIR"), path.Join(m.Home, ".cursor")), "chats"))
 	},
-	Holds: func(p string) bool { return path.Base(p) == "state.vscdb" && strings.Count(p, "/") < 2 },
+	Holds: func(p string) bool {
+		switch path.Base(p) {
+		case "state.vscdb":
+			return strings.Count(p, "/") < 2
+		case "store.db":
+			return strings.Count(p, "/") == 2
+		}
+		return false
+	},
+	Identify: Identify,
 	Dir: func(file string, read func(string) ([]byte, error)) string {
+		if filepath.Base(file) == "store.db" {
+			data, _ := read(filepath.Join(filepath.Dir(file), "meta.json"))
+			return member.Text(data, "cwd")
+		}
 		data, err := read(filepath.Join(filepath.Dir(file), "workspace.json"))
 		if err != nil {
 			return ""
@@ -92,7 +152,7 @@ const (
 // IsDatabase reports whether a database is one of Cursor. VS Code also has ItemTable.
 func IsDatabase(db *database.DB) (is bool) {
 	if db.Has(values, "key", "value") || !db.Has(items, "key", "value") {
-		return db.Has(values, "key", "value")
+		return db.Has(values, "key", "value") || isStore(db)
 	}
 	err := db.Each(database.Query{Table: items, Columns: []string{"key"}, Rest: "WHERE key IN (?, ?)", Args: []any{chats, composers}}, func(database.Row) error {
 		is = true
@@ -104,6 +164,9 @@ func IsDatabase(db *database.DB) (is bool) {
 // ReadDatabase reads all conversations of a database, one at a time.
 func ReadDatabase(db *database.DB, to transcript.Sink) error {
 	d := &rows{db: db, to: to, began: map[string]map[string]string{}}
+	if isStore(db) {
+		return d.store()
+	}
 	if err := d.begun(); err != nil {
 		return err
 	}
@@ -174,11 +237,12 @@ func (d *rows) problem(format string, args ...any) {
 	d.to.Problem(transcript.Problem{What: fmt.Sprintf(format, args...)})
 }
 
-// each calls f for the rows of a query. Rows that cannot be read are a problem.
+// each calls f for the rows of a query. Rows that are damaged or too large are a problem, with the
+// words of where; any other error ends the reading.
 func (d *rows) each(where string, q database.Query, f func(database.Row) error) error {
 	err := d.db.Each(q, f)
 	var failed *database.QueryError
-	if errors.As(err, &failed) {
+	if errors.As(err, &failed) && failed.Damage() {
 		d.problem("%s: %v", where, failed)
 		return nil
 	}

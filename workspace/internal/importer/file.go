@@ -221,6 +221,11 @@ func (r *intake) End(c *transcript.Conversation) error {
 		in.Dir = r.format.Dir(r.file.Path, os.ReadFile)
 		c = &in
 	}
+	if id, begunBy := r.format.Identify(r.file.Path); c.ID == "" && id != "" {
+		in := *c
+		in.ID, in.BegunBy, in.Side = id, begunBy, begunBy != ""
+		c = &in
+	}
 	s := r.spool
 	s.end(c)
 	s.tail = r.tail

@@ -1,0 +1,30 @@
+package llm
+
+import (
+	"testing"
+
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/database"
+	"github.com/bough-dev/bough/internal/testdatabase"
+)
+
+// TestFailure: an error that says nothing about the rows ends the reading, instead of being a problem of the
+// rows.
+func TestFailure(t *testing.T) {
+	db, err := database.Open(t.Context(), testdatabase.Make(t, "CREATE TABLE responses (id)"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	d := &reader{db: db, to: none{t}}
+	if err := d.each("a row", &responses, "WHERE missing = 1", nil, nil); err == nil {
+		t.Error("there is no error")
+	}
+}
+
+// none is a sink that receives nothing.
+type none struct{ *testing.T }
+
+func (n none) Message(m *transcript.Message) error  { n.Errorf("the message %+v", m); return nil }
+func (n none) End(c *transcript.Conversation) error { n.Errorf("the conversation %+v", c); return nil }
+func (n none) Problem(p transcript.Problem)         { n.Errorf("the problem %+v", p) }

@@ -226,3 +226,36 @@ func TestSubAgentsResumed(t *testing.T) {
 		t.Errorf("imported %+v, %v; want one message more in the same conversation", r, err)
 	}
 }
+
+// TestSubAgentsCopies: a sub-agent of Codex that copied the call of another one from the thread that
+// began both did not begin it, also if that thread is missing.
+func TestSubAgentsCopies(t *testing.T) {
+	t.Parallel()
+	w := openSpace(t, t.TempDir(), 0).Workspace
+	dir := t.TempDir()
+	const began = `{"timestamp":"2026-01-01T00:00:02Z","type":"event_msg","payload":{"type":"sub_agent_activity","event_id":"call_1","agent_thread_id":"one","kind":"started"}}` + "\n"
+	rollout := func(id, copied, says string) string {
+		return `{"timestamp":"2026-01-01T00:00:01Z","type":"session_meta","payload":{"id":"` + id + `","cwd":"/home/ann/house","source":{"subagent":{"thread_spawn":{"parent_thread_id":"top"}}}}}` + "\n" +
+			copied + `{"timestamp":"2026-01-01T00:00:03Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"` + says + `"}]}}` + "\n"
+	}
+	top := `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"top","cwd":"/home/ann/house"}}
+{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Fix the house"}]}}
+{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{"type":"function_call","name":"spawn_agent","arguments":"{}","call_id":"call_1"}}
+` + began
+	for _, c := range []struct{ name, data, want string }{
+		{"one", rollout("one", "", "Check the roof"), "/Check the roof at  "},
+		{"two", rollout("two", began, "Check the cellar"), "/Check the cellar at  \n/Check the roof at  "},
+		{"top", top, "/Fix the house\n/Fix the house/Check the cellar at  \n/Fix the house/Check the roof at MESSAGE call_1"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, c.name+".jsonl"), []byte(c.data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Import(t.Context(), []string{dir}, imports.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		got := regexp.MustCompile(` at [^ \n]+ call`).ReplaceAllString(agentTree(t, w), " at MESSAGE call")
+		if got != sortedLines(c.want) {
+			t.Errorf("with %s, the trees are\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}

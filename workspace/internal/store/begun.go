@@ -1,6 +1,8 @@
 package store
 
 import (
+	"strings"
+
 	"github.com/bough-dev/bough/index"
 	"github.com/bough-dev/bough/session"
 	"github.com/tidwall/gjson"
@@ -87,13 +89,18 @@ func (v *View) callsOf(g *begunGroup, format, id string) map[string]spawn {
 	}
 	read(v.Index.Imported(format, id))
 	for _, e := range g.agents {
-		if s, _ := begunBy(e); g.calls[s.ID].call == "" { // another sub-agent may have begun it
+		if s, _ := begunBy(e); g.calls[s.ID].call == "" && isPart(s) {
 			read(g.agents)
 			break
 		}
 	}
 	return g.calls
 }
+
+// isPart reports whether the source of a sub-agent names the session that it is part of, as those of
+// Claude Code do by their ids: another sub-agent of the session may have begun it. Otherwise the
+// source names the conversation that began it, of which another sub-agent may have a copy.
+func isPart(s index.Source) bool { return strings.HasPrefix(s.ID, s.BegunBy+"/") }
 
 // BegunBy returns how a session began if it is the conversation of a sub-agent, or a part of
 // one. A branch of such a conversation is a conversation of the user.

@@ -25,8 +25,8 @@ With --messages it draws the messages of SESSION, over all its files. The tree f
 with several answers. The messages between two forks share a line, which shows the first words of
 the first one.
 
---svg draws a picture instead: the conversations with their checkpoints, bookmarks and branches,
-and the forks inside of them. Each branch has a lane of its own, the path to the head is
+--svg draws a picture instead: the conversations with their checkpoints, bookmarks, branches and
+sub-agents, and the forks inside of them. Each branch has a lane of its own, the path to the head is
 highlighted, and messages between two forks are folded. It is written to standard output or, with
 -o, to FILE, which is replaced only with --force. A browser shows it in light and dark colors.`,
 		example: `bough tree "Plan the trip"

@@ -19,7 +19,8 @@ type builder struct {
 	read  func(id string) (*workspace.MessageTree, error)
 	links Links
 
-	first    int               // the node of the conversation at the root
+	first    int               // the node of the conversation at the root, or of the sub-agent that is added
+	tops     map[int]bool      // the nodes that were first
 	ids      map[string]int    // the node of each message
 	lineOf   map[string]string // the first file of the line of each session
 	own      map[string]int    // by session ID, the node of a line without messages of its own
@@ -65,10 +66,14 @@ func (b *builder) line(e *workspace.TreeEntry, above int) {
 	if err != nil {
 		b.Unreadable = append(b.Unreadable, err)
 	}
-	anchor := above
-	if above < 0 {
-		anchor = b.add(treepicture.Node{Parent: -1, Kind: treepicture.Conversation, Label: e.Title, Link: b.sessionLink(e), Note: conversationNote(e, messages, active, err)})
-		b.own[e.ID] = anchor
+	anchor, whole := above, above < 0 || isAgent(e)
+	if whole {
+		n := treepicture.Node{Parent: above, Kind: treepicture.Conversation, Label: e.Title, Link: b.sessionLink(e), Note: conversationNote(e, messages, active, err)}
+		if above >= 0 {
+			n.Edge = treepicture.Begun
+		}
+		anchor = b.add(n)
+		b.own[e.ID], b.first, b.tops[anchor] = anchor, anchor, true
 		if e.Kind == session.Checkpoint {
 			m := b.checkpointMark(e)
 			if m.Kind == treepicture.Checkpoint {
@@ -81,12 +86,12 @@ func (b *builder) line(e *workspace.TreeEntry, above int) {
 		}
 	}
 	if err == nil {
-		if above < 0 {
+		if whole {
 			b.nameByFirst(e, tree, anchor)
 		}
-		b.messages(e, tree, above >= 0)
+		b.messages(e, tree, !whole)
 	}
-	if above >= 0 {
+	if !whole {
 		anchor = b.branchAnchor(e, above, err)
 	}
 	for _, child := range below {
@@ -130,11 +135,8 @@ func (b *builder) files(e *workspace.TreeEntry) (below []*workspace.TreeEntry, m
 		var next *workspace.TreeEntry
 		for i := range at.Children {
 			child := &at.Children[i]
-			switch {
-			case next == nil && child.Kind == session.Continuation:
+			if next == nil && child.Kind == session.Continuation {
 				next = child
-				continue
-			case child.BegunBy != nil: // it shares no messages with this one
 				continue
 			}
 			below = append(below, child)
@@ -148,6 +150,9 @@ func (b *builder) files(e *workspace.TreeEntry) (below []*workspace.TreeEntry, m
 func (b *builder) child(e *workspace.TreeEntry, anchor int) {
 	at, known := b.ids[string(e.BranchPoint)]
 	switch {
+	case isAgent(e):
+		b.agent(e, anchor)
+		return
 	case e.Kind != session.Checkpoint:
 		b.line(e, anchor)
 		return
@@ -166,6 +171,27 @@ func (b *builder) child(e *workspace.TreeEntry, anchor int) {
 	for i := range e.Children {
 		b.child(&e.Children[i], at)
 	}
+}
+
+// isAgent reports whether a session begins the conversation of a sub-agent.
+func isAgent(e *workspace.TreeEntry) bool { return e.BegunBy != nil && e.Kind == session.Root }
+
+// agent adds the conversation of a sub-agent below the message with the call that began it, or
+// below the node anchor. Messages that it has from the conversation above are drawn again: it is
+// another one.
+func (b *builder) agent(e *workspace.TreeEntry, anchor int) {
+	if at, known := b.ids[string(e.BegunBy.Message)]; known {
+		anchor = at
+	}
+	ids, first := b.ids, b.first
+	b.ids = map[string]int{}
+	b.line(e, anchor)
+	for id, node := range b.ids {
+		if _, known := ids[id]; !known {
+			ids[id] = node
+		}
+	}
+	b.ids, b.first = ids, first
 }
 
 func (b *builder) checkpointMark(e *workspace.TreeEntry) treepicture.Mark {
@@ -247,7 +273,7 @@ func (b *builder) markHead(head *lines.Position) {
 		return
 	}
 	node, ok := b.ids[cmp.Or(b.head, string(head.Head.Message))]
-	if own, has := b.own[line]; has && (!ok || b.Nodes[own].Kind == treepicture.Conversation && own != b.first) {
+	if own, has := b.own[line]; has && (!ok || b.Nodes[own].Kind == treepicture.Conversation && !b.tops[own]) {
 		node, ok = own, true
 	}
 	if !ok {

@@ -5,7 +5,7 @@
 // was copied from it leaves it at the branch point: the messages that both have, by id, are
 // drawn once. A checkpoint is a mark at its last message. If the origin of a branch was
 // deleted, the branch leaves the nearest conversation that exists, after the last message
-// that both have.
+// that both have. The conversation of a sub-agent is below the message with the call that began it.
 package treegraph
 
 import (
@@ -79,7 +79,7 @@ func build(forest *workspace.Forest, head *lines.Position, read func(id string) 
 		root := &forest.Roots[i]
 		b := &builder{
 			Graph: g, read: read, links: links, first: len(g.Nodes),
-			ids: map[string]int{}, lineOf: map[string]string{}, own: map[string]int{}, sessions: map[string]bool{},
+			ids: map[string]int{}, lineOf: map[string]string{}, own: map[string]int{}, sessions: map[string]bool{}, tops: map[int]bool{},
 		}
 		b.collect(root)
 		b.line(root, -1)

@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/internal/treepicture"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/imports"
 	"github.com/bough-dev/bough/workspace/merge"
 )
 
@@ -100,7 +101,7 @@ func (s *space) load(name string, o treegraph.Options) *treegraph.Graph {
 	return must[*treegraph.Graph](s)(treegraph.Load(s.t.Context(), s.Workspace, name, o))
 }
 
-// graph formats a graph: each node as its words, its parent and its marks. "=" begins a copy.
+// graph formats a graph: each node as its words, its parent and its marks. "=" begins a copy, "@" the conversation of a sub-agent.
 func graph(g *treegraph.Graph) string {
 	var list []string
 	for _, n := range g.Nodes {
@@ -109,7 +110,7 @@ func graph(g *treegraph.Graph) string {
 			s = "#" + s
 		}
 		if n.Parent >= 0 {
-			edge := map[treepicture.Edge]string{treepicture.Follows: "<", treepicture.Copied: "=", treepicture.Joined: "~"}[n.Edge]
+			edge := map[treepicture.Edge]string{treepicture.Follows: "<", treepicture.Copied: "=", treepicture.Joined: "~", treepicture.Begun: "@"}[n.Edge]
 			s += edge + g.Nodes[n.Parent].Label
 		}
 		for _, m := range n.Marks {
@@ -377,5 +378,25 @@ func TestPenguin(t *testing.T) {
 	}
 	if marks[treepicture.Checkpoint] == 0 || marks[treepicture.AutoCheckpoint] == 0 {
 		t.Errorf("the marks are %v", marks)
+	}
+}
+
+// TestLoadSubAgents: the conversation of a sub-agent is below the call that began it, also with a
+// copy of messages of the conversation above, and with its own branches.
+func TestLoadSubAgents(t *testing.T) {
+	s := newSpace(t)
+	codex := func(name string) string {
+		return filepath.Join("..", "..", "convert", "testdata", "codex", name)
+	}
+	report := must[*imports.Report](s)(s.Import(t.Context(), []string{codex("spawns.jsonl"), codex("subagent.jsonl")}, imports.Options{}))
+	if len(report.Imported) != 2 {
+		t.Fatalf("imported %v", report.Imported)
+	}
+	got := graph(s.load("", treegraph.Options{}))
+	const call = `spawn_agent({"message":"Check the roof"})`
+	for _, want := range []string{"'Fix the house I look.< " + call + "<I look.", " @" + call + "'Fix the house I look.< Check the roof<I look. It leaks.<Check the roof"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
 	}
 }

@@ -80,7 +80,7 @@ func newLayouter(nodes []Node) *layouter {
 	for i := range nodes {
 		l.next[i] = -1
 		for _, c := range l.children[i] {
-			if nodes[c].Edge != Copied && (l.next[i] < 0 || l.size[c] > l.size[l.next[i]]) {
+			if !nodes[c].Edge.leaves() && (l.next[i] < 0 || l.size[c] > l.size[l.next[i]]) {
 				l.next[i] = c
 			}
 		}
@@ -155,7 +155,7 @@ func (l *layouter) choose() {
 	for i := range l.nodes {
 		n := &l.nodes[i]
 		drawn := l.drawn(i)
-		l.alone[i] = l.alone[i] || n.Parent < 0 || n.Kind == Conversation || n.Edge == Copied || keeps(n.Marks) ||
+		l.alone[i] = l.alone[i] || n.Parent < 0 || n.Kind == Conversation || n.Edge.leaves() || keeps(n.Marks) ||
 			l.next[i] < 0 || drawn != 1
 		if drawn > 1 {
 			for _, c := range l.children[i] {

@@ -213,7 +213,7 @@ func legendItems() []Node {
 	return []Node{
 		{Kind: Prompt, Label: "person"}, {Kind: Message, Label: "assistant"},
 		{Label: "checkpoint", Marks: []Mark{{Kind: Checkpoint}}}, {Label: "bookmark", Marks: []Mark{{Kind: Bookmark}}},
-		{Label: "copy", Edge: Copied}, {Label: "merge", Merged: []int{0}}, {Label: "head", Active: true, Marks: []Mark{{Kind: Head}}},
+		{Label: "copy", Edge: Copied}, {Label: "sub-agent", Edge: Begun}, {Label: "merge", Merged: []int{0}}, {Label: "head", Active: true, Marks: []Mark{{Kind: Head}}},
 	}
 }
 
@@ -251,8 +251,8 @@ func explains(item Node, n *Node) bool {
 			}
 		}
 		return false
-	case item.Edge == Copied:
-		return n.Edge == Copied
+	case item.Edge.leaves():
+		return n.Edge == item.Edge
 	case len(item.Merged) > 0:
 		return len(n.Merged) > 0
 	}
@@ -266,8 +266,8 @@ func (p *painter) legend() {
 	at := margin + 8
 	for _, item := range p.legendShown() {
 		switch {
-		case item.Edge == Copied:
-			p.raw(fmt.Sprintf(`<path class="tp-0" d="M%d %dh16" fill="none" stroke="currentColor" stroke-width="2" stroke-dasharray="5 4"/>`, at-8, y))
+		case item.Edge.leaves():
+			p.raw(fmt.Sprintf(`<path class="tp-0" d="M%d %dh16" fill="none" stroke="currentColor" stroke-width="2"%s/>`, at-8, y, dash(item.Edge)))
 		case len(item.Merged) > 0:
 			p.raw(fmt.Sprintf(`<path class="tp-1" d="M%d %dh16" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="3 4"/>`, at-8, y))
 		case len(item.Marks) > 0 && item.Marks[0].Kind != Head:

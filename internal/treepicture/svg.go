@@ -190,7 +190,7 @@ func (p *painter) summary() string {
 	continued := make([]bool, len(p.nodes)) // a child that is no copy continues the branch of the node
 	for i := range p.nodes {
 		n := &p.nodes[i]
-		if n.Parent < 0 || n.Edge == Copied || continued[n.Parent] {
+		if n.Parent < 0 || n.Edge.leaves() || continued[n.Parent] {
 			branches++
 		} else {
 			continued[n.Parent] = true
@@ -278,10 +278,14 @@ func (p *painter) turn(i int, class, more string) {
 }
 
 // dash returns the attribute of a line to a row that is not solid.
-func (p *painter) dash(i int) string {
-	switch p.nodes[p.Rows[i].Nodes[0]].Edge {
+func (p *painter) dash(i int) string { return dash(p.nodes[p.Rows[i].Nodes[0]].Edge) }
+
+func dash(e Edge) string {
+	switch e {
 	case Copied:
 		return ` stroke-dasharray="5 4"`
+	case Begun:
+		return ` stroke-dasharray="8 3 2 3"`
 	case Joined:
 		return ` stroke-dasharray="1 5"`
 	}

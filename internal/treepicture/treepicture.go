@@ -44,7 +44,11 @@ const (
 	Follows Edge = iota
 	Copied       // it begins a copy of the conversation, made at the parent
 	Joined       // its own parent is missing, and it is joined to this one
+	Begun        // it begins the conversation of a sub-agent, which the parent called
 )
+
+// leaves reports whether a node with the edge is never in the lane of its parent.
+func (e Edge) leaves() bool { return e == Copied || e == Begun }
 
 // A Kind is the kind of a node.
 type Kind uint8

@@ -24,7 +24,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,37 +32,11 @@ import (
 	"github.com/bough-dev/bough/convert/internal/riders"
 	"github.com/bough-dev/bough/convert/internal/sink"
 	"github.com/bough-dev/bough/convert/internal/state"
-	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/fields"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/tidwall/gjson"
 )
-
-var Home = transcript.Home{
-	Roots: func(m transcript.Machine) []string {
-		dir := homeDir(m)
-		return []string{filepath.Join(dir, "sessions"), filepath.Join(dir, "archived_sessions")}
-	},
-	Holds: func(path string) bool {
-		name := path[strings.LastIndexByte(path, '/')+1:]
-		return strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, ".jsonl")
-	},
-	Target: func(m transcript.Machine, _ *transcript.Transcript, o transcript.Options) string {
-		return filepath.Join(homeDir(m), "sessions", o.Now.Format("2006"), o.Now.Format("01"), o.Now.Format("02"),
-			"rollout-"+o.Now.Format("2006-01-02T15-04-05")+"-"+o.ID+".jsonl")
-	},
-	Resume: func(_ transcript.Machine, _ string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
-		return nil, []string{"codex", "resume", o.ID}
-	},
-}
-
-func homeDir(m transcript.Machine) string {
-	if dir := m.Env("CODEX_HOME"); dir != "" {
-		return dir
-	}
-	return filepath.Join(m.Home, ".codex")
-}
 
 func Detect(head []byte) bool {
 	first, _, _ := strings.Cut(string(head), "\n")
@@ -258,54 +231,6 @@ func (r *reader) named(m *transcript.Message) {
 	}
 }
 
-// spawned records which other assistants the results in m began.
-func (r *reader) spawned(m *transcript.Message) {
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if p.Type != content.TypeToolResult || !strings.HasSuffix(r.tools[p.Call().ID], "spawn_agent") {
-			continue
-		}
-		if text := strings.TrimSpace(p.Text); json.Valid([]byte(text)) {
-			r.began(gjson.Get(text, "agent_id").Str, p.Call().ID)
-		}
-	}
-}
-
-// begins records which other assistant an event says that a call began.
-func (r *reader) begins(p gjson.Result) {
-	kind := p.Get("type").Str
-	if kind == "item_completed" {
-		p = p.Get("item")
-		kind = p.Get("type").Str
-	}
-	switch kind {
-	case "collab_agent_spawn_end":
-		if by := p.Get("sender_thread_id").Str; r.conv.BegunBy != "" && by != "" && by != r.conv.ID {
-			return // a copy of an event of the conversation that began this one
-		}
-		r.began(p.Get("new_thread_id").Str, p.Get("call_id").Str)
-	case "sub_agent_activity", "SubAgentActivity":
-		if p.Get("kind").Str == "started" {
-			r.began(p.Get("agent_thread_id").Str, p.Get("event_id").Str+p.Get("id").Str)
-		}
-	case "CollabAgentToolCall":
-		if tool := p.Get("tool").Str; tool == "spawnAgent" || tool == "spawn_agent" {
-			r.began(p.Get("receiver_thread_ids.0").Str, p.Get("id").Str)
-		}
-	}
-}
-
-// began records that a call began a conversation. The first one counts.
-func (r *reader) began(conversation, call string) {
-	if conversation == "" || call == "" || r.conv.Began[conversation] != "" {
-		return
-	}
-	if r.conv.Began == nil {
-		r.conv.Began = map[string]string{}
-	}
-	r.conv.Began[conversation] = call
-}
-
 // cutAt returns how much of a path is left after going back over n turns.
 func cutAt(length, n int, prompts func(int) bool) int {
 	cut := length
@@ -316,67 +241,6 @@ func cutAt(length, n int, prompts func(int) bool) int {
 		}
 	}
 	return cut
-}
-
-// note records the properties of the conversation in a record.
-func (r *reader) note(rec *record, l jsonl.Line) {
-	p := rec.payload
-	switch rec.kind {
-	case "session_meta":
-		if r.held != nil {
-			return
-		}
-		id := p.Get("id").Str
-		r.seed = id
-		from := p.Get("forked_from_id").Str
-		if from != "" {
-			r.seed = from
-		}
-		if r.conv.ID != "" {
-			return
-		}
-		r.conv.ID, r.conv.Dir, r.conv.Version = id, p.Get("cwd").Str, p.Get("cli_version").Str
-		r.conv.Branch = p.Get("git.branch").Str
-		if r.conv.Created = times.Parse(p.Get("timestamp").Str); r.conv.Created.IsZero() {
-			r.conv.Created = rec.time
-		}
-		r.conv.Side = p.Get("source.subagent").Exists() || p.Get("thread_source").Str == "subagent"
-		if r.conv.BegunBy = p.Get("source.subagent.thread_spawn.parent_thread_id").Str; r.conv.BegunBy == "" && p.Get("thread_source").Str == "subagent" {
-			r.conv.BegunBy = p.Get("parent_thread_id").Str
-		}
-		if r.conv.BegunBy != "" { // its first messages may be copies, but it is no fork
-		} else if base := p.Get("history_base"); base.Get("thread_id").Str != "" {
-			r.conv.Fork = &transcript.Fork{ID: base.Get("thread_id").Str, Records: int(min(base.Get("end_ordinal_exclusive").Uint(), 1<<40))}
-		} else if from != "" {
-			r.conv.Fork = &transcript.Fork{ID: from}
-		}
-		if mode := p.Get("history_mode").Str; mode != "" && mode != "legacy" && mode != "paginated" {
-			r.to.Problem(l.Problem(fmt.Sprintf("its history mode %q is newer than the supported ones", mode)))
-		}
-	case "response_item": // older logs have the folder only in an item for the model
-		if text := p.Get("content.0.text").Str; r.conv.Dir == "" && strings.HasPrefix(text, "<environment_context>") {
-			_, rest, _ := strings.Cut(text, "<cwd>")
-			r.conv.Dir, _, _ = strings.Cut(rest, "</cwd>")
-		}
-	case "turn_context":
-		if model := p.Get("model").Str; model != "" {
-			r.conv.Model = model
-		}
-		if r.conv.Dir == "" {
-			r.conv.Dir = p.Get("cwd").Str
-		}
-	case "event_msg":
-		r.begins(p)
-		switch p.Get("type").Str {
-		case "task_started", "turn_started":
-			r.running = true
-		case "task_complete", "turn_complete", "turn_aborted":
-			r.running = false
-		}
-		if name := p.Get("thread_name"); p.Get("type").Str == "thread_name_updated" && name.Type == gjson.String {
-			r.conv.Title = name.Str
-		}
-	}
 }
 
 // think keeps a model's thinking for the next message.

@@ -27,20 +27,11 @@ func (db *DB) fold() error {
 // two pages of a table have the same child: with a few pages, a table can have 2^20 times as many
 // rows as they have.
 func (db *DB) bound(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
+	var err error
+	if db.pages, err = openPages(path); err != nil {
 		return err
 	}
-	db.pages = &pages{file: f, roots: map[string][]uint32{}, known: map[string]bool{}}
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if db.pages.size, err = pageSize(f); err != nil {
-		return err
-	}
-	db.pages.number = info.Size() / max(db.pages.size, 1)
-	db.left = maxRead * (info.Size() + 1<<20)
+	db.left = maxRead * (db.pages.number*db.pages.size + 1<<20)
 	rows, err := db.conn.QueryContext(db.ctx, "SELECT tbl_name, rootpage FROM sqlite_schema WHERE typeof(rootpage) = 'integer' AND rootpage BETWEEN 1 AND 4294967295")
 	if err != nil {
 		return err
@@ -55,6 +46,40 @@ func (db *DB) bound(path string) error {
 		db.pages.roots[table] = append(db.pages.roots[table], root)
 	}
 	return rows.Err()
+}
+
+// schemaEnds returns an error if SQLite would read the schema of the file at path without end. What
+// is only in the log is not considered: it cannot be folded before the schema is read.
+func schemaEnds(path string) error {
+	p, err := openPages(path)
+	if err != nil {
+		return err
+	}
+	defer p.file.Close()
+	const schema = "sqlite_schema"
+	p.roots[schema] = []uint32{1}
+	if p.endless(schema) {
+		return &QueryError{"the database is damaged: pages of its schema are in several places of it", errEndless}
+	}
+	return nil
+}
+
+func openPages(path string) (*pages, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &pages{file: f, roots: map[string][]uint32{}, known: map[string]bool{}}
+	info, err := f.Stat()
+	if err == nil {
+		p.size, err = pageSize(f)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	p.number = info.Size() / max(p.size, 1)
+	return p, nil
 }
 
 // pages are those of a database.
@@ -118,9 +143,12 @@ func (w *walk) count(at place) int64 {
 // section 1.6 of https://www.sqlite.org/fileformat2.html.
 func (p *pages) children(page uint32) (list []uint32) {
 	const innerIndex, innerTable, header = 2, 5, 12
-	at := (int64(page) - 1) * p.size
+	at, begin := (int64(page)-1)*p.size, 0
+	if page == 1 {
+		begin = 100 // after the header of the file
+	}
 	var head [header]byte
-	if _, err := p.file.ReadAt(head[:], at); err != nil || head[0] != innerIndex && head[0] != innerTable {
+	if _, err := p.file.ReadAt(head[:], at+int64(begin)); err != nil || head[0] != innerIndex && head[0] != innerTable {
 		return nil
 	}
 	all := make([]byte, p.size)
@@ -128,7 +156,7 @@ func (p *pages) children(page uint32) (list []uint32) {
 		return nil
 	}
 	for i := range int(binary.BigEndian.Uint16(head[3:])) {
-		pointer := header + 2*i
+		pointer := begin + header + 2*i
 		if pointer+2 > len(all) {
 			break
 		}

@@ -157,6 +157,9 @@ func pageSize(f *os.File) (int64, error) {
 // are not read.
 func (db *DB) open(path, how string) (err error) {
 	db.shut()
+	if err := schemaEnds(path); err != nil {
+		return err
+	}
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // the drive of Windows

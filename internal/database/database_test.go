@@ -451,3 +451,44 @@ func TestEndless(t *testing.T) {
 		t.Errorf("rows with more content than the file: %v", err)
 	}
 }
+
+// TestEndlessSchema: a schema whose pages are no tree is an error.
+func TestEndlessSchema(t *testing.T) {
+	var tables strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&tables, "CREATE TABLE t%d(%s);", i, strings.Repeat("a", 60))
+	}
+	path := testdatabase.Make(t, "PRAGMA page_size=512; "+tables.String())
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if db := open(t, path); len(db.tables) != 2000 {
+		t.Errorf("%d tables", len(db.tables))
+	} else {
+		db.Close()
+	}
+	const size = 512
+	begin := 100
+	chain := 0
+	for at := 0; at < len(data) && chain < 10; at += size {
+		if data[at+begin] == 5 {
+			next := at/size + 2
+			for next*size <= len(data) && data[(next-1)*size] != 5 {
+				next++
+			}
+			binary.BigEndian.PutUint32(data[at+begin+8:], uint32(next))
+			for i := range int(binary.BigEndian.Uint16(data[at+begin+3:])) {
+				binary.BigEndian.PutUint32(data[at+int(binary.BigEndian.Uint16(data[at+begin+12+2*i:])):], uint32(next))
+			}
+			chain++
+		}
+		begin = 0
+	}
+	if chain < 10 {
+		t.Fatalf("the schema has %d inner pages", chain)
+	}
+	if db, err := Read(t.Context(), bytes.NewReader(data)); !errors.Is(err, errEndless) {
+		t.Errorf("%v, %v", db, err)
+	}
+}

@@ -180,6 +180,14 @@ func (s *Spool) put(raw []byte) (err error) {
 		s.memory = nil
 	}
 	s.size += int64(len(raw))
+	if s.temp != nil && len(raw) >= spoolWindow {
+		if err := s.empty(); err != nil {
+			return err
+		}
+		n, err := s.temp.Write(raw)
+		s.memoryAt += int64(n)
+		return err
+	}
 	if len(raw) > cap(s.memory)-len(s.memory) {
 		s.memory = slices.Grow(s.memory, len(s.memory)+len(raw)) // at least double the capacity
 	}

@@ -3,6 +3,7 @@ package convert
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,10 @@ type Format struct {
 	Ext      string   // extension of its files, for example .jsonl
 	Branches bool     // a file can have several branches
 	Sessions bool     // its files are session files, so messages are copied byte for byte
+
+	// Program is the program whose folders and commands these are, in [Programs]. Empty means the
+	// program that the format is named after.
+	Program string
 
 	// RecordID is the member with the id of a record, in formats where a record
 	// without a message can be the parent of another record. Empty means none.
@@ -166,9 +171,12 @@ func (f *Format) writeReport(w io.Writer, t *transcript.Transcript, o transcript
 	return f.write(w, t, o, r)
 }
 
-// IsNamed reports whether name is the name or an alias of f, ignoring case.
+// Tool returns the name of the program, as --from and --in take it.
+func (f *Format) Tool() string { return cmp.Or(f.Program, f.Name) }
+
+// IsNamed reports whether name is the name of the program of f or an alias, ignoring case.
 func (f *Format) IsNamed(name string) bool {
-	return strings.EqualFold(f.Name, name) || slices.ContainsFunc(f.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
+	return strings.EqualFold(f.Tool(), name) || slices.ContainsFunc(f.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
 }
 
 // A Written is an encoded conversation, with the ids of its messages.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/internal/aider"
@@ -108,8 +109,8 @@ var Formats = []*Format{
 	},
 	{
 		Name:    "opencode",
-		Aliases: []string{"open-code"},
-		About:   "the database of opencode, and a session that it exported",
+		Aliases: []string{"open-code", "kilo", "kilo-code"},
+		About:   "the database of opencode or Kilo Code, and a session that it exported",
 		Ext:     ".json",
 		detect:  opencode.Detect,
 		read:    opencode.Read,
@@ -195,14 +196,13 @@ var Formats = []*Format{
 		home:    &copilot.Home,
 	},
 	{
-		Name:    "cline",
-		Aliases: []string{"roo", "roo-code", "kilo", "kilo-code"},
-		About:   "the sessions and tasks of Cline, Roo Code and Kilo Code",
-		Ext:     ".json",
-		detect:  cline.Detect,
-		read:    cline.Read,
-		write:   cline.Write,
-		home:    &cline.Home,
+		Name:   "cline",
+		About:  "the sessions and tasks of Cline, Roo Code and Kilo Code",
+		Ext:    ".json",
+		detect: cline.Detect,
+		read:   cline.Read,
+		write:  cline.Write,
+		home:   &cline.Home,
 	},
 	{
 		Name:     "librechat",
@@ -342,6 +342,24 @@ var Formats = []*Format{
 		rows:    goose.ReadDatabase,
 		home:    &goose.Home,
 	},
+}
+
+// Programs returns the programs that keep conversations as another one does: each is that format,
+// with the folders and the commands of this program alone. The folders of the format are these, too.
+// A program that has changed its format is there once with each.
+func Programs() []*Format {
+	return []*Format{
+		of("opencode", Format{Program: "kilo", Aliases: []string{"kilo-code"}, write: opencode.WriteKilo, home: &opencode.KiloHome}),
+		of("cline", Format{Program: "kilo", Aliases: []string{"kilo-code"}, write: cline.Write, home: &cline.KiloHome}),
+		of("cline", Format{Program: "roo", Aliases: []string{"roo-code"}, write: cline.Write, home: &cline.RooHome}),
+	}
+}
+
+// of returns a format with what a program has of its own.
+func of(format string, program Format) *Format {
+	f := *Formats[slices.IndexFunc(Formats, func(f *Format) bool { return f.Name == format })]
+	f.Program, f.Aliases, f.write, f.home = program.Program, program.Aliases, program.write, program.home
+	return &f
 }
 
 // Named returns the format with a name or an alias, ignoring case. The error

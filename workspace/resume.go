@@ -45,7 +45,7 @@ type Resumption struct {
 // else in the current folder.
 func (w *Workspace) Resume(ctx context.Context, ref string, m transcript.Machine, o ExportOptions) (*Resumption, error) {
 	if !o.Format.Resumes() {
-		return nil, &fault.Error{Code: fault.Usage, Message: "bough does not know how " + o.Format.Name + " continues a conversation"}
+		return nil, &fault.Error{Code: fault.Usage, Message: "bough does not know how " + o.Format.Tool() + " continues a conversation"}
 	}
 	o.here, o.resumes, o.ready = m.Dir, true, registers(o.Format, m)
 	e, err := w.Export(ctx, ref, o)

@@ -10,15 +10,9 @@ import (
 // followSources returns the folders of the named tools, or of all tools that keep
 // files. The folders need not exist.
 func (p *program) followSources(names []string) (sources []imports.Source, err error) {
-	var tools []*convert.Format
-	for _, name := range names {
-		tool, err := formatNamed("from", name)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(tools, tool) {
-			tools = append(tools, tool)
-		}
+	tools, err := toolsNamed(names)
+	if err != nil {
+		return nil, err
 	}
 	if len(tools) == 0 {
 		tools = slices.DeleteFunc(slices.Clone(formats()), func(f *convert.Format) bool { return f.Roots(machine()) == nil })
@@ -26,7 +20,7 @@ func (p *program) followSources(names []string) (sources []imports.Source, err e
 	for _, tool := range tools {
 		roots := tool.Roots(machine())
 		if roots == nil {
-			e := usageError("--from: bough does not know where %s keeps its conversations", tool.Name)
+			e := usageError("--from: bough does not know where %s keeps its conversations", tool.Tool())
 			e.Hint = "export them there and run 'bough import FILE'"
 			return nil, e
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -30,8 +31,20 @@ func formatOf(name string) (*convert.Format, bool) {
 
 // formatNamed returns the format that a flag names.
 func formatNamed(flag, name string) (*convert.Format, error) {
+	list, err := formatsNamed(flag, name)
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// formatsNamed returns the formats that a flag names: a program may have changed its format.
+func formatsNamed(flag, name string) ([]*convert.Format, error) {
+	if list := slices.DeleteFunc(programs(flag), func(f *convert.Format) bool { return !f.IsNamed(name) }); len(list) > 0 {
+		return list, nil
+	}
 	if f, ok := formatOf(name); ok {
-		return f, nil
+		return []*convert.Format{f}, nil
 	}
 	what := "format"
 	if flag == "in" || flag == "from" {
@@ -45,21 +58,40 @@ func formatNamed(flag, name string) (*convert.Format, error) {
 	return nil, e
 }
 
+// toolsNamed returns the formats of the tools that --from names, each once.
+func toolsNamed(names []string) (list []*convert.Format, err error) {
+	for _, name := range names {
+		of, err := formatsNamed("from", name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(list, func(f *convert.Format) bool { return f.Tool() == of[0].Tool() }) {
+			list = append(list, of...)
+		}
+	}
+	return list, nil
+}
+
+// programs returns the programs with the format of another one that a flag takes.
+func programs(flag string) []*convert.Format {
+	if flag == "in" || flag == "from" {
+		return convert.Programs()
+	}
+	return nil
+}
+
 // closestFormat returns the format name most similar to name among those that a flag takes,
 // "" if none is similar.
 func closestFormat(flag, name string) string {
-	var names []string
-	takes := formatNames(flag)
-	for _, f := range formats() {
-		if slices.Contains(takes, f.Name) {
-			names = append(append(names, f.Name), f.Aliases...)
+	takes, known := formatNames(flag), map[string]string{}
+	for _, f := range slices.Concat(formats(), programs(flag)) {
+		for _, n := range append([]string{f.Tool()}, f.Aliases...) {
+			if slices.Contains(takes, f.Tool()) {
+				known[n] = f.Tool()
+			}
 		}
 	}
-	f, ok := formatOf(lookup.Nearest(name, names))
-	if !ok {
-		return ""
-	}
-	return f.Name
+	return known[lookup.Nearest(name, slices.Sorted(maps.Keys(known)))]
 }
 
 // formatOfFile returns the format of the extension of an output file.
@@ -99,13 +131,13 @@ func formatNames(flag string) (names []string) {
 		m := machine()
 		which = func(f *convert.Format) bool { return f.Roots(m) != nil }
 	}
-	for _, f := range formats() {
+	for _, f := range slices.Concat(formats(), programs(flag)) {
 		if which(f) {
-			names = append(names, f.Name)
+			names = append(names, f.Tool())
 		}
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 // formatList lists formats for the help.

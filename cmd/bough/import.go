@@ -127,71 +127,84 @@ func (p *program) importSources(c *cli.Context) (sources []imports.Source, err e
 		e.Hint = "give one tool with a PATH, or several tools without"
 		return nil, e
 	}
-	list := make([]*convert.Format, len(tools))
-	for i, name := range tools {
-		if list[i], err = formatNamed("from", name); err != nil {
+	list, err := toolsNamed(tools)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) > 0 {
+		source := imports.Source{Paths: paths, Format: format}
+		if len(list) == 1 {
+			source.Format = cmp.Or(format, list[0])
+		}
+		if slices.ContainsFunc(list, func(f *convert.Format) bool { return f.Roots(machine()) != nil }) {
+			source.Holds = func(within string) bool {
+				return slices.ContainsFunc(list, func(f *convert.Format) bool { return f.Holds(within) })
+			}
+		}
+		return []imports.Source{source}, nil
+	}
+	found := map[string]bool{}
+	for _, tool := range list {
+		source, err := importSource(tool)
+		if err != nil {
 			return nil, err
 		}
+		if len(source.Paths) > 0 {
+			found[tool.Tool()] = true
+			source.Format = cmp.Or(format, source.Format)
+			sources = append(sources, source)
+			if unread := tool.Unread(machine()); unread != "" {
+				p.note(unread)
+			}
+		}
 	}
-	var missing []error
-	for i, tool := range list {
-		if slices.Contains(list[:i], tool) {
+	for _, tool := range list {
+		if found[tool.Tool()] {
 			continue
 		}
-		source, err := importSource(tool, paths)
-		if e := workspace.Explain(err); e != nil && e.Code == fault.NotFound {
-			missing = append(missing, err)
-			continue
-		} else if err != nil {
-			return nil, err
+		missing := notFound(tool.Tool(), list)
+		if len(sources) == 0 {
+			return nil, missing
 		}
-		if unread := tool.Unread(machine()); unread != "" && len(paths) == 0 {
-			p.note(unread)
-		}
-		source.Format = cmp.Or(format, source.Format)
-		sources = append(sources, source)
-	}
-	if len(sources) == 0 {
-		return nil, missing[0]
-	}
-	for _, err := range missing {
-		p.note(workspace.Explain(err).Message)
+		p.note(missing.Message)
+		found[tool.Tool()] = true // it is said once
 	}
 	return sources, nil
 }
 
-// importSource returns the folders where a tool keeps its conversations, or paths if given.
-func importSource(tool *convert.Format, paths []string) (source imports.Source, err error) {
+// importSource returns the folders where a tool keeps its conversations and that exist.
+func importSource(tool *convert.Format) (source imports.Source, err error) {
 	roots := tool.Roots(machine())
-	source.Format = tool
-	if roots != nil {
-		source.Holds = tool.Holds
-	}
-	if len(paths) > 0 {
-		source.Paths = paths
-		return source, nil
-	}
 	if roots == nil {
-		e := usageError("--from: bough does not know where %s keeps its conversations", tool.Name)
+		e := usageError("--from: bough does not know where %s keeps its conversations", tool.Tool())
 		e.Hint = "export them there and run 'bough import FILE'"
 		return source, e
 	}
+	source.Format, source.Holds = tool, tool.Holds
 	for _, root := range roots {
 		if _, err := os.Stat(root); err == nil {
 			source.Paths = append(source.Paths, root)
 		}
 	}
-	if len(source.Paths) == 0 {
-		if n := len(roots) - 2; n > 2 {
-			roots = append(roots[:2:2], fmt.Sprintf("%d other folders", n))
-		}
-		return source, &fault.Error{
-			Code:    fault.NotFound,
-			Message: "no conversations of " + tool.Name + " in " + strings.Join(roots, " or "),
-			Hint:    "give the folder: 'bough import --from " + tool.Name + " FOLDER'",
+	return source, nil
+}
+
+// notFound is the error that none of the folders of a tool exists.
+func notFound(tool string, list []*convert.Format) *fault.Error {
+	var roots []string
+	for _, f := range list {
+		if f.Tool() == tool {
+			roots = append(roots, f.Roots(machine())...)
 		}
 	}
-	return source, nil
+	if n := len(roots) - 2; n > 2 {
+		roots = append(roots[:2:2], fmt.Sprintf("%d other folders", n))
+	}
+	return &fault.Error{
+		Code:    fault.NotFound,
+		Message: "no conversations of " + tool + " in " + strings.Join(roots, " or "),
+		Hint:    "give the folder: 'bough import --from " + tool + " FOLDER'",
+	}
 }
 
 // imported prints the result for one conversation.

@@ -21,14 +21,16 @@ import (
 // The programs are large, and need a recent version of node, so these tests are run by
 // '.ci/run --deep', which has the versions, and by hand:
 //
-//	npm install --prefix DIR @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli @mariozechner/pi-coding-agent @github/copilot
-//	go test ./cmd/bough -run TestPrograms -timeout 60m -programs claude-code,codex,opencode,gemini,pi,copilot-cli -programs-in DIR
+//	npm install --prefix DIR @anthropic-ai/claude-code @openai/codex opencode-ai @google/gemini-cli @mariozechner/pi-coding-agent @github/copilot cline
+//	npm install --prefix DIR --ignore-scripts --force @kilocode/cli-linux-x64
+//	ln -s ../@kilocode/cli-linux-x64/bin/kilo DIR/node_modules/.bin/kilo
+//	go test ./cmd/bough -run TestPrograms -timeout 60m -programs claude-code,codex,opencode,gemini,pi,copilot-cli,cline,kilo -programs-in DIR
 //
 // If npm runs no scripts of packages, run 'node install.cjs' in
 // DIR/node_modules/@anthropic-ai/claude-code and 'node postinstall.mjs' in
 // DIR/node_modules/opencode-ai between the two.
 var (
-	programList = flag.String("programs", "", "the assistants that resume exports of bough: claude-code,codex,opencode,gemini,pi,copilot-cli")
+	programList = flag.String("programs", "", "the assistants that resume exports of bough: claude-code,codex,opencode,gemini,pi,copilot-cli,cline,kilo")
 	programsIn  = flag.String("programs-in", "", "the folder where npm installed the assistants")
 )
 
@@ -52,6 +54,11 @@ type assistant struct {
 	// if the program makes no copies, or, as opencode, copies that neither name their
 	// origin nor keep an id.
 	fork func(argv []string) []string
+	// wraps is what the program adds to a prompt, and stores; its first group is the prompt. It is
+	// nil for nothing.
+	wraps *regexp.Regexp
+	// exports reports whether it keeps conversations in a database and exports them.
+	exports bool
 }
 
 func assistants() []assistant {
@@ -86,23 +93,8 @@ stream_max_retries = 0
 			},
 			fork: func(argv []string) []string { return append([]string{argv[0], "fork"}, argv[2:]...) },
 		},
-		{
-			format: "opencode",
-			thinks: func(from telling) bool { return true },
-			aloud:  true,
-			fails:  true,
-			whole:  true,
-			setUp: func(home, url string) ([]string, error) {
-				return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"},
-					writeSettings(filepath.Join(home, ".config", "opencode", "opencode.json"), `{"model":"standin/m","small_model":"standin/m","autoupdate":false,"share":"disabled",
-"provider":{"standin":{"npm":"@ai-sdk/anthropic","name":"stand-in","options":{"baseURL":"`+url+`/v1","apiKey":"k"},
-"models":{"m":{"name":"m","attachment":true,"modalities":{"input":["text","image"],"output":["text"]}}}}}}`)
-			},
-			prompt: func(argv []string, text string) []string {
-				// The stand-in does not have the model of the conversation.
-				return append(append([]string{argv[0], "run"}, argv[1:]...), "-m", "standin/m", text)
-			},
-		},
+		builtOnOpencode("opencode", "OPENCODE"),
+		kilo(),
 		{
 			format: "gemini",
 			thinks: func(from telling) bool { return false },
@@ -130,6 +122,18 @@ stream_max_retries = 0
 			fork: func(argv []string) []string { return []string{argv[0], "--fork", argv[2]} },
 		},
 		{
+			format: "cline",
+			thinks: func(from telling) bool { return from.signed },
+			fails:  true,
+			whole:  true,
+			words:  regexp.MustCompile(`</?user_input[^>]*>`),
+			setUp: func(home, url string) ([]string, error) {
+				return nil, writeSettings(filepath.Join(home, ".cline", "data", "settings", "providers.json"), `{"version":1,"lastUsedProvider":"anthropic","modes":{},
+"providers":{"anthropic":{"settings":{"provider":"anthropic","apiKey":"k","model":"claude-haiku-4-5","baseUrl":"`+url+`"},"updatedAt":"2026-11-01T00:00:00.000Z","tokenSource":"manual"}}}`)
+			},
+			prompt: func(argv []string, text string) []string { return append([]string{"sh", "-c", typing, text}, argv...) },
+		},
+		{
 			format: "copilot-cli",
 			thinks: func(from telling) bool { return false },
 			alone:  true,
@@ -141,6 +145,66 @@ stream_max_retries = 0
 		},
 	}
 }
+
+// kilo returns Kilo Code, which tells the model about the folder, and of another agent before.
+func kilo() assistant {
+	a := builtOnOpencode("kilo", "KILO")
+	a.words = regexp.MustCompile(`\nuser: \s*<(environment_details>[^<]*</environment_details>|system-reminder>[^<]*</system-reminder>\n)`)
+	a.wraps = regexp.MustCompile(`\[\{"type":"text","text":"([^"]*)"\},\{"type":"text","text":"[^"]*<system-reminder>[^"]*"\}\]`)
+	return a
+}
+
+// builtOnOpencode returns opencode or Kilo Code, whose environment variables begin with prefix.
+func builtOnOpencode(name, prefix string) assistant {
+	return assistant{
+		format:  name,
+		exports: true,
+		thinks:  func(from telling) bool { return true },
+		aloud:   true,
+		fails:   true,
+		whole:   true,
+		setUp: func(home, url string) ([]string, error) {
+			var env []string
+			for _, set := range []string{"_DISABLE_MODELS_FETCH=1", "_DISABLE_AUTOUPDATE=1", "_DISABLE_LSP_DOWNLOAD=1", "_DISABLE_DEFAULT_PLUGINS=1"} {
+				env = append(env, prefix+set)
+			}
+			return env, writeSettings(filepath.Join(home, ".config", name, name+".json"), `{"model":"standin/m","small_model":"standin/m","autoupdate":false,"share":"disabled",
+"provider":{"standin":{"npm":"@ai-sdk/anthropic","name":"stand-in","options":{"baseURL":"`+url+`/v1","apiKey":"k"},
+"models":{"m":{"name":"m","attachment":true,"modalities":{"input":["text","image"],"output":["text"]}}}}}}`)
+		},
+		prompt: func(argv []string, text string) []string {
+			// The stand-in does not have the model of the conversation.
+			return append(append([]string{argv[0], "run"}, argv[1:]...), "-m", "standin/m", text)
+		},
+	}
+}
+
+// typing runs a program that resumes a session in a terminal only, types a prompt, and ends the
+// program after the answer.
+const typing = `t="tmux -u -L bough-$$ -f /dev/null"
+screen() { $t capture-pane -p; }
+answers() { screen | grep -c "` + standInSays + `"; }
+wait_for() { # at most a minute
+	n=0
+	until "$@"; do
+		n=$((n + 1))
+		[ $n -lt 300 ] || { screen >&2; $t kill-server; exit 1; }
+		sleep 0.2
+	done
+}
+ready() { screen | grep -q Auto-approve; }
+answered() { [ "$(answers)" -gt "$before" ]; }
+ended() { ! $t has-session 2>/dev/null; }
+$t new-session -d -x 200 -y 400 "$@" || exit
+wait_for ready
+before=$(answers)
+$t send-keys -l "$0"
+sleep 0.5
+$t send-keys Enter
+wait_for answered
+sleep 1
+$t send-keys C-c
+wait_for ended`
 
 // assistantsAsked returns the assistants that the flags name, nil if there are none.
 func assistantsAsked(t *testing.T) (list []assistant) {
@@ -372,7 +436,7 @@ func TestPrograms(t *testing.T) {
 				if got := s.resume(t, session+"@"+messageOf(t, s.ws, session, "One section"), prompt); got != want {
 					t.Errorf("from the other leaf the model receives:\n%s\nwant:\n%s", got, want)
 				}
-				if f, _ := formatOf(name); !f.Branches || !from.tree {
+				if f := must(formatNamed("in", name)); !f.Branches || !from.tree {
 					return
 				}
 				want = a.hears(from.beginning(thinks) + "\n" + from.choosing() + "\nuser: " + prompt)

@@ -28,8 +28,8 @@ func (s *seat) leaves(t *testing.T, session, message, file string) leave {
 	l := leave{session: session, at: message}
 	l.path, l.leaves, l.count = s.path(t, l.session, l.at), s.ends(t, l.session), s.count(t)
 	l.files = s.written(t)
-	if s.format == "opencode" {
-		file = s.opencodeExport(t, s.told.Get("id").String())
+	if s.exports {
+		file = s.exported(t, s.told.Get("id").String())
 	}
 	if row := s.importOne(t, file); row.Get("status").String() != "unchanged" || row.Get("session_id").String() != l.session {
 		t.Errorf("the exported file is imported as %s, want unchanged in %s", row.Raw, l.session)
@@ -85,7 +85,11 @@ func (s *seat) isPath(t *testing.T, session, end, path string, prompts ...string
 	for _, p := range prompts {
 		path += "user: " + p + "\nassistant: " + standInSays + "\n"
 	}
-	if got := s.path(t, session, end); got != path {
+	got := s.path(t, session, end)
+	if s.wraps != nil {
+		got = s.wraps.ReplaceAllString(got, "$1")
+	}
+	if got != path {
 		t.Errorf("the path is:\n%s\nwant:\n%s", got, path)
 	}
 }
@@ -251,7 +255,7 @@ func (s *seat) count(t *testing.T) (n int) {
 func (s *seat) written(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for _, dir := range []string{".claude/projects", ".codex/sessions", ".gemini/tmp", ".pi/agent/sessions", ".copilot/session-state"} {
+	for _, dir := range []string{".claude/projects", ".codex/sessions", ".gemini/tmp", ".pi/agent/sessions", ".copilot/session-state", ".cline/data/sessions"} {
 		err := filepath.WalkDir(filepath.Join(s.home, dir), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() || !strings.HasPrefix(filepath.Ext(path), ".json") {
 				return nil
@@ -270,8 +274,8 @@ func (s *seat) written(t *testing.T) map[string]string {
 // changed returns the file to which the assistant wrote the answer.
 func (s *seat) changed(t *testing.T, before map[string]string) string {
 	t.Helper()
-	if s.format == "opencode" {
-		return s.opencodeExport(t, s.opencodeLast(t))
+	if s.exports {
+		return s.exported(t, s.lastUsed(t))
 	}
 	var list []string
 	for path, data := range s.written(t) {
@@ -285,21 +289,21 @@ func (s *seat) changed(t *testing.T, before map[string]string) string {
 	return list[0]
 }
 
-// opencodeExport returns a file with opencode's export of a session.
-func (s *seat) opencodeExport(t *testing.T, id string) string {
+// exported returns a file with the program's export of a session.
+func (s *seat) exported(t *testing.T, id string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), id+".json")
-	if err := os.WriteFile(file, []byte(s.run(t, "opencode", "export", id)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(s.run(t, s.format, "export", id)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
 }
 
-// opencodeLast returns the id of the session that opencode used last.
-func (s *seat) opencodeLast(t *testing.T) string {
+// lastUsed returns the id of the session that the program used last.
+func (s *seat) lastUsed(t *testing.T) string {
 	t.Helper()
 	id, last := s.told.Get("id").String(), int64(0)
-	for _, v := range gjson.Parse(s.run(t, "opencode", "session", "list", "--format", "json")).Array() {
+	for _, v := range gjson.Parse(s.run(t, s.format, "session", "list", "--format", "json")).Array() {
 		if at := v.Get("updated").Int(); at > last {
 			id, last = v.Get("id").String(), at
 		}

@@ -11,8 +11,11 @@
 // The program resumes a session (cline --id SESSION) if SESSION.json beside the messages describes
 // it; without that file, it begins a new session and replaces the messages. The provider and the
 // model there are not used: the user's settings are. That is what the program 3.0.65 does, and its
-// library @cline/core 0.0.86 has the members (SessionManifestSchema). Roo Code and Kilo Code resume
-// a task from the list in the database of the editor.
+// library @cline/core 0.0.86 has the members (SessionManifestSchema). An image is an object with its
+// data and mediaType (ImageContent in @cline/shared); of one as in Anthropic's API nothing is left when
+// the program writes the session. A prompt is in tags with the mode it was typed in
+// (formatUserInputBlock in the same library). Roo Code resumes a task from its own list; it was given
+// up in May 2026. Kilo Code is built on opencode since version 7.
 //
 // The record of a session is the object with an empty array. The forms are those of
 // sdk/packages/core/docs/messages-contract-v1.md and apps/vscode/src/shared/messages/content.ts
@@ -26,6 +29,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/content"
@@ -76,12 +80,14 @@ func Detect(head []byte) bool {
 	return said && own
 }
 
+// Home is the folders of Cline, those of its sessions and of its tasks in the editors, and those of
+// the others.
 var Home = transcript.Home{
-	Roots: roots,
-	Holds: func(p string) bool {
-		dir, name := path.Split(p)
-		return strings.Count(dir, "/") == 1 && (name == "api_conversation_history.json" || strings.HasSuffix(name, ".messages.json"))
+	Roots: func(m transcript.Machine) []string {
+		own := append([]string{sessions(m), path.Join(data(m), "tasks")}, tasks(m, "saoudrizwan.claude-dev")...)
+		return slices.Concat(own, RooHome.Roots(m), KiloHome.Roots(m))
 	},
+	Holds: holds,
 	Target: func(m transcript.Machine, _ *transcript.Transcript, o transcript.Options) string {
 		return path.Join(sessions(m), o.ID, o.ID+".messages.json")
 	},
@@ -91,20 +97,39 @@ var Home = transcript.Home{
 	},
 }
 
-// sessions returns the folder of sessions.
-func sessions(m transcript.Machine) string {
-	data := cmp.Or(m.Env("CLINE_DATA_DIR"), path.Join(cmp.Or(m.Env("CLINE_DIR"), path.Join(m.Home, ".cline")), "data"))
-	return cmp.Or(m.Env("CLINE_SESSION_DATA_DIR"), path.Join(data, "sessions"))
+// RooHome is the folders of the tasks of Roo Code alone.
+var RooHome = transcript.Home{
+	Roots: func(m transcript.Machine) []string { return tasks(m, "rooveterinaryinc.roo-cline") },
+	Holds: holds,
 }
 
-// roots returns the folders of sessions, and those of tasks in the editors.
-func roots(m transcript.Machine) []string {
-	data := cmp.Or(m.Env("CLINE_DATA_DIR"), path.Join(cmp.Or(m.Env("CLINE_DIR"), path.Join(m.Home, ".cline")), "data"))
-	list := []string{sessions(m), path.Join(data, "tasks"), path.Join(m.Home, ".kilocode", "cli", "global", "tasks")}
+// KiloHome is the folders of the tasks of Kilo Code alone, before its version 7.
+var KiloHome = transcript.Home{
+	Roots: func(m transcript.Machine) []string {
+		return append([]string{path.Join(m.Home, ".kilocode", "cli", "global", "tasks")}, tasks(m, "kilocode.kilo-code")...)
+	},
+	Holds: holds,
+}
+
+func holds(p string) bool {
+	dir, name := path.Split(p)
+	return strings.Count(dir, "/") == 1 && (name == "api_conversation_history.json" || strings.HasSuffix(name, ".messages.json"))
+}
+
+// data returns the folder of the data of Cline.
+func data(m transcript.Machine) string {
+	return cmp.Or(m.Env("CLINE_DATA_DIR"), path.Join(cmp.Or(m.Env("CLINE_DIR"), path.Join(m.Home, ".cline")), "data"))
+}
+
+// sessions returns the folder of the sessions of Cline.
+func sessions(m transcript.Machine) string {
+	return cmp.Or(m.Env("CLINE_SESSION_DATA_DIR"), path.Join(data(m), "sessions"))
+}
+
+// tasks returns the folders of the tasks of an extension in the editors.
+func tasks(m transcript.Machine, extension string) (list []string) {
 	for _, dir := range vscode.Users(m, slices.Concat(vscode.Own, vscode.Others)...) {
-		for _, extension := range []string{"saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"} {
-			list = append(list, path.Join(dir, "globalStorage", extension, "tasks"))
-		}
+		list = append(list, path.Join(dir, "globalStorage", extension, "tasks"))
 	}
 	return list
 }
@@ -146,14 +171,37 @@ func taskOf(said gjson.Result) string {
 	if said.IsArray() {
 		text = member.String(said.Get("0.text"))
 	}
+	task, wrapped := typed(text)
 	for _, tag := range []string{"task", "user_message"} {
 		if rest, ok := strings.CutPrefix(text, "<"+tag+">"); ok {
-			task, _, _ := strings.Cut(rest, "</"+tag+">")
-			line, _, _ := strings.Cut(strings.TrimSpace(task), "\n")
-			return strings.TrimSpace(line)
+			task, _, _ = strings.Cut(rest, "</"+tag+">")
+			wrapped = true
 		}
 	}
-	return ""
+	if !wrapped {
+		return ""
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(task), "\n")
+	return strings.TrimSpace(line)
+}
+
+// typed returns a prompt without what Cline 3 puts around it, and whether it had that: notices of the
+// program, and tags with the mode in which it was typed. Files may follow.
+func typed(text string) (string, bool) {
+	rest := text
+	for strings.HasPrefix(rest, "<mode_notice>") {
+		_, after, ok := strings.Cut(rest, "</mode_notice>")
+		if !ok {
+			return text, false
+		}
+		rest = strings.TrimSpace(after)
+	}
+	tag, rest, _ := strings.Cut(rest, ">")
+	said, files, closed := strings.Cut(rest, "</user_input>")
+	if !closed || tag != "<user_input" && !strings.HasPrefix(tag, "<user_input ") {
+		return text, false
+	}
+	return said + files, true
 }
 
 // messagesOf returns the message of a record, nil if it has none.
@@ -178,6 +226,11 @@ func messagesOf(n nodes.Node) []*transcript.Message {
 		m.Kind, m.Role = transcript.Compaction, "user"
 	}
 	m.Parts = partsOf(v.Get("content"))
+	for i := range m.Parts {
+		if p := &m.Parts[i]; m.Role == "user" && p.Type == content.TypeText {
+			p.Text, _ = typed(p.Text)
+		}
+	}
 	return []*transcript.Message{m}
 }
 
@@ -223,9 +276,21 @@ func partOf(block gjson.Result) content.Part {
 			return parts.NewTextFile(member.String(block.Get("path")), member.String(block.Get("content")))
 		}
 	}
-	said, err := content.Parse(content.Anthropic, []byte(`{"role":"user","content":[`+block.Raw+`]}`), nil)
+	said, err := content.Parse(content.Anthropic, []byte(`{"role":"user","content":[`+anthropic(block)+`]}`), nil)
 	if err != nil || len(said.Parts) != 1 {
 		return parts.Other(block)
 	}
 	return said.Parts[0]
+}
+
+// anthropic returns a block with the images of its result as in Anthropic's API.
+func anthropic(block gjson.Result) string {
+	raw := []byte(block.Raw)
+	for i, part := range block.Get("content").Array() {
+		if data := part.Get("data"); part.Get("type").Str == "image" && data.Exists() {
+			source := map[string]string{"type": "base64", "media_type": part.Get("mediaType").Str, "data": data.Str}
+			raw = member.Set(raw, "content."+strconv.Itoa(i), map[string]any{"type": "image", "source": source})
+		}
+	}
+	return string(raw)
 }

@@ -57,7 +57,7 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 		}
 	}
 	s := writer{lost: lost, pairs: calls.Kept(t.Messages), tools: toolsOf(t)}
-	rows, _ := nodes.Writer{Format: format, Messages: messagesOf, ID: idOf, Convert: s.convert, Lost: lost}.Rows(t)
+	rows, _ := nodes.Writer{Format: format, Messages: messagesOf, ID: idOf, Convert: s.convert, Split: split, Lost: lost}.Rows(t)
 	out := nodes.Array(rows)
 	if around != nil {
 		out = member.SetRaw(around, "messages", out)
@@ -114,15 +114,72 @@ func toolsOf(t *transcript.Transcript) map[string]string {
 	return tools
 }
 
-// named adds the name of the tool to each result in a content: the program refuses to send
-// results without one.
-func (s writer) named(blocks json.RawMessage) json.RawMessage {
+// own returns the blocks of a content as the program has them: results have the name of the tool, without
+// which it refuses to send them, and images are not as in Anthropic's API, which it discards.
+func (s writer) own(blocks json.RawMessage) json.RawMessage {
 	for i, block := range gjson.ParseBytes(blocks).Array() {
-		if block.Get("type").Str == "tool_result" {
-			blocks = member.Set(blocks, strconv.Itoa(i)+".name", cmp.Or(s.tools[block.Get("tool_use_id").Str], "unknown"))
+		at := strconv.Itoa(i)
+		switch block.Get("type").Str {
+		case "image":
+			blocks = member.SetRaw(blocks, at, image(block))
+		case "tool_result":
+			list := block.Get("content").Array()
+			if len(list) == 1 && list[0].Get("type").Str == "text" { // of a tool that failed, it makes JSON of a list
+				blocks = member.SetRaw(blocks, at+".content", []byte(list[0].Get("text").Raw))
+			}
+			for j, part := range list {
+				if part.Get("type").Str == "image" {
+					blocks = member.SetRaw(blocks, at+".content."+strconv.Itoa(j), image(part))
+				}
+			}
+			blocks = member.Set(blocks, at+".name", cmp.Or(s.tools[block.Get("tool_use_id").Str], "unknown"))
 		}
 	}
 	return blocks
+}
+
+// image returns an image of Anthropic's API as the program has it, an image at a URL as it is.
+func image(block gjson.Result) json.RawMessage {
+	data := block.Get("source.data")
+	if !data.Exists() {
+		return json.RawMessage(block.Raw)
+	}
+	return rawjson.Compact(struct {
+		Type string `json:"type"`
+		Data string `json:"data"`
+		Mime string `json:"mediaType"`
+	}{"image", data.Str, block.Get("source.media_type").Str})
+}
+
+// split returns a message with several results as a message for each, and one with the rest: as soon as the
+// program writes the session, it has them so.
+func split(m *transcript.Message) []*transcript.Message {
+	isResult := func(p content.Part) bool { return p.Type == content.TypeToolResult }
+	results := 0
+	for _, p := range m.Parts {
+		if isResult(p) {
+			results++
+		}
+	}
+	if results < 2 {
+		return []*transcript.Message{m}
+	}
+	var list []*transcript.Message
+	rest := *m
+	rest.Parts = nil
+	for i := range m.Parts {
+		if p := m.Parts[i]; isResult(p) {
+			one := *m
+			one.ID, one.Parts = m.ID+"_tool_"+p.Call().ID, m.Parts[i:i+1]
+			list = append(list, &one)
+			continue
+		}
+		rest.Parts = append(rest.Parts, m.Parts[i])
+	}
+	if len(rest.Parts) > 0 {
+		list = append(list, &rest)
+	}
+	return list
 }
 
 func (s writer) convert(m *transcript.Message) []byte {
@@ -166,7 +223,7 @@ func (s writer) convert(m *transcript.Message) []byte {
 		return nil
 	}
 	raw := content.Items(content.Anthropic, []*content.Message{said}, nil)[0]
-	v := item{ID: m.ID, Role: m.Role, Content: s.named(json.RawMessage(gjson.GetBytes(raw, "content").Raw))}
+	v := item{ID: m.ID, Role: m.Role, Content: s.own(json.RawMessage(gjson.GetBytes(raw, "content").Raw))}
 	if !m.Time.IsZero() {
 		v.Time = m.Time.UnixMilli()
 	}

@@ -219,7 +219,10 @@ type Writer struct {
 	// Convert returns the record of a message of another format, nil if nothing of it
 	// can be written.
 	Convert func(m *transcript.Message) []byte
-	Lost    *report.Report
+	// Split returns the messages that Convert gets for a message of another format. If it is nil, that
+	// is the message itself.
+	Split func(m *transcript.Message) []*transcript.Message
+	Lost  *report.Report
 }
 
 // Rows returns the nodes of a transcript, parents first, and for each message the id of
@@ -249,15 +252,21 @@ func (w Writer) Rows(t *transcript.Transcript) (rows []*Row, of map[string]strin
 			}
 			continue
 		}
-		raw := w.Convert(m)
-		if raw == nil {
-			w.Lost.Add(report.LostMessages)
-			of[m.ID] = parent
-			continue
+		said := []*transcript.Message{m}
+		if w.Split != nil {
+			said = w.Split(m)
 		}
-		of[m.ID] = m.ID
-		w.Lost.Trace.Record(raw, m)
-		rows = append(rows, &Row{ID: m.ID, Parent: parent, Raw: raw, Made: true})
+		of[m.ID] = parent
+		for _, part := range said {
+			if raw := w.Convert(part); raw != nil {
+				w.Lost.Trace.Record(raw, m)
+				rows = append(rows, &Row{ID: part.ID, Parent: of[m.ID], Raw: raw, Made: true})
+				of[m.ID] = part.ID
+			}
+		}
+		if of[m.ID] == parent {
+			w.Lost.Add(report.LostMessages)
+		}
 	}
 	return rows, of
 }

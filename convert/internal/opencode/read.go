@@ -42,30 +42,42 @@ import (
 )
 
 // Home is the folder of the database, and of those of other release channels
-// (opencode-CHANNEL.db). opencode takes $XDG_DATA_HOME, else ~/.local/share, on every
-// system.
+// (opencode-CHANNEL.db), and that of Kilo Code. opencode takes $XDG_DATA_HOME, else
+// ~/.local/share, on every system.
 var Home = transcript.Home{
-	Roots:  func(m transcript.Machine) []string { return []string{dir(m)} },
-	Holds:  isDatabaseName,
+	Roots:  func(m transcript.Machine) []string { return []string{folder(m, "opencode"), folder(m, "kilo")} },
+	Holds:  func(path string) bool { return isDatabaseOf("opencode", path) || isDatabaseOf("kilo", path) },
 	Unread: unread,
-	Target: func(transcript.Machine, *transcript.Transcript, transcript.Options) string { return "" },
+	Target: anywhere,
 	Resume: func(_ transcript.Machine, path string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
 		return []string{"opencode", "import", path}, []string{"opencode", "-s", SessionID(o.ID)}
 	},
 }
 
-// dir returns the folder of the database.
-func dir(m transcript.Machine) string {
+// KiloHome is that of Kilo Code alone, which is built on opencode since version 7: kilo.db has the
+// same tables, and some of its own. Source: the program 7.7.7.
+var KiloHome = transcript.Home{
+	Roots:  func(m transcript.Machine) []string { return []string{folder(m, "kilo")} },
+	Holds:  func(path string) bool { return isDatabaseOf("kilo", path) },
+	Target: anywhere,
+	Resume: func(_ transcript.Machine, path string, _ *transcript.Transcript, o transcript.Options) (before, run []string) {
+		return []string{"kilo", "import", path}, []string{"kilo", "-s", SessionID(o.ID)}
+	},
+}
+
+func folder(m transcript.Machine, program string) string {
 	data := m.Env("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(m.Home, ".local", "share")
 	}
-	return filepath.Join(data, "opencode")
+	return filepath.Join(data, program)
 }
 
-func isDatabaseName(path string) bool {
-	return !strings.Contains(path, "/") && strings.HasPrefix(path, "opencode") && strings.HasSuffix(path, ".db")
+func isDatabaseOf(program, path string) bool {
+	return !strings.Contains(path, "/") && strings.HasPrefix(path, program) && strings.HasSuffix(path, ".db")
 }
+
+func anywhere(transcript.Machine, *transcript.Transcript, transcript.Options) string { return "" }
 
 // unread describes the files of opencode before it had a database. Its first start with one moves
 // them there (packages/opencode/src/storage/json-migration.ts in anomalyco/opencode).
@@ -73,8 +85,9 @@ func unread(m transcript.Machine) string {
 	if m.Names == nil {
 		return ""
 	}
-	old := filepath.Join(dir(m), "storage", "session")
-	if len(m.Names(old)) == 0 || slices.ContainsFunc(m.Names(dir(m)), isDatabaseName) {
+	old := filepath.Join(folder(m, "opencode"), "storage", "session")
+	isName := func(name string) bool { return isDatabaseOf("opencode", name) }
+	if len(m.Names(old)) == 0 || slices.ContainsFunc(m.Names(folder(m, "opencode")), isName) {
 		return ""
 	}
 	return old + " has conversations of an older version of opencode, which are not read; the first start of a newer one moves them to its database"

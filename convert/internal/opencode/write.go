@@ -23,9 +23,20 @@ import (
 
 // Write writes a session as opencode exports it: one path.
 func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
+	return writeFor("build", out, t, o, lost)
+}
+
+// WriteKilo is Write for Kilo Code: it tells the model if the agent of the messages before is
+// another one, and its own is called code.
+func WriteKilo(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
+	return writeFor("code", out, t, o, lost)
+}
+
+// writeFor writes a path, whose messages have the name of an agent of the program.
+func writeFor(agent string, out io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
 	t = calls.Merge(t, "opencode")
 	w := &writer{
-		t: t, o: o, lost: lost, session: SessionID(o.ID),
+		t: t, o: o, lost: lost, agent: agent, session: SessionID(o.ID),
 		ids: map[string]string{}, pairs: calls.Answered(t.Messages), inside: map[*content.Part]bool{},
 	}
 	times := times.Rising(t.Messages, o.Now)
@@ -79,6 +90,7 @@ type writer struct {
 	t       *transcript.Transcript
 	o       transcript.Options
 	lost    *report.Report
+	agent   string // of the messages
 	session string
 	list    []json.RawMessage
 	ids     map[string]string // the new ids of messages, by the old ones
@@ -248,10 +260,10 @@ func (w *writer) words(m *transcript.Message) error {
 	}
 	model := cmp.Or(m.Model, w.t.Model, "unknown")
 	who := cmp.Or(provider.Of(model), "openai")
-	info := map[string]any{"id": "", "sessionID": w.session, "role": m.Role, "agent": "build"}
+	info := map[string]any{"id": "", "sessionID": w.session, "role": m.Role, "agent": w.agent}
 	if m.Role == "assistant" {
 		info["parentID"] = w.prompt
-		info["mode"] = "build"
+		info["mode"] = w.agent
 		info["path"] = map[string]string{"cwd": w.t.WorkDir(), "root": w.t.WorkDir()}
 		info["cost"] = 0
 		info["tokens"] = map[string]any{"input": 0, "output": 0, "reasoning": 0, "cache": map[string]int{"read": 0, "write": 0}}

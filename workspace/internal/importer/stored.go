@@ -53,7 +53,7 @@ func importFollowed(ctx context.Context, w *store.Store, sources []imports.Sourc
 	defer func() { st.close() }()
 	s := st.read(ts, path)
 	switch {
-	case s == nil || source.Format != nil && source.Format != s.format:
+	case s == nil || source.Format != nil && source.Format.Name != s.format.Name:
 	case o.Limit > 0 && s.offset > o.Limit:
 		return ImportTails(ctx, w, sources, o, nil) // an earlier state of the file; the tail stays
 	default:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/testdatabase"
 )
 
 // TestCursorDatabase: conversations in each place of the databases of Cursor are read, and drafts
@@ -90,6 +91,69 @@ func TestCursorDatabaseDamage(t *testing.T) {
 	}
 }
 
+// TestCursorEmpty: databases in which nothing was said are read, but only those of Cursor are detected as
+// such.
+func TestCursorEmpty(t *testing.T) {
+	const items, store = "CREATE TABLE ItemTable (key, value);", "CREATE TABLE blobs (id, data); CREATE TABLE meta (key, value);"
+	for statements, want := range map[string]error{
+		items: ErrNothing,
+		items + "INSERT INTO ItemTable VALUES ('terminal', '{}')": ErrNothing,
+		store: ErrNothing,
+		store + "INSERT INTO meta VALUES ('0', 'x')": errForeign,
+		"CREATE TABLE songs (key, value)":            errForeign,
+	} {
+		path := testdatabase.Make(t, statements)
+		if _, _, err := cursorFormat.ReadAll(bytes.NewReader(readFile(t, path))); err != want {
+			t.Errorf("%s: %v", statements, err)
+		}
+		db, err := OpenDatabase(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := db.Format(); f != nil {
+			t.Errorf("%s is detected as %s", statements, f.Name)
+		}
+		db.Close()
+	}
+}
+
+// TestCursorUnnamed: what Cursor writes in place of a title and of a model is neither.
+func TestCursorUnnamed(t *testing.T) {
+	for file, change := range map[string]string{
+		"global": `UPDATE cursorDiskKV SET value = replace(replace(replace(value, '"Birds"', '"New Agent"'), 'model-1', 'default'), 'model-2', 'default')`,
+		"store":  `UPDATE meta SET value = hex(replace(replace(CAST(unhex(value) AS TEXT), '"Birds"', '"New Agent"'), 'model-1', 'default'))`,
+	} {
+		list, _ := readDatabase(t, cursorFormat, databaseOf(t, "cursor/"+file+".sql", change))
+		if c := list[0]; c.Title != "" || c.Model != "" || c.Created.IsZero() {
+			t.Errorf("%s: %+v", file, c.Conversation)
+		}
+	}
+}
+
+// TestCursorResults: results and errors that are not texts are kept.
+func TestCursorResults(t *testing.T) {
+	for toolData, want := range map[string]string{
+		`"status":"completed","result":[1, 2]`:             "[1,2]",
+		`"status":"completed","result":{"a": 1}`:           `{"a":1}`,
+		`"status":"completed","result":5,"error":{}`:       "5",
+		`"status":"completed","result":null,"error":false`: "",
+		`"status":"error","error":{"message": "denied"}`:   `failed {"message":"denied"}`,
+		`"status":"error","error":"denied"`:                "failed denied",
+	} {
+		bubble := `{"type":2,"toolFormerData":{"name":"x",` + toolData + `}}`
+		list, problems := readDatabase(t, cursorFormat, databaseOf(t, "cursor/global.sql", `UPDATE cursorDiskKV SET value = '`+bubble+`' WHERE key = 'bubbleId:aaaa0001:b6'`))
+		m := list[0].Messages
+		p := m[len(m)-1].Parts[0]
+		got := p.Text
+		if p.Call().Failed {
+			got = "failed " + got
+		}
+		if got != want || len(problems) > 0 {
+			t.Errorf("%s: %q, %v", toolData, got, problems)
+		}
+	}
+}
+
 // TestCursorHome: the databases of Cursor are found on each system, and the folder of one.
 func TestCursorHome(t *testing.T) {
 	for system, want := range map[string]string{
@@ -98,7 +162,7 @@ func TestCursorHome(t *testing.T) {
 		"windows": "/home/ada/AppData/Roaming/Cursor/User/globalStorage",
 	} {
 		m := transcript.Machine{OS: system, Home: "/home/ada", Env: func(string) string { return "" }}
-		if got := cursorFormat.Roots(m); len(got) != 3 || filepath.ToSlash(got[0]) != want || got[2] != "/home/ada/.cursor/chats" {
+		if got := cursorFormat.Roots(m); len(got) != 4 || filepath.ToSlash(got[0]) != want || got[2] != "/home/ada/.cursor/chats" || got[3] != "/home/ada/.cursor/projects" {
 			t.Errorf("%s: %v", system, got)
 		}
 	}
@@ -106,7 +170,7 @@ func TestCursorHome(t *testing.T) {
 	if got := cursorFormat.Roots(moved); got[2] != "/c/chats" {
 		t.Errorf("with another folder: %v", got)
 	}
-	for p, want := range map[string]bool{"state.vscdb": true, "0a1b/state.vscdb": true, "state.vscdb.backup": false, "a/b/state.vscdb": false, "0a1b/id/store.db": true, "store.db": false, "a/b/c/store.db": false, "a/b/meta.json": false} {
+	for p, want := range map[string]bool{"state.vscdb": true, "0a1b/state.vscdb": true, "state.vscdb.backup": false, "a/b/state.vscdb": false, "0a1b/id/store.db": true, "store.db": false, "a/b/c/store.db": false, "a/b/meta.json": false, "p/agent-transcripts/a/a.jsonl": true, "p/agent-transcripts/a/subagents/b.jsonl": true, "p/agent-tools/a.txt": false, "p/sdk-agent-store/a/index.db": false} {
 		if cursorFormat.Holds(p) != want {
 			t.Errorf("%s: %v", p, !want)
 		}
@@ -136,6 +200,17 @@ func TestCursorHome(t *testing.T) {
 	} {
 		if id, by := cursorFormat.Identify(filepath.FromSlash(file)); id+" "+by != want {
 			t.Errorf("%s: %q begun by %q", file, id, by)
+		}
+	}
+	for file, want := range map[string]string{
+		"/p/agent-transcripts/a/a.jsonl":                 "a",
+		"/p/agent-transcripts/a/subagents/b.jsonl":       "a",
+		"/p/agent-transcripts/agent-a/agent-a.jsonl":     "",
+		"/p/agent-transcripts/agent-a/subagents/b.jsonl": "",
+		"/p/chats/0a1b/id/store.db":                      "",
+	} {
+		if id := cursorFormat.InDatabase(filepath.FromSlash(file)); id != want {
+			t.Errorf("%s is in a database as %q", file, id)
 		}
 	}
 }
@@ -178,12 +253,12 @@ func TestCursorStore(t *testing.T) {
 	if len(child) != 1 || !child[0].Side || child[0].BegunBy != "p" {
 		t.Errorf("the conversation of a sub-agent is %+v", child)
 	}
-	other, _ := readDatabase(t, cursorFormat, databaseOf(t, "cursor/store.sql", `UPDATE meta SET value = hex(replace(CAST(unhex(value) AS TEXT), 'model-1', 'default'))`,
+	other, _ := readDatabase(t, cursorFormat, databaseOf(t, "cursor/store.sql", `UPDATE meta SET value = hex(replace(replace(CAST(unhex(value) AS TEXT), 'model-1', 'default'), '1780370400000', '"1780370400000"'))`,
 		`UPDATE blobs SET data = '{"role":"user","content":"<user_info>\n</user_info>"}' WHERE CAST(data AS TEXT) LIKE '%user_info%' OR CAST(data AS TEXT) LIKE '%"system"%'`,
 		`UPDATE blobs SET data = '{"role":"tool","content":[{"type":"tool-result","toolCallId":"c1","experimental_content":[{"type":"text","text":"list.md"}]}]}' WHERE CAST(data AS TEXT) LIKE '%"c1","toolName":"Shell","result"%'`,
 		`UPDATE blobs SET data = '{"role":"user","content":[{"type":"text","text":"Summary: <user_query>Which birds?</user_query>"}],"providerOptions":{"cursor":{"isSummary":true}}}' WHERE CAST(data AS TEXT) LIKE '%Thanks%'`))
 	switch o := other[0]; {
-	case o.Model != "" || o.Messages[0].ID == o.Messages[1].ID || o.Messages[4].Parts[0].Text != "list.md":
+	case o.Model != "" || o.Created.UnixMilli() != 1780370400000 || o.Messages[0].ID == o.Messages[1].ID || o.Messages[4].Parts[0].Text != "list.md":
 		t.Errorf("of another form: %+v\n%s", o.Conversation, cursorDrawn(other))
 	case o.Messages[7].Kind != transcript.Compaction || o.Messages[7].Parts[0].Text != "Summary: <user_query>Which birds?</user_query>":
 		t.Errorf("the summary is %+v", o.Messages[7])
@@ -194,6 +269,44 @@ func TestCursorStore(t *testing.T) {
 		if same := of.ID == m[i].ID; same != (i != 1) {
 			t.Errorf("with another context, the id of message %d is the same: %v", i, same)
 		}
+	}
+}
+
+// TestCursorContext: messages and parts that the program writes for the model are not the user's.
+func TestCursorContext(t *testing.T) {
+	asked := func(parts string) string {
+		return `{"role":"user","content":[` + parts + `],"providerOptions":{"cursor":{"requestId":"r"}}}`
+	}
+	read := func(first, last string) []*transcript.Message {
+		t.Helper()
+		list, problems := readDatabase(t, cursorFormat, databaseOf(t, "cursor/store.sql",
+			`UPDATE blobs SET data = '`+first+`' WHERE CAST(data AS TEXT) LIKE '%Which birds?%'`, `UPDATE blobs SET data = '`+last+`' WHERE CAST(data AS TEXT) LIKE '%Thanks.%'`))
+		if len(problems) > 0 || len(list) != 1 {
+			t.Fatalf("%d conversations, %v", len(list), problems)
+		}
+		return list[0].Messages
+	}
+	const reminder = `{"role":"user","content":"<system_reminder>The user interrupted.</system_reminder>"}`
+	query := asked(`{"type":"text","text":"<timestamp>Tuesday, Jun 2, 2026, 11:20 AM (UTC)</timestamp>"},{"type":"text","text":"<user_query>Which birds?</user_query>"},{"type":"text","text":"<rules>Be brief</rules>"},{"type":"text","text":"<user_query>And mammals?</user_query>"},{"type":"image","image":"x"}`)
+	m := read(query, reminder)
+	if m[2].Text() != "Which birds?\nAnd mammals?" || len(m[2].Parts) != 3 || m[2].Own.Role != "" || m[2].Time.IsZero() {
+		t.Errorf("the parts are %+v", m[2])
+	}
+	if m[7].Own.Role != "system" || m[4].Own.Role != "" || m[3].Own.Role != "" {
+		t.Errorf("the reminder is %+v", m[7])
+	}
+	for what, last := range map[string]string{
+		"with a request":     asked(`{"type":"text","text":"Thanks, all"}`),
+		"marked as a query":  `{"role":"user","content":"<user_query>Thanks, all</user_query>"}`,
+		"which is a summary": `{"role":"user","content":"Thanks, all","providerOptions":{"cursor":{"isSummary":true}}}`,
+	} {
+		if m := read(query, last); m[7].Own.Role != "" || m[7].Text() != "Thanks, all" {
+			t.Errorf("a message %s is %+v", what, m[7])
+		}
+	}
+	plain := read(`{"role":"user","content":"Which birds?"}`, `{"role":"user","content":"Thanks, all"}`)
+	if plain[2].Own.Role != "" || plain[7].Own.Role != "" {
+		t.Errorf("in a store without requests, the messages are %+v, %+v", plain[2], plain[7])
 	}
 }
 

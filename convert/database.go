@@ -66,8 +66,11 @@ func (f *Format) ReadDatabase(d *Database, to transcript.Sink) error {
 var errForeign = errors.New("the database does not have the tables and columns of the format")
 
 func (f *Format) readRows(db *database.DB, to transcript.Sink) error {
-	if f.rows == nil || !f.isIn(db) {
+	switch {
+	case f.rows == nil, !f.isIn(db) && (f.isEmpty == nil || !f.isEmpty(db)):
 		return errForeign
+	case !f.isIn(db):
+		return nil
 	}
 	if db.Damage != "" {
 		to.Problem(transcript.Problem{What: db.Damage})

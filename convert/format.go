@@ -45,11 +45,14 @@ type Format struct {
 	read   func(in io.Reader, to transcript.Sink) error
 	tail   func(to transcript.Sink) sink.Tail // nil if a transcript is read as a whole
 	write  func(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error
-	isIn   func(db *database.DB) bool                      // reports whether a database has conversations of the format
-	rows   func(db *database.DB, to transcript.Sink) error // nil if the program keeps no database
-	home   *transcript.Home
-	called func(id string) string                     // maps Options.ID to the id in the file; nil means the same id
-	newID  func(time.Time, io.Reader) (string, error) // nil means UUIDs
+	isIn   func(db *database.DB) bool // reports whether a database has conversations of the format
+	// isEmpty reports whether a database that isIn does not recognize may be one of the program,
+	// without a conversation. It may be nil.
+	isEmpty func(db *database.DB) bool
+	rows    func(db *database.DB, to transcript.Sink) error // nil if the program keeps no database
+	home    *transcript.Home
+	called  func(id string) string                     // maps Options.ID to the id in the file; nil means the same id
+	newID   func(time.Time, io.Reader) (string, error) // nil means UUIDs
 }
 
 // Called returns the id of a conversation in its program, given
@@ -249,6 +252,16 @@ func (f *Format) Identify(file string) (id, begunBy string) {
 		return "", ""
 	}
 	return f.home.Identify(filepath.ToSlash(file))
+}
+
+// InDatabase returns the id by which a database of the program may have the conversation in a file
+// that is no database, or the conversation that began it, "" if none has. The database has more
+// of the conversation.
+func (f *Format) InDatabase(file string) (id string) {
+	if f.home == nil || f.home.InDatabase == nil {
+		return ""
+	}
+	return f.home.InDatabase(filepath.ToSlash(file))
 }
 
 // Resumes reports whether the program can resume a transcript.

@@ -310,6 +310,7 @@ var Formats = []*Format{
 		detect:  cursor.Detect,
 		read:    cursor.Read,
 		isIn:    cursor.IsDatabase,
+		isEmpty: cursor.IsEmpty,
 		rows:    cursor.ReadDatabase,
 		home:    &cursor.Home,
 	},

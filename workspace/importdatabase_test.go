@@ -191,7 +191,7 @@ func TestImportZed(t *testing.T) {
 
 // TestImportCursorTranscripts: the transcripts of an agent have the ids of their paths, so that that
 // of a sub-agent is below the other one, and a longer one is the same conversation; a store
-// of the command line with the same id is another one.
+// of the command line with the same id is another one, and transcripts read after it are skipped.
 func TestImportCursorTranscripts(t *testing.T) {
 	dir := t.TempDir()
 	const id = "0c000000-0000-4000-8000-000000000001"
@@ -232,8 +232,8 @@ func TestImportCursorTranscripts(t *testing.T) {
 		t.Errorf("with a message: %v", got)
 	}
 	put("store.db", madeDatabase(t, sqlOf(t, "cursor/store.sql")))
-	if got := statuses(); !reflect.DeepEqual(got, []string{"new", "unchanged", "unchanged"}) {
-		t.Errorf("with a store: %v", got)
+	if got := statuses(); !reflect.DeepEqual(got, []string{"new", "skipped", "unchanged"}) {
+		t.Errorf("with a store, which is read before the folder subagents: %v", got)
 	}
 	if got := agentTree(t, w.Workspace); got != sortedLines("/Birds\n/Which birds?\n/Which birds?/Look for voles at  ") {
 		t.Errorf("the trees are\n%s", got)
@@ -241,6 +241,75 @@ func TestImportCursorTranscripts(t *testing.T) {
 	if l, err := w.Sessions(t.Context(), workspace.ListOptions{}); err != nil || len(l.Sessions) != 2 || l.SubAgents != 1 {
 		t.Errorf("listed %+v, %v", l, err)
 	}
+}
+
+// TestImportCursorHome: of the folders of Cursor, a transcript is imported if no database has its
+// conversation, or may have it.
+func TestImportCursorHome(t *testing.T) {
+	cursor, err := convert.Named("cursor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	put := func(name string, data []byte) string {
+		t.Helper()
+		path := filepath.Join(home, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	transcript := func(name, said string) string {
+		t.Helper()
+		return put("projects/p/agent-transcripts/"+name, []byte(`{"role":"user","message":{"content":"`+said+`"}}`+"\n"))
+	}
+	database := madeDatabase(t, sqlOf(t, "cursor/global.sql"))
+	put("globalStorage/state.vscdb", database)
+	birds := transcript("aaaa0001/aaaa0001.jsonl", "Birds")
+	transcript("aaaa0001/subagents/aaaa0002.jsonl", "Mammals")
+	transcript("lost/lost.jsonl", "Lost")
+	transcript("lost/subagents/below.jsonl", "Below lost")
+	transcript("agent-a/agent-a.jsonl", "SDK")
+	source := imports.Source{Format: cursor, Holds: cursor.Holds, Paths: []string{filepath.Join(home, "globalStorage"), filepath.Join(home, "projects")}}
+	read := func(w *space, source imports.Source, o imports.Options) string {
+		t.Helper()
+		r, err := w.ImportAll(t.Context(), []imports.Source{source}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, row := range r.Imported {
+			list = append(list, strings.TrimSuffix(filepath.Base(row.Path), ".jsonl")+" "+string(row.Status))
+		}
+		slices.Sort(list)
+		return strings.Join(list, ", ")
+	}
+	fresh := func() *space { return openSpace(t, filepath.Join(t.TempDir(), "w"), 0) }
+	expect := func(what, got, want string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s:\n%s, want\n%s", what, got, want)
+		}
+	}
+	w := fresh()
+	const first = "aaaa0001 skipped, aaaa0002 skipped, agent-a new, below new, lost new, state.vscdb new, state.vscdb new"
+	expect("dry", read(w, source, imports.Options{DryRun: true}), first)
+	expect("at first", read(w, source, imports.Options{}), first)
+	expect("again", read(w, source, imports.Options{}), strings.ReplaceAll(first, "new", "unchanged"))
+	alone := source
+	alone.Paths = source.Paths[1:]
+	expect("without the database, which was imported before", read(w, alone, imports.Options{Again: true}), "aaaa0001 skipped, aaaa0002 skipped, agent-a unchanged, below unchanged, lost unchanged")
+	expect("by name", read(w, imports.Source{Paths: []string{birds}}, imports.Options{}), "aaaa0001 new")
+	expect("with a pattern", read(fresh(), source, imports.Options{Skip: []string{"/home/ada/birds"}}), "aaaa0001 skipped, aaaa0002 skipped, agent-a new, below new, lost new, state.vscdb new, state.vscdb skipped")
+	live := source
+	live.Found, live.Paths = true, []string{birds, filepath.Join(filepath.Dir(filepath.Dir(birds)), "agent-a", "agent-a.jsonl")}
+	expect("while it grows", read(fresh(), live, imports.Options{Live: true}), "aaaa0001 skipped, agent-a new")
+	put("globalStorage/state.vscdb", append(database[:100:100], bytes.Repeat([]byte("noise"), 1000)...))
+	expect("with a damaged database", read(fresh(), source, imports.Options{}), "aaaa0001 skipped, aaaa0002 skipped, agent-a new, below skipped, lost skipped, state.vscdb failed")
+	if err := os.Remove(filepath.Join(home, "globalStorage", "state.vscdb")); err != nil {
+		t.Fatal(err)
+	}
+	expect("without a database", read(fresh(), source, imports.Options{}), "aaaa0001 new, aaaa0002 new, agent-a new, below new, lost new")
 }
 
 // TestImportLLM: after an update of llm, which copies conversations to new tables, and with

@@ -64,6 +64,10 @@ type Home struct {
 	// whose assistant began it, from the slash-separated path of the file, "" for each
 	// that this does not state. If Identify is nil, only the transcript has the ids.
 	Identify func(file string) (id, begunBy string)
+	// InDatabase returns the id by which a database of the program has the conversation in a
+	// file, or the one that began it, from the slash-separated path of the file; "" if none has
+	// it. If InDatabase is nil, no conversation is in a file and in a database.
+	InDatabase func(file string) (id string)
 	// Target returns the absolute path for a new transcript, "" if the program
 	// imports it from any path.
 	Target func(m Machine, t *Transcript, o Options) string

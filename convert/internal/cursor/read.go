@@ -1,5 +1,5 @@
 // Package cursor reads the conversations of Cursor: in the databases of the editor, in the stores of its
-// command line, and in the transcripts that both write.
+// command line, and in the transcripts that these and its SDK write.
 //
 // # The editor
 //
@@ -8,8 +8,8 @@
 // column key and a column value with JSON, as a text or as bytes.
 //
 // A conversation is the value of composerData:ID in cursorDiskKV: composerId, name (its title),
-// createdAt (milliseconds), status, modelConfig.modelName, workspaceIdentifier.uri.fsPath (the
-// folder). Its messages are bubbles. fullConversationHeadersOnly lists their ids in the order of
+// createdAt (milliseconds), status, modelConfig.modelName ("default" if Cursor chooses the model),
+// workspaceIdentifier.uri.fsPath (the folder). Its messages are bubbles. fullConversationHeadersOnly lists their ids in the order of
 // the conversation; a bubble is the value of bubbleId:ID:BUBBLE. Older versions have the
 // bubbles themselves in the array conversation, or by their ids in conversationMap. Bubbles that a
 // conversation does not list are no longer part of it, and are not read. A conversation
@@ -40,30 +40,42 @@
 //
 // Each conversation has a database chats/FOLDER/ID/store.db in ~/.cursor or $CURSOR_CONFIG_DIR, where
 // FOLDER is a hash of the folder; newer versions also write a meta.json beside it, with the folder (cwd).
-// The table meta (key, value) has the hexadecimal JSON of the conversation in the key 0: agentId, name,
-// createdAt (milliseconds), lastUsedModel (or "default"), latestRootBlobId, and subagentInfo.parentAgentId. The
-// table blobs (id, data) has everything else, by its SHA-256. The root is a message of Protocol Buffers
+// The table meta (key, value) has the hexadecimal JSON of the conversation in the key 0: agentId, name
+// ("New Agent" if there is none), createdAt (milliseconds, a number or its digits), lastUsedModel (or
+// "default"), latestRootBlobId, and subagentInfo with parentAgentId and toolCallId. The call is not read: bough
+// keeps it with the conversation that makes it, which is in another store. The table meta is empty until
+// something is said. The table blobs (id, data) has everything else, by its SHA-256. The root is a message of Protocol Buffers
 // whose field 1 has the ids of the messages, in their order.
 //
 // A message is JSON in the form of the AI SDK's ModelMessage: a role (system, user, assistant or tool), and
 // content, a text or parts: text, reasoning (text and signature), redacted-reasoning (data), tool-call (toolCallId,
 // toolName, args) and tool-result (toolCallId, toolName, result, experimental_content). Cursor's own
 // members are in providerOptions.cursor: of a prompt, requestId; of a summary that replaces what is before it,
-// isSummary; of a result, highLevelToolCallResult.isError; and of a part of an answer, modelName. What a user
-// asked is in <user_query>, after a <timestamp>; <user_info>, with a line "Workspace Path: ", is of the program. A
+// isSummary; of a result, highLevelToolCallResult.isError; and of a part of an answer, modelName. A
 // message has neither an id nor a time of its own: two with the same text are the same blob.
 //
-// The root has more: the turns (field 8), with times; what summaries replaced is only in earlier
-// roots. Neither is read, because no source states them. Nor does a source say which call of a
-// store began which sub-agent.
+// What a user asked is in <user_query>, after a <timestamp>, or is the whole text. Other texts beside a
+// <user_query> are context of the program. So is a message with the role user that has neither a requestId nor
+// a <user_query>, if it has <user_info> (with a line "Workspace Path: "), or if an earlier message has a
+// requestId: then it is a reminder, or says that the user interrupted. Versions before that have no
+// requestId.
+//
+// Two other things in a store are not read. The turns (field 8 of the root) have times; HarnessTrajectory
+// assigns them to messages by the ids of requests and calls and, where there are none, by their
+// order. Earlier roots list the messages that a summary replaced.
 //
 // # Transcripts
 //
-// Both programs also write ~/.cursor/projects/PROJECT/agent-transcripts/ID/ID.jsonl (or ID.jsonl), and those of
-// sub-agents in ID/subagents/CHILD.jsonl: a line per message, with a role and message.content, whose
-// parts are text, tool_use (name, input) and sometimes thinking. They have no results, and no ids; times are
-// only in the <timestamp> of prompts. ID is that of the conversation in a database, which has
-// all of this and more: so a transcript has an id of its own, and is only read if it is named.
+// The editor, the command line and the SDK also write
+// ~/.cursor/projects/PROJECT/agent-transcripts/ID/ID.jsonl (or ID.jsonl), and those of sub-agents in
+// ID/subagents/CHILD.jsonl: a line per message, with a role and message.content, whose parts are text,
+// tool_use (name, input) and sometimes thinking. They have no results, and no ids; times are only in the
+// <timestamp> of prompts.
+//
+// ID is that of the conversation in a database, which has all of this and more; so a transcript has an id of its
+// own, and is skipped if the conversation is imported from a database. An ID that begins with
+// "agent-" is of the SDK, whose database (sdk-agent-store) has no messages that a source names.
+//
 // Transcripts of older versions, ID.txt, are not read: the programs that read them do not agree how the
 // arguments of a call are written, and where what the assistant says goes on after it.
 //
@@ -76,11 +88,11 @@
 //     calls), and centauri-ai/coslash, docs/cursor-session-field-sources.md (82df8bc, sub-agents).
 //   - The command line: chenhg5/tape, internal/source/cursor/cursor.go (76b427e),
 //     specstoryai/getspecstory, specstory-cli/pkg/providers/cursorcli/sqlite_reader.go (06b088d),
-//     Demogorgon314/HarnessTrajectory, packages/core/src/adapters/cursor-protocol.ts (cd345fc, Cursor's members; it
-//     reads stores of September 2026), leapmux/leapmux,
+//     Demogorgon314/HarnessTrajectory, packages/core/src/adapters, cursor-protocol.ts and cursor.ts (cd345fc, Cursor's
+//     members, what is context, times; it reads stores of September 2026), leapmux/leapmux,
 //     backend/internal/worker/agent/cursor_tool_store_test.go (9dc1af5, a result), stablyai/orca,
 //     src/main/ai-vault/session-scanner-cursor-metadata.ts (372b2d4, meta.json), and coslash's document.
-//   - Transcripts: coslash's document, kenn-io/agentsview, internal/parser/cursor.go (109ae21) and its issue
+//   - Transcripts: coslash's document (also the SDK), kenn-io/agentsview, internal/parser/cursor.go (109ae21) and its issue
 //     1627 (sub-agents, timestamps), and the fixtures in agitHQ/agit, fixtures/cursor (b297242), and
 //     AgentWorkforce/relayhistory, crates/ai-hist/tests/fixtures/cursor (c2e56e4).
 package cursor
@@ -109,13 +121,14 @@ import (
 
 const format = "cursor"
 
-// Home has the folders with the databases.
+// Home has the folders with the databases and, after these, with the transcripts.
 var Home = transcript.Home{
 	Roots: func(m transcript.Machine) (list []string) {
 		for _, dir := range vscode.Local(m, "Cursor") {
 			list = append(list, path.Join(dir, "globalStorage"), path.Join(dir, "workspaceStorage"))
 		}
-		return append(list, path.Join(cmp.Or(m.Env("CURSOR_CONFIG_DIR"), path.Join(m.Home, ".cursor")), "chats"))
+		own := path.Join(m.Home, ".cursor")
+		return append(list, path.Join(cmp.Or(m.Env("CURSOR_CONFIG_DIR"), own), "chats"), path.Join(own, "projects"))
 	},
 	Holds: func(p string) bool {
 		switch path.Base(p) {
@@ -124,9 +137,11 @@ var Home = transcript.Home{
 		case "store.db":
 			return strings.Count(p, "/") == 2
 		}
-		return false
+		id, _ := Identify(p)
+		return id != ""
 	},
-	Identify: Identify,
+	Identify:   Identify,
+	InDatabase: InDatabase,
 	Dir: func(file string, read func(string) ([]byte, error)) string {
 		if filepath.Base(file) == "store.db" {
 			data, _ := read(filepath.Join(filepath.Dir(file), "meta.json"))
@@ -159,6 +174,20 @@ func IsDatabase(db *database.DB) (is bool) {
 		return nil
 	})
 	return is && err == nil
+}
+
+// IsEmpty reports whether a database, which [IsDatabase] does not recognize, may be one of Cursor
+// without a conversation: of a folder in an older version, or of a conversation that just began.
+func IsEmpty(db *database.DB) bool {
+	if !db.Has(blobs, "id", "data") || !db.Has(meta, "key", "value") {
+		return db.Has(items, "key", "value")
+	}
+	none := true
+	err := db.Each(database.Query{Table: meta, Columns: []string{"key"}}, func(database.Row) error {
+		none = false
+		return nil
+	})
+	return none && err == nil
 }
 
 // ReadDatabase reads all conversations of a database, one at a time.
@@ -310,10 +339,10 @@ func (d *rows) composer(id, raw string) error {
 			record = member.Drop(record, secret)
 		}
 	}
-	c := transcript.Conversation{ID: id, Title: cmp.Or(member.String(v.Get("name")), member.String(head.Get("name"))), Records: []json.RawMessage{record}}
-	c.Created = times.Milliseconds(v.Get("createdAt"))
+	c := transcript.Conversation{ID: id, Title: cmp.Or(unless(unnamed, v.Get("name")), unless(unnamed, head.Get("name"))), Records: []json.RawMessage{record}}
+	c.Created = milliseconds(v.Get("createdAt"))
 	c.Dir = cmp.Or(pathOf(v.Get("workspaceIdentifier.uri")), pathOf(head.Get("workspaceIdentifier.uri")))
-	c.Model = member.String(v.Get("modelConfig.modelName"))
+	c.Model = unless(routed, v.Get("modelConfig.modelName"))
 	info := v.Get("subagentInfo")
 	if !info.Exists() {
 		info = head.Get("subagentInfo")
@@ -394,7 +423,7 @@ func messagesOf(n nodes.Node) (list []*transcript.Message) {
 	}
 	first := &transcript.Message{ID: n.ID, Format: format, Time: timeOf(v.Get("createdAt"))}
 	if role == "assistant" {
-		first.Model = member.String(v.Get("modelInfo.modelName"))
+		first.Model = unless(routed, v.Get("modelInfo.modelName"))
 	}
 	add := func(role string, p content.Part) { list = nodes.Add(list, first, role, p) }
 	thinking := v.Get("thinking")
@@ -426,11 +455,11 @@ func messagesOf(n nodes.Node) (list []*transcript.Message) {
 // result returns the result of a call, and whether the call has ended.
 func result(call gjson.Result, c *content.Call) (text string, ended bool) {
 	status := call.Get("status").Str
-	text = member.String(call.Get("result"))
-	if call.Get("result").IsObject() {
-		text = member.Compact(call.Get("result").Raw)
+	value := call.Get("result")
+	if text = member.String(value); value.Type != gjson.String && value.Type != gjson.Null {
+		text = member.Compact(value.Raw)
 	}
-	failure := member.String(call.Get("error"))
+	failure := cmp.Or(member.String(call.Get("error")), object(call.Get("error")))
 	c.Failed = status == "error" || status == "cancelled" || failure != "" || call.Get("userDecision").Str == "rejected"
 	return cmp.Or(text, failure), text != "" || c.Failed || status == "completed"
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,28 @@ func (d *rows) blob(id string) (data []byte, ok bool, err error) {
 	return data, ok, err
 }
 
+// What Cursor writes if there is no title and if it chooses the model.
+const (
+	unnamed = "New Agent"
+	routed  = "default"
+)
+
+// unless returns a text, "" if it is the one that means none.
+func unless(none string, v gjson.Result) string {
+	if text := member.String(v); text != none {
+		return text
+	}
+	return ""
+}
+
+// milliseconds returns a time, which some versions write as a text of digits.
+func milliseconds(v gjson.Result) time.Time {
+	if v.Type == gjson.String {
+		v = gjson.Parse(v.Str)
+	}
+	return times.Milliseconds(v)
+}
+
 // store reads the conversation of a store.
 func (d *rows) store() error {
 	raw, err := d.meta()
@@ -66,11 +89,9 @@ func (d *rows) store() error {
 	}
 	v := gjson.Parse(raw)
 	s := &said{conv: transcript.Conversation{ID: member.String(v.Get("agentId")), Records: []json.RawMessage{json.RawMessage(raw)}}}
-	s.conv.Title = member.String(v.Get("name"))
-	if model := member.String(v.Get("lastUsedModel")); model != "default" {
-		s.conv.Model = model
-	}
-	s.conv.Created = times.Milliseconds(v.Get("createdAt"))
+	s.conv.Title = unless(unnamed, v.Get("name"))
+	s.conv.Model = unless(routed, v.Get("lastUsedModel"))
+	s.conv.Created = milliseconds(v.Get("createdAt"))
 	s.conv.BegunBy = member.String(v.Get("subagentInfo.parentAgentId"))
 	s.conv.Side = s.conv.BegunBy != ""
 	root := member.String(v.Get("latestRootBlobId"))
@@ -154,7 +175,11 @@ type said struct {
 	tools   map[string]string // names, by the id of the call
 	ids     map[string]bool
 
-	asked, informed bool // the message has what the user asked, and context of the program
+	requests bool // a message of the user states its request: then all that the user asks do
+
+	// of the message that is being read
+	asked, informed bool // it is of the user, or has context of the program
+	queried         bool // a part of it is marked as what the user asked
 }
 
 // add adds a message.
@@ -163,7 +188,7 @@ func (s *said) add(m *transcript.Message, raw json.RawMessage) {
 	if m.Role == "user" && m.Own.Role == "" && s.informed && !s.asked {
 		m.Own.Role = "system"
 	}
-	s.asked, s.informed = false, false
+	s.asked, s.informed, s.queried = false, false, false
 	if len(m.Parts) == 0 {
 		return
 	}
@@ -215,10 +240,12 @@ func (s *said) model(raw json.RawMessage) {
 	case "assistant":
 		m.Role = role
 	case "user", "tool":
-		s.asked = member.String(v.Get("providerOptions.cursor.requestId")) != ""
+		request := role == "user" && member.String(v.Get("providerOptions.cursor.requestId")) != ""
 		if v.Get("providerOptions.cursor.isSummary").Bool() {
 			m.Kind = transcript.Compaction
 		}
+		s.asked, s.informed = request || role == "tool" || m.Kind == transcript.Compaction, s.requests
+		s.requests = s.requests || request
 	default:
 		m.Own.Role = cmp.Or(role, "system")
 	}
@@ -235,7 +262,7 @@ func (s *said) model(raw json.RawMessage) {
 // part adds a part of a message in the form of the AI SDK.
 func (s *said) part(m *transcript.Message, p, message gjson.Result) {
 	if m.Role == "assistant" {
-		m.Model = cmp.Or(member.String(p.Get("providerOptions.cursor.modelName")), m.Model)
+		m.Model = cmp.Or(unless(routed, p.Get("providerOptions.cursor.modelName")), m.Model)
 	}
 	call := content.Call{ID: member.String(p.Get("toolCallId")), Name: member.String(p.Get("toolName"))}
 	switch kind := p.Get("type").Str; {
@@ -296,8 +323,16 @@ func (s *said) text(m *transcript.Message, text string) {
 			dir, _, _ = strings.Cut(dir, "\n")
 			s.conv.Dir = cmp.Or(s.conv.Dir, strings.TrimSpace(dir))
 		}
-		if query, ok := between(text, "user_query"); ok {
-			s.asked, text = true, strings.TrimSpace(query)
+		query, ok := between(text, "user_query")
+		switch {
+		case ok && !s.queried: // texts before it are context
+			m.Parts = slices.DeleteFunc(m.Parts, func(p content.Part) bool { return p.Type == content.TypeText })
+			s.queried, s.asked = true, true
+		case !ok && s.queried:
+			return
+		}
+		if ok {
+			text = strings.TrimSpace(query)
 		}
 	}
 	if text != "" {

@@ -54,6 +54,17 @@ func Identify(file string) (id, begunBy string) {
 	return "", ""
 }
 
+// InDatabase returns the id of the conversation in a transcript, or of the one that began it,
+// in the databases of the editor and of the command line. They do not have those of the SDK.
+func InDatabase(file string) string {
+	id, begunBy := Identify(file)
+	id = strings.TrimPrefix(cmp.Or(begunBy, id), transcripts+"/")
+	if strings.HasPrefix(id, "agent-") {
+		return ""
+	}
+	return id
+}
+
 // transcripts is the name of the folder with transcripts of agents.
 const transcripts = "agent-transcripts"
 

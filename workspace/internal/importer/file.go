@@ -30,6 +30,9 @@ func (i *importer) file(f unpack.File) error {
 	if db != nil {
 		defer db.Close()
 	}
+	if opening != nil && format != nil {
+		i.unread[format] = true
+	}
 	r := &intake{i: i, file: f, format: format, row: row}
 	if format == nil || opening != nil {
 		detail := "unrecognized format"
@@ -51,9 +54,20 @@ func (i *importer) file(f unpack.File) error {
 		r.take(imports.Transcript{Path: i.name(f.Path), Status: status, Detail: detail, Named: f.Named})
 		return nil
 	}
+	detail, err := i.fuller(f, format)
+	if err != nil {
+		return err
+	}
+	if detail != "" {
+		r.take(imports.Transcript{Path: i.name(f.Path), Format: format.Name, Status: imports.Skipped, Detail: detail})
+		return nil
+	}
 	r.begin()
 	if db != nil {
 		err = format.ReadDatabase(db, r)
+		if err != nil && !errors.Is(err, convert.ErrNothing) {
+			i.unread[format] = true
+		}
 	} else if t := i.tailOf(f, format, head, r); t != nil {
 		err = r.readWhole(t, f.In)
 	} else {
@@ -96,6 +110,38 @@ func (i *importer) formatOf(f unpack.File, head []byte) (format *convert.Format,
 	}
 	return format, db, err
 }
+
+// fuller returns why a file is not read of which a database has more, "" if it is to be read. The
+// databases are read before such files.
+func (i *importer) fuller(f unpack.File, format *convert.Format) (why string, err error) {
+	id := format.InDatabase(f.Path)
+	if id == "" || f.Named {
+		return "", nil
+	}
+	key := SourceKey(format.Name, id)
+	switch {
+	case i.ledger.Said[key] != nil:
+		return inDatabase, nil
+	case i.excluded[key]:
+		return excludedFolder, nil
+	case i.unread[format]:
+		return "a database that could not be read may have more of its conversation", nil
+	case i.found:
+		return "a database may get its conversation; an import that is not live reads it", nil
+	}
+	if err := i.look(); err != nil {
+		return "", err
+	}
+	if i.known.has(format, id) {
+		return inDatabase, nil
+	}
+	return "", nil
+}
+
+const (
+	inDatabase     = "a database has more of its conversation"
+	excludedFolder = "its folder is excluded by a pattern"
+)
 
 // sizeWithin returns the size of a file of which at most limit bytes are read, if that is not 0.
 func sizeWithin(size, limit int64) int64 {
@@ -246,7 +292,10 @@ func (r *intake) End(c *transcript.Conversation) error {
 		if s.row != nil {
 			s.row.void = true
 		}
-		skip("its folder is excluded by a pattern")
+		if r.i.excluded != nil {
+			r.i.excluded[SourceKey(s.format.Name, c.ID)] = true
+		}
+		skip(excludedFolder)
 	default:
 		if s.row != nil {
 			s.row.left++

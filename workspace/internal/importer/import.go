@@ -32,7 +32,10 @@ func Import(ctx context.Context, w *store.Store, sources []imports.Source, o imp
 // ImportTails is Import. If tails is not nil, it keeps the states of files that grow there,
 // for [Tails.Grow].
 func ImportTails(ctx context.Context, w *store.Store, sources []imports.Source, o imports.Options, tails *Tails) (*imports.Report, error) {
-	i := &importer{tails: tails, store: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.Opts.Now(), rows: []imports.Transcript{}}
+	i := &importer{
+		tails: tails, store: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.Opts.Now(), rows: []imports.Transcript{},
+		unread: map[*convert.Format]bool{}, excluded: map[string]bool{},
+	}
 	defer i.drop()
 	for _, source := range sources {
 		for _, path := range source.Paths {
@@ -112,6 +115,9 @@ type importer struct {
 	forks  []*Spool      // copies whose origin may follow
 	files  []*FileRow    // files with conversations that are not stored yet
 	rows   []imports.Transcript
+
+	unread   map[*convert.Format]bool // a database could not be read
+	excluded map[string]bool          // the conversations whose folder a pattern excludes, by [SourceKey]; nil if no databases are read
 }
 
 // pastImports are the records of earlier imports.

@@ -53,13 +53,13 @@ const gooseBirds = `0<- user 1: text "Which birds sing at night?" image file bir
 func TestGooseDatabase(t *testing.T) {
 	path := databaseOf(t, "goose/sessions.sql")
 	list, problems := readDatabase(t, gooseFormat, path)
-	const want = `20250701_090000 "Name a bird" /home/dev/birds  2025-07-01T09:00:00Z 1
+	const want = `20250701_090000@2025-07-01T09:00:00Z "Name a bird" /home/dev/birds  2025-07-01T09:00:00Z 1
 0<- user 1: text "Name a bird."
 1<0 assistant 1: tool-call call_1 random {"of":"birds"}
 2<1 user 1: tool-result call_1 random "wren"
 3<2* assistant 1: text "A wren."
-20261001_1 "Birds of the night" /home/dev/birds claude-sonnet-4-5 2026-10-01T07:59:58Z 1 began 20261001_2 by toolu_4
-` + gooseBirds + `20261001_2 "Delegated task" /home/dev/birds claude-haiku-4-5 2026-10-01T08:01:43Z 1 begun by 20261001_1
+20261001_1@2026-10-01T07:59:58Z "Birds of the night" /home/dev/birds claude-sonnet-4-5 2026-10-01T07:59:58Z 1 began 20261001_2@2026-10-01T08:01:43Z by toolu_4
+` + gooseBirds + `20261001_2@2026-10-01T08:01:43Z "Delegated task" /home/dev/birds claude-haiku-4-5 2026-10-01T08:01:43Z 1 begun by 20261001_1@2026-10-01T07:59:58Z
 0<- user 1: text "Find birds of noon."
 1<0 assistant 1: thinking "Larks, I think." data
 2<1 user 1: tool-result toolu_5 failed "-32602: the arguments are not JSON" data
@@ -220,7 +220,7 @@ func TestGooseFiles(t *testing.T) {
 		{"content of a wrong type", strings.Replace(session, `[{"type":"text","text":"A wren."}]`, `7`, 1), 3, "Name a bird", "not a list"},
 		{"no first line", session[len(first)+1:], 4, "", ""},
 		{"the first line twice", first + "\n" + session, 4, "Name a bird", "no role"},
-		{"messages without a role in an export", strings.ReplaceAll(export, `"role": "assistant"`, `"role": null`), 7, "Birds of the night", "session 20261001_1: a message has no role"},
+		{"messages without a role in an export", strings.ReplaceAll(export, `"role": "assistant"`, `"role": null`), 7, "Birds of the night", "session 20261001_1, message 2: a message has no role"},
 	} {
 		list, problems, err := gooseFormat.ReadAll(strings.NewReader(c.in))
 		if err != nil || len(list) != 1 || len(list[0].Messages) != c.messages || list[0].Title != c.title {
@@ -235,6 +235,21 @@ func TestGooseFiles(t *testing.T) {
 		if list, _, err := gooseFormat.ReadAll(strings.NewReader(in)); err != ErrNothing {
 			t.Errorf("%s: %d conversations, %v", what, len(list), err)
 		}
+	}
+}
+
+// TestGooseExports: exports that follow each other in a file are all read, and one is the conversation
+// that the database has.
+func TestGooseExports(t *testing.T) {
+	one := string(readFile(t, "testdata/goose/export.json"))
+	two := strings.NewReplacer("20261001_1", "20261001_3", "Birds of the night", "Fish", `"id": "msg_`, `"id": "other_`).Replace(one)
+	list, problems, err := gooseFormat.ReadAll(strings.NewReader(one + two))
+	if err != nil || len(problems) > 0 || len(list) != 2 || list[1].Title != "Fish" || len(list[1].Messages) != 13 {
+		t.Fatalf("%v, %v\n%s", problems, err, gooseDrawn(list))
+	}
+	stored, _ := readDatabase(t, gooseFormat, databaseOf(t, "goose/sessions.sql"))
+	if list[0].ID != stored[1].ID || list[0].ID == list[1].ID {
+		t.Errorf("the conversations %s and %s, in the database %s", list[0].ID, list[1].ID, stored[1].ID)
 	}
 }
 

@@ -409,3 +409,52 @@ func TestImportGoose(t *testing.T) {
 		t.Errorf("there are the conversations %q, want %q", got, want)
 	}
 }
+
+// TestImportGooseNumbers: the first session of a day has the same id on each machine, and goose gives the id of
+// a deleted session again. These are conversations of their own, with the sub-agents that they began.
+func TestImportGooseNumbers(t *testing.T) {
+	w := openSpace(t, filepath.Join(t.TempDir(), "w"), 0)
+	const other = `; UPDATE messages SET message_id = 'other' || id; UPDATE sessions SET name = 'Fish', created_at = '2026-10-01 09:00:00' WHERE id = '20261001_1';
+		UPDATE sessions SET created_at = '2026-10-01 09:01:00' WHERE id = '20261001_2'; DELETE FROM messages WHERE session_id = '20250701_090000'`
+	for _, c := range []struct {
+		change string
+		want   []imports.Status
+	}{
+		{"", []imports.Status{imports.New, imports.New, imports.New}},
+		{other, []imports.Status{imports.New, imports.New}},
+		{"", []imports.Status{imports.Unchanged, imports.Unchanged, imports.Unchanged}},
+		{other, []imports.Status{imports.Unchanged, imports.Unchanged}},
+	} {
+		r, err := w.Import(t.Context(), []string{"-"}, imports.Options{Stdin: bytes.NewReader(madeDatabase(t, sqlOf(t, "goose/sessions.sql")+c.change))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []imports.Status
+		for _, row := range r.Imported {
+			got = append(got, row.Status)
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	list, err := w.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles := map[string]string{}
+	for _, s := range list.Sessions {
+		titles[s.ID] = s.Title
+	}
+	var got []string
+	for _, s := range list.Sessions {
+		line := fmt.Sprintf("%s %d", s.Title, s.MessageCount)
+		if s.BegunBy != nil {
+			line += " begun by " + titles[string(s.BegunBy.Session)]
+		}
+		got = append(got, line)
+	}
+	slices.Sort(got)
+	if want := []string{"Birds of the night 13", "Delegated task 4 begun by Birds of the night", "Delegated task 4 begun by Fish", "Fish 13", "Name a bird 4"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("there are the conversations %q, want %q", got, want)
+	}
+}

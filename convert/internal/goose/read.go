@@ -4,53 +4,64 @@
 // # Sessions
 //
 // A session is a list of messages. A message has an id, a role (user or assistant), the time created
-// in seconds (some versions wrote milliseconds), blocks of content and metadata:
+// in seconds (some versions wrote milliseconds), content blocks and metadata. The types of blocks are:
 //
 //   - text, image (data, mimeType), document (data, mimeType, name), thinking (thinking, signature),
 //     reasoning (text), redactedThinking (data), error (kind, message).
-//   - toolRequest and frontendToolRequest (id, toolCall) call a tool. toolCall has the status success
+//   - toolRequest and frontendToolRequest (id, toolCall) are calls of a tool. toolCall has the status success
 //     and a value with name and arguments, or the status error and an error.
-//   - toolResponse (id, toolResult), in a message of the user, is a result. The value is a list of
-//     MCP's contents, in later versions in the member content beside isError. An item with
-//     annotations.audience is sent to the model only if that has assistant. _meta.subagent_session_id
-//     names the session of the sub-agent that the call began.
-//   - actionRequired asks the user for data, or has the answer (data.actionType elicitation and
-//     elicitationResponse).
-//   - toolConfirmationRequest, the other kinds of actionRequired, systemNotification and
-//     conversationCompacted are of the program.
+//   - toolResponse (id, toolResult) is the result of a call, in a message of the user. The value is a list of
+//     MCP's contents; later versions have the list in the member content, beside isError. If an item has
+//     annotations.audience, goose sends it to the model only if the audience includes assistant.
+//     _meta.subagent_session_id is the id of the session of the sub-agent that the call began.
+//   - actionRequired with data.actionType elicitation asks the user for data, with elicitationResponse it
+//     has the answer.
+//   - toolConfirmationRequest, actionRequired of other types, systemNotification and conversationCompacted
+//     are for the user interface.
 //
-// metadata has userVisible and agentVisible; inference, with the name of the model; and turnContext, for
-// a message that the program adds to each turn. A compaction keeps the messages, which the model no
-// longer sees. After them it adds the summary in the name of the user and a message of the assistant that
-// calls the summary the previous message, which the user does not see, and a copy of the last
-// prompt, whose original then nobody sees.
+// metadata has userVisible and agentVisible, inference with the name of the model, and turnContext in a
+// message that goose adds to each turn.
+//
+// A compaction keeps the messages before it, and hides them from the model. It adds three messages: the
+// summary, with the role user; a message of the assistant, which says that the previous message is a
+// summary; and a copy of the last prompt. It hides the first two from the user, and the original of
+// the prompt from both.
 //
 // # Forms
 //
 // The database has the tables sessions and messages (message_id, session_id, role, content_json,
-// created_timestamp, metadata_json), which the program reads by created_timestamp and id. Columns were
-// added in the versions 2 to 17 of the schema. A session of the type sub_agent is that of
-// another assistant; parent_session_id, since version 15, names the session that began it. The tables threads and
-// thread_messages, since version 10, are not read: they have what clients of ACP were shown, and the
-// program stores the same messages in messages.
+// created_timestamp, metadata_json). goose sorts messages by created_timestamp and id. The versions 2 to 17 of
+// the schema added columns. A session of the type sub_agent is the conversation of a sub-agent;
+// parent_session_id, since version 15, is the id of the session that began it. The tables threads and
+// thread_messages, since version 10, have what clients of ACP showed. goose stores the same messages in
+// messages, so these tables are not read.
 //
-// The command 'goose session export --format json' prints a row of sessions with the messages in
-// the member conversation.
+// The command 'goose session export --format json' prints a row of sessions, with the messages in
+// the member conversation. Several exports may follow each other in a file.
 //
 // Before version 1.10, a session is a file: a line with description, working_dir and message_count, then a
-// message per line. The first versions have no first line, and messages have no id and no metadata.
+// message per line. In the first versions, the first line is missing, and messages have no id and no metadata.
 // The id of the session is the name of the file. Version 1.10 copies these files to the database and keeps them.
 //
 // # Reading
 //
-// The record of a message is the message, as an export has it, without white space from a
-// database; that of a session is an export without the messages, or the first line. JSON in a column is
-// kept as it is. Other messages, and those with no block that is read, are attached to the message before them.
+// The record of a message is the message in the form of an export; from a database, it has no white space.
+// The record of a session is an export without the messages, or the first line of a file. JSON in a
+// column is kept as it is. Messages of other roles and messages without blocks that are read become records of
+// the message before them.
 //
-// A message has its id, and another one if an earlier message has the same. The id is computed from
-// role, content, time and the message before it if there is none, if an update of the program derived it
-// from the number of the row, or if the program made it for a message of a file, so that the same message
-// of a file and of the database has the same id.
+// goose numbers the sessions of each day: 20261001_1 is the first session of 2026-10-01 on every machine, and
+// the number of a deleted session may be used again. So the id of a conversation is that of the session, an
+// at sign and the time of its creation. An export does not have this time for the session that began it and
+// for the sessions that it began. Files have no id.
+//
+// A message keeps its id, unless an earlier message of the session has the same id. The id is computed from
+// role, content, time and the message before it if the message has none, if an update of goose derived it
+// from the number of the row, or if goose generated it when it copied a file. So the same message has the
+// same id in a file and in the database.
+//
+// Messages that only the model sees, such as "Subagent X completed", are prompts: after a compaction they cannot
+// be distinguished from a prompt that was hidden.
 //
 // Sources: crates/goose/src/session/session_manager.rs of aaif-goose/goose at 017176d and of block/goose at
 // 0164300; crates/goose-provider-types/src/conversation/message.rs at 3a31f2f, crates/goose/src/conversation/message.rs
@@ -66,6 +77,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"path"
 	"path/filepath"
@@ -192,14 +204,14 @@ func flaw(raw []byte) string {
 }
 
 func readExport(in io.Reader, to transcript.Sink) error {
-	return export.List(in, []string{"conversation"}, to, func(e *export.Conversation) error {
+	return export.Read(in, []string{"conversation"}, "[]", to, func(e *export.Conversation) error {
 		s := &session{to: to}
 		if raw := e.Around.Record(); raw != nil {
 			s.describe(raw)
 		}
-		for _, item := range e.Items {
+		for n, item := range e.Items {
 			if what := flaw(item.Raw); what != "" {
-				to.Problem(transcript.Problem{What: "session " + s.conv.ID + ": " + what})
+				to.Problem(transcript.Problem{What: fmt.Sprintf("session %s, message %d: %s", s.own, n+1, what)})
 				continue
 			}
 			if err := s.message(item.Raw); err != nil {
@@ -210,16 +222,16 @@ func readExport(in io.Reader, to transcript.Sink) error {
 	})
 }
 
-// describe notes the properties of the session in its record.
+// describe sets the properties of the conversation from the record of the session.
 func (s *session) describe(raw json.RawMessage) {
 	c := &s.conv
 	c.Records = []json.RawMessage{raw}
 	v := gjson.GetManyBytes(raw, "created_at", "session_type")
-	c.ID, c.Dir = member.Text(raw, "id"), member.Text(raw, "working_dir")
+	s.own, c.Created = member.Text(raw, "id"), timeOf(v[0])
+	c.ID, c.Dir = conversationID(s.own, c.Created), member.Text(raw, "working_dir")
 	c.Title = cmp.Or(member.Text(raw, "name"), member.Text(raw, "description"))
 	c.Model = member.Text(raw, "model_config.model_name")
-	c.Created = timeOf(v[0])
-	c.BegunBy = member.Text(raw, "parent_session_id")
+	c.BegunBy = s.conversationOf(member.Text(raw, "parent_session_id"))
 	c.Side = c.BegunBy != "" || v[1].Str == "sub_agent"
 }
 

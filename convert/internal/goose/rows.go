@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/database"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/tidwall/gjson"
 )
 
 // IsDatabase reports whether a database is that of goose.
@@ -23,7 +24,7 @@ func IsDatabase(db *database.DB) bool {
 
 // ReadDatabase reads all sessions of a database.
 func ReadDatabase(db *database.DB, to transcript.Sink) error {
-	d := &rows{db: db, to: to, messages: map[any][]place{}}
+	d := &rows{db: db, to: to, names: map[string]string{}, messages: map[any][]place{}}
 	if err := d.list(); err != nil {
 		return err
 	}
@@ -39,20 +40,21 @@ type rows struct {
 	db *database.DB
 	to transcript.Sink
 
-	ids      []any           // of the sessions, as they are stored
-	messages map[any][]place // of each session, by the key of its id
+	ids      []any             // of the sessions, as they are stored
+	names    map[string]string // of their conversations; see [conversationID]
+	messages map[any][]place   // of each session, by the key of its id
 }
 
-// A place is where a message is: the number of its row, and its time, by which the program sorts.
+// A place is where a message is: the number of its row, and its time, by which goose sorts.
 type place struct {
 	row  int64
 	time float64
 }
 
-// A blob is an id that is stored as bytes, which is comparable.
+// A blob is an id that is stored as bytes, in a comparable form.
 type blob string
 
-// key returns a stored id as a value that is comparable.
+// key returns a comparable value for a stored id.
 func key(id any) any {
 	if b, ok := id.([]byte); ok {
 		return blob(b)
@@ -60,8 +62,8 @@ func key(id any) any {
 	return id
 }
 
-// each calls f for the rows of a query. Rows that are damaged or too large are a problem, with the
-// words of where; any other error ends the reading.
+// each calls f for the rows of a query. Rows that are damaged or too large are reported as a problem at
+// where; any other error is returned.
 func (d *rows) each(where string, q database.Query, f func(database.Row) error) error {
 	err := d.db.Each(q, f)
 	var failed *database.QueryError
@@ -76,9 +78,9 @@ func (d *rows) problem(format string, args ...any) {
 	d.to.Problem(transcript.Problem{What: fmt.Sprintf(format, args...)})
 }
 
-// list notes the ids of all sessions, also of those of which only messages are left, and the places of
-// their messages, without an index, which may be damaged, and without the content, so that a
-// message that cannot be read loses no other.
+// list reads the ids of all sessions, including those that only have messages, and the places of their
+// messages. It reads no content, so that one unreadable message does not lose the others, and uses no
+// index, because that may be damaged.
 func (d *rows) list() error {
 	seen := map[any]bool{}
 	note := func(id any) {
@@ -91,8 +93,10 @@ func (d *rows) list() error {
 	if d.db.Has("sessions", "created_at") {
 		order = "ORDER BY created_at, id"
 	}
-	err := d.each("the table sessions", database.Query{Table: "sessions", Columns: []string{"id"}, Rest: order}, func(r database.Row) error {
-		note(r.Value("id"))
+	err := d.each("the table sessions", database.Query{Table: "sessions", Columns: []string{"id", "created_at"}, Rest: order}, func(r database.Row) error {
+		id := r.Value("id")
+		note(id)
+		d.names[database.Text(id)] = conversationID(database.Text(id), timeOf(gjson.Result{Str: r.Text("created_at")}))
 		return nil
 	})
 	if err != nil {
@@ -119,7 +123,7 @@ func (d *rows) list() error {
 // session reads a session.
 func (d *rows) session(id any) error {
 	where := "session " + database.Text(id)
-	s := &session{to: d.to}
+	s := &session{to: d.to, ids: d.names}
 	err := d.each(where, database.Query{Table: "sessions", Columns: columns, Rest: "WHERE id IS ?", Args: []any{id}}, func(r database.Row) error {
 		s.describe(record(r))
 		return nil

@@ -22,17 +22,19 @@ import (
 // A session reads the messages of a session, in order.
 type session struct {
 	to   transcript.Sink
+	ids  map[string]string // of the conversations of the same database, by the ids of their sessions
+	own  string            // the id that the program has
 	conv transcript.Conversation
 
 	held   *transcript.Message // not passed on yet, because the next records may belong to it
-	hidden bool                // the user does not see it
+	hidden bool                // held is not visible to the user
 	riding riders.List
 	known  bool              // a message has an id or a time
 	seen   map[string]int    // how often an id was used
 	tools  map[string]string // names of the called tools, by id of the call
 }
 
-// message reads a message, or a record that belongs to one.
+// message reads a message. If nothing in it is read, it becomes a record of the message before it.
 func (s *session) message(raw json.RawMessage) error {
 	v := gjson.ParseBytes(raw)
 	role, metadata := v.Get("role").Str, v.Get("metadata")
@@ -85,14 +87,28 @@ func (s *session) end() error {
 	return s.to.End(&s.conv)
 }
 
-// continues reports whether a message tells the model that a summary precedes it.
+// continues reports whether m is the message after a summary, which tells the model that the
+// previous message is one.
 func continues(m *transcript.Message) bool {
 	text := m.Text()
 	return m.Role == "assistant" && strings.Contains(text, "previous message") && strings.Contains(text, "summary")
 }
 
-// isNumbered reports whether the id of a session is one that the program gives to sessions in a
-// database, a date and a number. That of a file is a date and a time of six digits, or a name.
+// conversationID returns the id of the conversation of a session, given the id of the session, which may be
+// used again, and its creation time.
+func conversationID(id string, created time.Time) string {
+	if id == "" || created.IsZero() {
+		return id
+	}
+	return id + "@" + created.UTC().Format(time.RFC3339Nano)
+}
+
+// conversationOf returns the id of the conversation of another session, or the id of the session if its
+// creation time is unknown.
+func (s *session) conversationOf(id string) string { return cmp.Or(s.ids[id], id) }
+
+// isNumbered reports whether id is a date and a number, as goose gives to a session in a database. The id of
+// a session that was a file is a date and a time of six digits, or a name.
 func isNumbered(id string) bool {
 	date, number, ok := strings.Cut(id, "_")
 	return ok && len(date) == 8 && isDigits(date) && len(number) > 0 && len(number) < 6 && isDigits(number)
@@ -100,10 +116,10 @@ func isNumbered(id string) bool {
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// id returns the id of a message, given the one that the program has.
+// id returns the id of m, given its id in goose.
 func (s *session) id(own string, m *transcript.Message) string {
-	if made, ok := strings.CutPrefix(own, "msg_"+s.conv.ID+"_"); ok && s.conv.ID != "" {
-		if isDigits(made) || !isNumbered(s.conv.ID) {
+	if made, ok := strings.CutPrefix(own, "msg_"+s.own+"_"); ok && s.own != "" {
+		if isDigits(made) || !isNumbered(s.own) {
 			own = ""
 		}
 	}
@@ -172,7 +188,7 @@ func (s *session) read(m *transcript.Message, blocks gjson.Result) {
 func (s *session) call(v gjson.Result) content.Part {
 	value := v.Get("toolCall.value")
 	c := content.Call{ID: member.String(v.Get("id")), Name: member.String(value.Get("name")), Arguments: member.Compact(value.Get("arguments").Raw)}
-	if c.Name == "" { // what the model wrote is no call
+	if c.Name == "" { // the model wrote an invalid call
 		return parts.Other(v)
 	}
 	if c.Arguments == "" || c.Arguments == "null" {
@@ -202,7 +218,7 @@ func (s *session) result(v gjson.Result) []content.Part {
 			if s.conv.Began == nil {
 				s.conv.Began = map[string]string{}
 			}
-			s.conv.Began[begun] = c.ID
+			s.conv.Began[s.conversationOf(begun)] = c.ID
 		}
 	}
 	var texts []string

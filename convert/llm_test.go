@@ -286,11 +286,11 @@ func TestLLMHome(t *testing.T) {
 			}
 			return ""
 		}}
-		if got := llmFormat.Roots(m); len(got) != 1 || got[0] != c.want {
-			t.Errorf("on %s with %s: %q, want %s", c.os, c.name, got, c.want)
+		if got, want := llmFormat.Roots(m), []string{c.want, "/home/dev/.llm"}; !reflect.DeepEqual(got, want) {
+			t.Errorf("on %s with %s: %q, want %q", c.os, c.name, got, want)
 		}
 	}
-	if !llmFormat.Holds("logs.db") || llmFormat.Holds("embeddings.db") || llmFormat.Holds("templates/logs.db") {
+	if !llmFormat.Holds("logs.db") || !llmFormat.Holds("log.db") || llmFormat.Holds("embeddings.db") || llmFormat.Holds("templates/logs.db") {
 		t.Error("the database is not recognized by its name")
 	}
 }

@@ -189,6 +189,37 @@ func TestImportZed(t *testing.T) {
 	}
 }
 
+// TestImportZedCompaction: Zed inserts a compaction before the prompt that it is about to answer, which
+// may have been imported already. The prompt then follows the compaction, and is no branch.
+func TestImportZedCompaction(t *testing.T) {
+	w := openSpace(t, filepath.Join(t.TempDir(), "w"), 0)
+	id := ""
+	for _, after := range []string{
+		`{"User":{"id":"u8","content":[{"Text":"And mice?"}]}}`,
+		`{"Compaction":{"Summary":"Voles were found."}},{"User":{"id":"u8","content":[{"Text":"And mice?"}]}}`,
+		`{"Compaction":{"Summary":"Voles were found."}},{"User":{"id":"u8","content":[{"Text":"And mice?"}]}},{"Agent":{"content":[{"Text":"None."}],"tool_results":{}}}`,
+	} {
+		change := `UPDATE threads SET data = replace(data, '}}],"updated_at"', '}},` + after + `],"updated_at"') WHERE id LIKE '%2'`
+		r, err := w.Import(t.Context(), []string{"-"}, imports.Options{Stdin: bytes.NewReader(madeDatabase(t, sqlOf(t, "zed/threads.sql")+change))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range r.Imported {
+			if row.Title == "Mammals" {
+				id = string(row.Session)
+			}
+		}
+		if ends, err := w.Branches(t.Context(), id, workspace.BranchesOptions{}); err != nil || len(ends.Leaves) != 1 {
+			t.Errorf("the branches are %+v, %v", ends, err)
+		}
+	}
+	const want = "user: Look for voles\nassistant: Voles.\nuser: Voles were found.\nuser: And mice?\nassistant: None.\n"
+	if got := w.shown(id); got != want {
+		t.Errorf("the conversation is\n%s\nwant\n%s", got, want)
+	}
+	healthy(t, w)
+}
+
 // TestImportCursorTranscripts: the transcripts of an agent have the ids of their paths, so that that
 // of a sub-agent is below the other one, and a longer one is the same conversation; a store
 // of the command line with the same id is another one, and transcripts read after it are skipped.

@@ -29,13 +29,13 @@
 // # Reading
 //
 // A conversation has the messages of all turns of its thread, as a tree. A message has the time of
-// the first turn that has it. Its id is derived from its hash and the id of the thread that the
-// first one was forked from, so that only forks share messages. A response is read as a system
-// message, unless it is that of the response before, a message with results of tools, a prompt with
-// its attachments, and the answer. A message of a thread that a response has as well has the id and
-// the time of that, so that a conversation stays the same one when the program is updated.
-// Responses that the thread does not have follow the last one that it has. A result that a
-// provider's own tool gave within an answer divides the answer.
+// the first turn that has it. Its id is derived from its hash and the id of the first thread in the
+// chain of forks, so that only forks share messages. A response is read as a system message, unless
+// the response before has the same one, a message with results of tools, a prompt with its
+// attachments, and the answer. If the thread and a response have the same message, it gets the id and
+// the time that it has in the response, so that a conversation stays the same when llm is updated.
+// Responses that are missing in the thread follow the last response that is in it. If a provider
+// ran a tool itself, the result is within the answer and divides it into several messages.
 //
 // A record is an object with the rows that a message was read from: {"response", "tool_calls", …},
 // {"message", "parts", …} and {"turn"}, or, of the conversation, {"thread"} and {"conversation"}. A
@@ -49,7 +49,7 @@
 // conversation, NULL in that row. An update to 0.5 renames the table to logs and timestamp to datetime_utc,
 // and later versions keep the rows there. A row has the same ids in each form: they are computed from its
 // texts and its time, because the number of a row is not unique among machines, and the
-// conversation has the id of its first answer. The record is {"log"}.
+// id of a conversation is that of its first answer. The record is {"log"}.
 //
 // Sources: llm/migrations.py, llm/logs.py, llm/models.py, llm/parts.py and llm/cli.py of simonw/llm
 // at f3f4f29 (2026-08-05), llm/models.py before 62a09e3 (2026-07-25), which wrote responses, and llm/cli.py of the tags 0.3 and
@@ -64,28 +64,33 @@ import (
 	"github.com/bough-dev/bough/internal/database"
 )
 
-// Home is the folder of the database.
+// Home is the folder of the database, and that of versions before 0.4.
 var Home = transcript.Home{
 	Roots: func(m transcript.Machine) []string {
-		if dir := m.Env("LLM_USER_PATH"); dir != "" {
-			return []string{dir}
-		}
-		config := m.Env("XDG_CONFIG_HOME")
-		switch m.OS {
-		case "darwin":
-			config = path.Join(m.Home, "Library", "Application Support")
-		case "windows":
-			if config = m.Env("APPDATA"); config == "" {
-				config = m.Home
-			}
-		default:
-			if config == "" {
-				config = path.Join(m.Home, ".config")
-			}
-		}
-		return []string{path.Join(config, "io.datasette.llm")}
+		return []string{folder(m), path.Join(m.Home, ".llm")}
 	},
-	Holds: func(path string) bool { return strings.EqualFold(path, "logs.db") },
+	Holds: func(path string) bool { return strings.EqualFold(path, "logs.db") || strings.EqualFold(path, "log.db") },
+}
+
+// folder returns the folder of the database.
+func folder(m transcript.Machine) string {
+	if dir := m.Env("LLM_USER_PATH"); dir != "" {
+		return dir
+	}
+	config := m.Env("XDG_CONFIG_HOME")
+	switch m.OS {
+	case "darwin":
+		config = path.Join(m.Home, "Library", "Application Support")
+	case "windows":
+		if config = m.Env("APPDATA"); config == "" {
+			config = m.Home
+		}
+	default:
+		if config == "" {
+			config = path.Join(m.Home, ".config")
+		}
+	}
+	return path.Join(config, "io.datasette.llm")
 }
 
 // IsDatabase reports whether a database is that of llm.

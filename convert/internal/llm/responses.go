@@ -105,7 +105,7 @@ func (d *reader) conversations() (map[string]*conversation, error) {
 	})
 }
 
-// conversation reads a conversation: its thread, and the responses that the thread does not have.
+// conversation reads a conversation: its thread, and the responses that are missing in the thread.
 func (d *reader) conversation(list map[string]*conversation, c *conversation) error {
 	said, err := d.responses(c)
 	if err != nil {

@@ -109,8 +109,8 @@ type reader struct {
 	calls, results map[string][]int64
 }
 
-// each calls f for the rows of a query. Rows that are damaged or too large are a problem, with the
-// words of where; any other error ends the reading.
+// each calls f for the rows of a query. Rows that are damaged or too large are reported as a problem
+// at where; any other error is returned.
 func (d *reader) each(where string, t *table, rest string, args []any, f func(database.Row) error) error {
 	if !d.db.Has(t.name) {
 		return nil

@@ -25,8 +25,8 @@ type thread struct {
 type chain struct {
 	*reader
 	where string
-	scope string                         // the id of the thread that the first one was forked from
-	last  map[string]*transcript.Message // the last message of those read from a row, by its hash
+	scope string                         // the id of the first thread in the chain of forks
+	last  map[string]*transcript.Message // the last message that was read from a row, by its hash
 	list  []*transcript.Message
 }
 
@@ -79,7 +79,7 @@ func (d *reader) thread(list map[string]*conversation, c *conversation) (thread,
 	return thread{t.list, tip}, nil
 }
 
-// read reads the messages up to one that were not read yet.
+// read reads the message with a hash and the messages before it, except those that were read already.
 func (t *chain) read(hash, model string, at time.Time) error {
 	type row struct {
 		hash, parent, role string
@@ -216,8 +216,8 @@ func (t *chain) text(where, text string, pieces gjson.Result, rec *record) (stri
 	return b.String(), nil
 }
 
-// join gives the messages that are those of responses their ids, times and records, and returns
-// how many of the responses the thread has.
+// join gives each message that a response has too the id, time and records of the response, and returns
+// how many of the responses are in the thread.
 func (t *thread) join(said []*response) (n int) {
 	if t.tip == nil || len(said) == 0 {
 		return 0

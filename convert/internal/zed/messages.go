@@ -16,8 +16,13 @@ import (
 
 // A thread is the messages of a thread that were read.
 type thread struct {
-	id      string
-	list    []*transcript.Message
+	id    string
+	list  []*transcript.Message
+	chain string // the id of the last message that is not a compaction; at first, that of the thread
+
+	compacted bool // the last message is a compaction
+	loose     bool // the last message is a prompt before which Zed may insert a compaction
+
 	pending []json.RawMessage // records without a message
 	names   map[string]string // of the tools, by the id of the call
 	began   map[string]string // see [transcript.Conversation.Began]
@@ -71,13 +76,20 @@ func (t *thread) message(v gjson.Result) (known bool) {
 		if compaction {
 			m.Kind = transcript.Compaction
 		}
-		before := t.id
+		before := t.chain
 		if n := len(t.list); n > 0 {
 			m.Parent = t.list[n-1].ID
-			before = m.Parent
+			if compaction {
+				before = m.Parent
+			}
 		}
 		m.ID = transcript.ChainID(before, rawjson.Compact([]any{m.Role, m.Parts}))
 		t.list = append(t.list, m)
+		if !compaction {
+			t.chain = m.ID
+		}
+		t.loose = kind == "User" && !t.compacted
+		t.compacted = compaction
 	}
 	if role == "user" { // the results of version 0.1.0
 		add("user", append(results, said...))

@@ -3,7 +3,7 @@
 //
 // A row of the table threads is a thread: id, summary (its title), updated_at, data_type and data.
 // Later versions added parent_id, folder_paths with folder_paths_order, and created_at. data is a JSON
-// document, as it is if data_type is json, and compressed with Zstandard if it is zstd. Zed writes zstd.
+// document; data_type is json, or zstd if the document is compressed with Zstandard, as Zed writes it.
 // folder_paths has the folders of the project on lines, in lexicographic order, and folder_paths_order
 // the position of each in the order of the user.
 //
@@ -19,11 +19,12 @@
 //   - Agent, with content: Text; Thinking, with text and signature; RedactedThinking; ToolUse, with id, name,
 //     and input, which newer versions wrap in type (json or text) and value. tool_results is an object with
 //     the result of each call by its id: tool_name, is_error, content and output. The content is a text or an
-//     image, in newer versions an array of these. A message is stored only when it is complete; then a
-//     call that was cancelled has a result, too,
+//     image, in newer versions an array of these. Zed stores a message when it is complete: then each
+//     call has a result, also a cancelled one,
 //   - Resume, by which the user lets the agent continue,
 //   - Compaction, with Summary, a text that replaces what is before it for the model, or with
-//     ProviderNative, which only its provider can read.
+//     ProviderNative, which only its provider can read. It follows the last answer; if a prompt follows
+//     that already, Zed inserts the compaction before the prompt.
 //
 // A sub-agent has a thread of its own, whose subagent_context has parent_thread_id, as the column
 // parent_id. The result of the call spawn_agent that began it has its id in output.session_id.
@@ -35,24 +36,23 @@
 //
 // # Reading
 //
-// A thread is linear: an edit of a message removes all after it from the database. Agent is a message of the
-// assistant and, if it has results, one of the user. No message has a time, and only User an id, which changes
-// when Zed converts the thread. Therefore all ids are computed from the content, the messages before it, and the
-// id of the thread: they are the same after a conversion, or if a newer version writes a message in another form. As in
-// Zed, the context of a message of the older form is its content if it has no other; else it is only in the
-// record. A record is the JSON of a message; those of the thread are the document without its
+// A thread is linear: an edit of a message removes all after it from the database. An Agent is read as a
+// message of the assistant and, if it has results, a message of the user. No message has a time, and only User has
+// an id, which changes when Zed converts the thread. So ids are computed from the content of the message, the
+// messages before it, and the id of the thread, without compactions. They stay the same when Zed converts the thread, or
+// writes a message in another form. In the older form, context is the content of a message that has no other content, as in
+// Zed; else it is only in the record. A record is the JSON of a message; those of the thread are the document without its
 // messages, and an object with the columns of the row.
 //
 // Not read: threads-db.1.mdb, the database of versions before July 2025, which Zed copied to threads.db; the
-// text threads, which are files of their own; and the threads of other agents than Zed's, which only these
-// have.
+// text threads, which are files of their own; and the threads of other agents, which those agents store.
 //
 // Sources, in zed-industries/zed: crates/agent/src/db.rs and crates/agent/src/thread.rs at 0642ec7,
 // crates/agent/src/legacy_thread.rs at 4410b97, crates/agent/src/tools/spawn_agent_tool.rs at 015419a,
 // crates/language_model_core/src/request.rs at f75fc98, crates/language_model_core/src/language_model_core.rs
 // at 02fddfd, crates/acp_thread/src/mention.rs at 02c0e68, crates/project/src/telemetry_snapshot.rs at 82f574c,
-// crates/util/src/path_list.rs at 18007f5, crates/paths/src/paths.rs (data_dir). Compaction is of a later
-// crates/agent/src/thread.rs.
+// crates/util/src/path_list.rs at 18007f5, crates/paths/src/paths.rs (data_dir). Compaction and its place
+// are in a later crates/agent/src/thread.rs.
 package zed
 
 import (
@@ -137,8 +137,8 @@ func (d *reader) problem(format string, args ...any) {
 	d.to.Problem(transcript.Problem{What: fmt.Sprintf(format, args...)})
 }
 
-// each calls f for the rows of a query. Rows that are damaged or too large are a problem, with the
-// words of where; any other error ends the reading.
+// each calls f for the rows of a query. Rows that are damaged or too large are reported as a problem
+// at where; any other error is returned.
 func (d *reader) each(where string, q database.Query, f func(database.Row) error) error {
 	err := d.db.Each(q, f)
 	var failed *database.QueryError
@@ -201,7 +201,7 @@ func (d *reader) document(kind string, data []byte, limit int) ([]byte, error) {
 // read reads the document of a thread.
 func (d *reader) read(where string, row database.Row, document []byte) error {
 	v := gjson.ParseBytes(document)
-	t := &thread{id: row.Text("id"), names: map[string]string{}}
+	t := &thread{id: row.Text("id"), chain: row.Text("id"), names: map[string]string{}}
 	n := 0
 	v.Get("messages").ForEach(func(_, m gjson.Result) bool {
 		n++
@@ -214,6 +214,7 @@ func (d *reader) read(where string, row database.Row, document []byte) error {
 		return nil // a draft
 	}
 	last := t.list[len(t.list)-1]
+	last.Guessed = t.loose
 	last.Records = append(last.Records, t.pending...)
 	c := transcript.Conversation{ID: t.id, Leaf: last.ID, Began: t.began}
 	c.Title = cmp.Or(member.String(v.Get("title")), member.String(v.Get("summary")), row.Text("summary"))

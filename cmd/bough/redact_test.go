@@ -169,6 +169,12 @@ func leakyDatabases() []leakyDatabase {
 			`UPDATE cursorDiskKV SET value = json_set(value, '$.name', '$s', '$.text', '$s') WHERE key = 'composerData:a';
 			INSERT INTO cursorDiskKV VALUES('bubbleId:a:u$n', '{"type":1,"bubbleId":"u$n","text":$j,"richText":$jj}'), ('bubbleId:a:t$n', CAST('{"type":2,"bubbleId":"t$n","text":$j,"thinking":{"text":$j,"signature":"s"},"codeBlocks":[{"content":$j}]}' AS BLOB)),
 			('bubbleId:a:c$n', '{"type":2,"bubbleId":"c$n","text":"","toolFormerData":{"name":"write","toolCallId":"k$n","status":"completed","rawArgs":$jj,"params":$jj,"result":$jj,"error":$j}}')`},
+		{"cursor", `CREATE TABLE blobs(id, data); CREATE TABLE meta(key, value); INSERT INTO blobs VALUES('ff', x'');
+			INSERT INTO meta VALUES('0', hex('{"agentId":"a","latestRootBlobId":"ff"}'))`, "", `UPDATE meta SET value = hex(json_set(CAST(unhex(value) AS TEXT), '$.name', '$s'));
+			INSERT INTO blobs VALUES(printf('a1%04d', $n), '{"role":"user","content":[{"type":"text","text":"<rules>" },{"type":"text","text":$j}]}'), (printf('a2%04d', $n), '{"role":"user","content":"<user_info>\n</user_info>","providerOptions":{"cursor":{"note":$j}}}'),
+			(printf('a3%04d', $n), CAST('{"role":"assistant","content":[{"type":"reasoning","text":$j,"signature":"s"},{"type":"text","text":$j},{"type":"dance","a":$j},{"type":"tool-call","toolCallId":"k$n","toolName":"Write","args":{"content":$j}}]}' AS BLOB)),
+			(printf('a4%04d', $n), '{"role":"tool","content":[{"type":"tool-result","toolCallId":"k$n","toolName":"Write","result":$j,"experimental_content":[{"type":"text","text":$j}]}],"providerOptions":{"cursor":{"highLevelToolCallResult":{"output":{"content":$j}}}}}');
+			UPDATE blobs SET data = unhex(hex(data) || printf('0a03a1%04d0a03a2%04d0a03a3%04d0a03a4%04d', $n, $n, $n, $n)) WHERE id = 'ff'`},
 		{"llm", `CREATE TABLE conversations(id, name, model); CREATE TABLE responses(id, model, prompt, system, prompt_json, options_json, response, response_json, conversation_id, datetime_utc, reasoning);
 			CREATE TABLE tool_calls(id INTEGER PRIMARY KEY, response_id, name, arguments, tool_call_id); CREATE TABLE tool_results(id INTEGER PRIMARY KEY, response_id, name, output, tool_call_id, exception);
 			CREATE TABLE fragments(id INTEGER PRIMARY KEY, content, source); CREATE TABLE prompt_fragments(response_id, fragment_id, "order"); CREATE TABLE system_fragments(response_id, fragment_id, "order");

@@ -343,6 +343,39 @@ func TestImportCursorHome(t *testing.T) {
 	expect("without a database", read(fresh(), source, imports.Options{}), "aaaa0001 new, aaaa0002 new, agent-a new, below new, lost new")
 }
 
+// TestImportCursorCalls: calls in parallel that end in any order between imports, and arguments that were
+// still received, are one branch.
+func TestImportCursorCalls(t *testing.T) {
+	const begin = `CREATE TABLE cursorDiskKV (key, value);
+		INSERT INTO cursorDiskKV VALUES ('composerData:a', '{"composerId":"a","status":"$status","conversation":[{"type":1,"bubbleId":"1","text":"Which birds?"},$list]}')`
+	call := func(id, status, arguments, result string) string {
+		return `{"type":2,"bubbleId":"` + id + `","toolFormerData":{"name":"read","toolCallId":"c` + id + `","status":"` + status + `","rawArgs":"` + arguments + `","result":"` + result + `"}}`
+	}
+	one, two := call("2", "completed", `{\"a\":1}`, "wren"), call("3", "completed", `{\"a\":2}`, "vole")
+	w := openSpace(t, filepath.Join(t.TempDir(), "w"), 0)
+	for _, c := range []struct {
+		what, status, list string
+		messages           int
+	}{
+		{"a call whose arguments are received", "none", call("2", "loading", `{\"a`, ""), 2},
+		{"two calls", "generating", call("2", "loading", `{\"a\":1}`, "") + "," + call("3", "loading", `{\"a\":2}`, ""), 2},
+		{"the second one has ended", "generating", call("2", "loading", `{\"a\":1}`, "") + "," + two, 2},
+		{"both have ended", "generating", one + "," + two, 5},
+		{"the end", "completed", one + "," + two + `,{"type":2,"bubbleId":"4","text":"A wren."}`, 6},
+		{"a call that never ends, before a prompt", "generating", one + "," + two + `,{"type":2,"bubbleId":"4","text":"A wren."},` + call("5", "loading", "{}", "") + `,{"type":1,"bubbleId":"6","text":"And?"}`, 8},
+	} {
+		database := madeDatabase(t, strings.NewReplacer("$status", c.status, "$list", c.list).Replace(begin))
+		r, err := w.Import(t.Context(), []string{"-"}, imports.Options{Stdin: bytes.NewReader(database)})
+		if err != nil || len(r.Imported) != 1 {
+			t.Fatalf("%s: %v, %v", c.what, r, err)
+		}
+		tree := w.messageTree(string(r.Imported[0].Session))
+		if row := r.Imported[0]; len(row.Problems) > 0 || len(tree.Runs) != 1 || tree.Runs[0].Count != c.messages {
+			t.Errorf("%s: %+v, in %d runs", c.what, row, len(tree.Runs))
+		}
+	}
+}
+
 // TestImportLLM: after an update of llm, which copies conversations to new tables, and with
 // later turns, a conversation is the same one; a fork
 // is a branch.

@@ -21,7 +21,8 @@
 // with toolFormerData is a call: name, toolCallId, rawArgs (the arguments of the model) and
 // params (those that Cursor made of them), both JSON in a string, result (a string), error,
 // userDecision (accepted or rejected), and status: loading, completed, cancelled or error. Code
-// blocks are in the text too. The shape of images is in none of the sources: they are parts of
+// blocks are in the text too. While an answer is received (status is generating), calls in parallel end in
+// any order; the bubbles after one that has not ended are read when it has. The shape of images is in none of the sources: they are parts of
 // unknown type.
 //
 // A conversation of a sub-agent has subagentInfo.parentComposerId and subagentInfo.toolCallId, in
@@ -395,30 +396,54 @@ func (d *rows) tab(tab gjson.Result) error {
 	return d.read(transcript.Conversation{ID: member.String(tab.Get("tabId")), Title: member.String(tab.Get("chatTitle")), Records: []json.RawMessage{around}}, list, false)
 }
 
-// read reads the bubbles of a conversation. open reports whether an answer is being received.
+// read reads the bubbles of a conversation. open reports whether an answer is being received: then
+// calls in parallel end in any order.
 func (d *rows) read(c transcript.Conversation, list []bubble, open bool) error {
 	t := nodes.Tree{Conversation: c, Messages: messagesOf}
-	t.Open = func(record json.RawMessage) bool { return open && gjson.GetBytes(record, "type").Num == 2 }
-	for _, b := range list {
+	t.Open = func(record json.RawMessage) bool {
+		return open && gjson.GetBytes(record, "type").Num == 2 || isRunning(record)
+	}
+	asked := 0 // how many bubbles there are up to the last prompt
+	for i, b := range list {
+		if roleOf(json.RawMessage(b.raw)) == "user" {
+			asked = i + 1
+		}
+	}
+	for i, b := range list {
 		if b.id == "" {
 			b.id = transcript.ChainID(c.ID+t.Conversation.Leaf, []byte(b.raw))
 		}
 		t.Conversation.Leaf = t.Append(nodes.Node{ID: b.id, Parent: t.Conversation.Leaf, Record: json.RawMessage(b.raw)})
+		if left := len(list) - i - 1; open && left > 0 && i >= asked && isRunning(json.RawMessage(b.raw)) {
+			d.to.Problem(transcript.Problem{What: fmt.Sprintf("%d messages are after a call that has not ended, and are read when it has", left), Note: true})
+			break // its result is before them
+		}
 	}
 	return t.Read(d.to)
+}
+
+// roleOf returns who a bubble is of, "" if that is unknown.
+func roleOf(record json.RawMessage) string {
+	switch kind := gjson.GetBytes(record, "type"); {
+	case kind.Num == 1, kind.Str == "user":
+		return "user"
+	case kind.Num == 2, kind.Str == "ai":
+		return "assistant"
+	}
+	return ""
+}
+
+// isRunning reports whether a bubble is a call that has not ended.
+func isRunning(record json.RawMessage) bool {
+	return gjson.GetBytes(record, "toolFormerData.status").Str == "loading"
 }
 
 // messagesOf returns the messages of a bubble: what the user or the assistant says, and the
 // result of a call.
 func messagesOf(n nodes.Node) (list []*transcript.Message) {
 	v := gjson.ParseBytes(n.Record)
-	role := ""
-	switch kind := v.Get("type"); {
-	case kind.Num == 1, kind.Str == "user":
-		role = "user"
-	case kind.Num == 2, kind.Str == "ai":
-		role = "assistant"
-	default:
+	role := roleOf(n.Record)
+	if role == "" {
 		return nil
 	}
 	first := &transcript.Message{ID: n.ID, Format: format, Time: timeOf(v.Get("createdAt"))}

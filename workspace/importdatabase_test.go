@@ -292,7 +292,12 @@ func TestImportCursorHome(t *testing.T) {
 	}
 	transcript := func(name, said string) string {
 		t.Helper()
-		return put("projects/p/agent-transcripts/"+name, []byte(`{"role":"user","message":{"content":"`+said+`"}}`+"\n"))
+		path := put("projects/p/agent-transcripts/"+name, []byte(`{"role":"user","message":{"content":"`+said+`"}}`+"\n"))
+		old := time.Now().Add(-2 * time.Minute)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		return path
 	}
 	database := madeDatabase(t, sqlOf(t, "cursor/global.sql"))
 	put("globalStorage/state.vscdb", database)
@@ -301,6 +306,10 @@ func TestImportCursorHome(t *testing.T) {
 	transcript("lost/lost.jsonl", "Lost")
 	transcript("lost/subagents/below.jsonl", "Below lost")
 	transcript("agent-a/agent-a.jsonl", "SDK")
+	active := transcript("active/active.jsonl", "Active")
+	if err := os.Chtimes(active, time.Now(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
 	source := imports.Source{Format: cursor, Holds: cursor.Holds, Paths: []string{filepath.Join(home, "globalStorage"), filepath.Join(home, "projects")}}
 	read := func(w *space, source imports.Source, o imports.Options) string {
 		t.Helper()
@@ -323,24 +332,24 @@ func TestImportCursorHome(t *testing.T) {
 		}
 	}
 	w := fresh()
-	const first = "aaaa0001 skipped, aaaa0002 skipped, agent-a new, below new, lost new, state.vscdb new, state.vscdb new"
+	const first = "aaaa0001 skipped, aaaa0002 skipped, active skipped, agent-a new, below new, lost new, state.vscdb new, state.vscdb new"
 	expect("dry", read(w, source, imports.Options{DryRun: true}), first)
 	expect("at first", read(w, source, imports.Options{}), first)
 	expect("again", read(w, source, imports.Options{}), strings.ReplaceAll(first, "new", "unchanged"))
 	alone := source
 	alone.Paths = source.Paths[1:]
-	expect("without the database, which was imported before", read(w, alone, imports.Options{Again: true}), "aaaa0001 skipped, aaaa0002 skipped, agent-a unchanged, below unchanged, lost unchanged")
+	expect("without the database, which was imported before", read(w, alone, imports.Options{Again: true}), "aaaa0001 skipped, aaaa0002 skipped, active skipped, agent-a unchanged, below unchanged, lost unchanged")
 	expect("by name", read(w, imports.Source{Paths: []string{birds}}, imports.Options{}), "aaaa0001 new")
-	expect("with a pattern", read(fresh(), source, imports.Options{Skip: []string{"/home/ada/birds"}}), "aaaa0001 skipped, aaaa0002 skipped, agent-a new, below new, lost new, state.vscdb new, state.vscdb skipped")
+	expect("with a pattern", read(fresh(), source, imports.Options{Skip: []string{"/home/ada/birds"}}), "aaaa0001 skipped, aaaa0002 skipped, active skipped, agent-a new, below new, lost new, state.vscdb new, state.vscdb skipped")
 	live := source
 	live.Found, live.Paths = true, []string{birds, filepath.Join(filepath.Dir(filepath.Dir(birds)), "agent-a", "agent-a.jsonl")}
 	expect("while it grows", read(fresh(), live, imports.Options{Live: true}), "aaaa0001 skipped, agent-a new")
 	put("globalStorage/state.vscdb", append(database[:100:100], bytes.Repeat([]byte("noise"), 1000)...))
-	expect("with a damaged database", read(fresh(), source, imports.Options{}), "aaaa0001 skipped, aaaa0002 skipped, agent-a new, below skipped, lost skipped, state.vscdb failed")
+	expect("with a damaged database", read(fresh(), source, imports.Options{}), "aaaa0001 skipped, aaaa0002 skipped, active skipped, agent-a new, below skipped, lost skipped, state.vscdb failed")
 	if err := os.Remove(filepath.Join(home, "globalStorage", "state.vscdb")); err != nil {
 		t.Fatal(err)
 	}
-	expect("without a database", read(fresh(), source, imports.Options{}), "aaaa0001 new, aaaa0002 new, agent-a new, below new, lost new")
+	expect("without a database", read(fresh(), source, imports.Options{}), "aaaa0001 new, aaaa0002 new, active skipped, agent-a new, below new, lost new")
 }
 
 // TestImportCursorCalls: calls in parallel that end in any order between imports, and arguments that were

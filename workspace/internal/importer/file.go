@@ -54,7 +54,7 @@ func (i *importer) file(f unpack.File) error {
 		r.take(imports.Transcript{Path: i.name(f.Path), Status: status, Detail: detail, Named: f.Named})
 		return nil
 	}
-	detail, err := i.fuller(f, format)
+	detail, err := i.superseded(f, format)
 	if err != nil {
 		return err
 	}
@@ -111,9 +111,9 @@ func (i *importer) formatOf(f unpack.File, head []byte) (format *convert.Format,
 	return format, db, err
 }
 
-// fuller returns why a file is not read of which a database has more, "" if it is to be read. The
-// databases are read before such files.
-func (i *importer) fuller(f unpack.File, format *convert.Format) (why string, err error) {
+// superseded returns the reason to skip a file whose conversation is, or may be, in a database that has
+// more of it; "" if there is none. The databases have to be read before.
+func (i *importer) superseded(f unpack.File, format *convert.Format) (why string, err error) {
 	id := format.InDatabase(f.Path)
 	if id == "" || f.Named {
 		return "", nil
@@ -126,8 +126,8 @@ func (i *importer) fuller(f unpack.File, format *convert.Format) (why string, er
 		return excludedFolder, nil
 	case i.unread[format]:
 		return "a database that could not be read may have more of its conversation", nil
-	case i.found:
-		return "a database may get its conversation; an import that is not live reads it", nil
+	case i.found, i.o.Format != nil && f.Info != nil && i.begun.Sub(f.Info.ModTime()) < growing:
+		return "its conversation is active, and may come into a database; a later import reads the file if not", nil
 	}
 	if err := i.look(); err != nil {
 		return "", err

@@ -34,7 +34,7 @@ func Import(ctx context.Context, w *store.Store, sources []imports.Source, o imp
 func ImportTails(ctx context.Context, w *store.Store, sources []imports.Source, o imports.Options, tails *Tails) (*imports.Report, error) {
 	i := &importer{
 		tails: tails, store: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.Opts.Now(), rows: []imports.Transcript{},
-		unread: map[*convert.Format]bool{}, excluded: map[string]bool{},
+		begun: time.Now(), unread: map[*convert.Format]bool{}, excluded: map[string]bool{},
 	}
 	defer i.drop()
 	for _, source := range sources {
@@ -116,6 +116,7 @@ type importer struct {
 	files  []*FileRow    // files with conversations that are not stored yet
 	rows   []imports.Transcript
 
+	begun    time.Time
 	unread   map[*convert.Format]bool // a database could not be read
 	excluded map[string]bool          // the conversations whose folder a pattern excludes, by [SourceKey]; nil if no databases are read
 }

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -371,6 +372,33 @@ func TestImportGroup(t *testing.T) {
 		t.Errorf("%d messages are back", len(back))
 	}
 	healthy(t, s)
+}
+
+// TestImportProblemLast: a problem after the last conversation of a file is reported, also if the file is
+// imported again.
+func TestImportProblemLast(t *testing.T) {
+	t.Parallel()
+	for name, data := range map[string][]byte{
+		"documents.json": []byte(`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}` + "\n~"),
+		"threads.db":     madeDatabase(t, sqlOf(t, "zed/threads.sql")+"; DELETE FROM threads WHERE id LIKE '%6' OR id LIKE '%1' OR id LIKE '%2' OR id LIKE '%3'; UPDATE threads SET data = '{' WHERE id LIKE '%5'"),
+	} {
+		s := openSpace(t, t.TempDir(), 0)
+		path := filepath.Join(t.TempDir(), name)
+		writeOver(t, path, data)
+		for _, want := range []imports.Status{imports.New, imports.Unchanged} {
+			list, err := s.Import(t.Context(), []string{path}, imports.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := map[imports.Status]int{}
+			for _, r := range list.Imported {
+				told[r.Status] += 1 + len(r.Problems)
+			}
+			if !maps.Equal(told, map[imports.Status]int{want: 1, imports.Failed: 2}) {
+				t.Errorf("%s: %+v", name, list.Imported)
+			}
+		}
+	}
 }
 
 // TestImportLinearThenTree: an export of Claude.ai with a linear order of messages gets its

@@ -89,6 +89,11 @@ func (i *importer) file(f unpack.File) error {
 		row := r.empty(err.Error())
 		row.Status = imports.Failed
 		r.take(row)
+	default: // problems after the last conversation belong to none
+		if row := r.empty("a part of it could not be read"); len(row.Problems) > 0 {
+			row.Status = imports.Failed
+			r.take(row)
+		}
 	}
 	return nil
 }

@@ -28,3 +28,16 @@ type none struct{ *testing.T }
 func (n none) Message(m *transcript.Message) error  { n.Errorf("the message %+v", m); return nil }
 func (n none) End(c *transcript.Conversation) error { n.Errorf("the conversation %+v", c); return nil }
 func (n none) Problem(p transcript.Problem)         { n.Errorf("the problem %+v", p) }
+
+// TestManyCopies: a hostile list that has one message many times is read in time that is linear in their number.
+func TestManyCopies(t *testing.T) {
+	s, seen := &said{}, map[string]bool{}
+	for range 20_000 {
+		s.model([]byte(`{"role":"system","content":"You are an agent."}`))
+		last := s.list[len(s.list)-1].ID
+		if seen[last] {
+			t.Fatal("two messages have one id")
+		}
+		seen[last] = true
+	}
+}

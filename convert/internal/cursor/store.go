@@ -164,16 +164,16 @@ func decode(b []byte) (list []field, whole bool) {
 	return list, true
 }
 
-// said is a conversation whose messages have no ids. An id is computed from the content, and of
-// what the user, the assistant and the tools say also from the messages before it; not from the
-// context that the program writes, which may be another one the next time.
+// said is a conversation whose messages have no ids. The id of a message is computed from its content and
+// from the messages before it. Context that the program writes does not count for the ids of other
+// messages, because it may change.
 type said struct {
 	conv    transcript.Conversation
 	list    []*transcript.Message
 	last    string            // the id that the next one follows
 	pending []json.RawMessage // records without a message
 	tools   map[string]string // names, by the id of the call
-	ids     map[string]bool
+	ids     map[string]int    // how many messages have the same context, by the id of the first one
 
 	requests bool // a message of the user states its request: then all that the user asks do
 
@@ -200,12 +200,13 @@ func (s *said) add(m *transcript.Message, raw json.RawMessage) {
 	}
 	m.ID = transcript.ChainID(before, raw)
 	if s.ids == nil {
-		s.ids = map[string]bool{}
+		s.ids = map[string]int{}
 	}
-	for s.ids[m.ID] { // the same context again
-		m.ID = transcript.ChainID(m.ID, raw)
+	n := s.ids[m.ID]
+	s.ids[m.ID]++
+	if n > 0 {
+		m.ID = transcript.ChainID(m.ID, strconv.AppendInt(nil, int64(n), 10))
 	}
-	s.ids[m.ID] = true
 	if m.Own.Role == "" {
 		s.last = m.ID
 	}

@@ -115,7 +115,7 @@ func (f *Format) readAny(in io.Reader, to transcript.Sink) error {
 type Tail struct{ tail sink.Tail }
 
 // Tail returns a reader of a transcript that begins with head and grows. It passes to
-// to the messages that later records do not change. It returns nil if the format has
+// to the messages of the first conversation that later records do not change. It returns nil if the format has
 // no such transcripts: then the file is read as a whole with Read.
 func (f *Format) Tail(head []byte, to transcript.Sink) *Tail {
 	if f.tail == nil || f.Name == "gemini" && !gemini.IsLog(head) {
@@ -142,8 +142,8 @@ func (t *Tail) State(size int) ([]byte, error) { return fields.Encode(size, t.ta
 func (t *Tail) Read(in io.Reader) error { return t.tail.Read(in) }
 
 // End passes the remaining messages and the end of the conversation to to, as if the
-// transcript ended here, unless there is no conversation yet. More may be read
-// afterwards.
+// transcript ended here, unless there is no conversation yet. It passes all messages of other
+// conversations after that. More may be read afterwards.
 func (t *Tail) End(to transcript.Sink) error { return t.tail.End(to) }
 
 // ReadAll reads all conversations of a file into memory.

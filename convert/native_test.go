@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -71,6 +72,23 @@ func nativeFormat(t testing.TB, name string) *Format {
 	return f
 }
 
+// nativeTrees yields the conversations of all cases of a format.
+func nativeTrees(t testing.TB, f *Format) iter.Seq2[nativeCase, *transcript.Transcript] {
+	return func(yield func(nativeCase, *transcript.Transcript) bool) {
+		for _, c := range nativeCases(t, f.Name) {
+			list, _, err := f.ReadAll(bytes.NewReader(c.in))
+			if err != nil && !errors.Is(err, ErrNothing) {
+				t.Fatal(err)
+			}
+			for _, tr := range list {
+				if !yield(c, tr) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // nativeRead reads the one conversation of a file, nil if there is none.
 func nativeRead(t testing.TB, f *Format, in []byte) (*transcript.Transcript, []transcript.Problem) {
 	list, problems, err := f.ReadAll(bytes.NewReader(in))
@@ -94,15 +112,19 @@ func nativeWrite(t testing.TB, f *Format, tr *transcript.Transcript, id string) 
 	return out.Bytes(), lost
 }
 
-// nativeOutline formats a transcript as text.
-func nativeOutline(tr *transcript.Transcript, problems []transcript.Problem) string {
+// nativeOutline formats the conversations of a file as text.
+func nativeOutline(list []*transcript.Transcript, problems []transcript.Problem) string {
 	var b strings.Builder
-	if tr == nil {
+	if len(list) == 0 {
 		b.WriteString("nothing\n")
-	} else {
+	}
+	for _, tr := range list {
 		fmt.Fprintf(&b, "session %s title=%q dir=%s version=%s model=%s leaf=%s side=%v before=%d", tr.ID, tr.Title, tr.Dir, tr.Version, tr.Model, tr.Leaf, tr.Side, len(tr.Records))
 		if tr.BegunBy != "" {
 			fmt.Fprintf(&b, " begun-by=%s", tr.BegunBy)
+		}
+		if tr.Inline {
+			b.WriteString(" inline")
 		}
 		for _, id := range slices.Sorted(maps.Keys(tr.Began)) {
 			fmt.Fprintf(&b, " began=%s+%s", id, tr.Began[id])
@@ -170,29 +192,46 @@ func TestNativeReads(t *testing.T) {
 				if got := Detect(c.in); got != f {
 					t.Errorf("detected as %v", got)
 				}
-				tr, problems := nativeRead(t, f, c.in)
+				list, problems, err := f.ReadAll(bytes.NewReader(c.in))
+				if err != nil && !errors.Is(err, ErrNothing) {
+					t.Fatal(err)
+				}
 				if flag.Lookup("update").Value.String() == "true" {
-					c.update(t, name, nativeOutline(tr, problems))
+					c.update(t, name, nativeOutline(list, problems))
 					return
 				}
-				if got := nativeOutline(tr, problems); got != c.want {
+				if got := nativeOutline(list, problems); got != c.want {
 					t.Errorf("read\n%s\nwant\n%s", got, c.want)
 				}
-				if tr == nil {
-					return
-				}
-				var lines []byte
-				for _, line := range bytes.SplitAfter(c.in, []byte("\n")) {
-					if bytes.HasPrefix(line, []byte("{")) && bytes.HasSuffix(line, []byte("}\n")) {
-						lines = append(lines, line...)
+				left := 0
+				for line := range bytes.Lines(c.in) {
+					if isNativeRecord(line) {
+						left++
 					}
 				}
-				if got := nativeRecords(tr); !bytes.Equal(got, lines) {
-					t.Errorf("the records are\n%s\nwant\n%s", got, lines)
+				for _, tr := range list {
+					got, want := nativeRecords(tr), []byte(nil)
+					for line := range bytes.Lines(c.in) {
+						if isNativeRecord(line) && (len(list) == 1 || bytes.Contains(got, line)) {
+							want = append(want, line...)
+							left--
+						}
+					}
+					if !bytes.Equal(got, want) {
+						t.Errorf("the records of %s are\n%s\nwant\n%s", tr.ID, got, want)
+					}
+				}
+				if left != 0 && len(list) > 0 {
+					t.Errorf("%d records are missing", left)
 				}
 			})
 		}
 	}
+}
+
+// isNativeRecord reports whether a line with its end is an object.
+func isNativeRecord(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("{")) && bytes.HasSuffix(line, []byte("}\n"))
 }
 
 // TestNativeShapes: line ends, a byte order mark and torn lines change nothing else.
@@ -200,8 +239,8 @@ func TestNativeShapes(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
 		for _, c := range nativeCases(t, name) {
-			want, _ := nativeRead(t, f, c.in)
-			if want == nil {
+			want, _, _ := f.ReadAll(bytes.NewReader(c.in))
+			if len(want) == 0 {
 				continue
 			}
 			for shape, in := range map[string][]byte{
@@ -212,7 +251,7 @@ func TestNativeShapes(t *testing.T) {
 				"a torn line":  append(slices.Clone(c.in), `{"type":"user","uuid":"zz","messa`...),
 				"zeros at end": append(slices.Clone(c.in), make([]byte, 4096)...),
 			} {
-				got, problems := nativeRead(t, f, in)
+				got, problems, _ := f.ReadAll(bytes.NewReader(in))
 				if a, b := nativeOutline(got, nil), nativeOutline(want, nil); a != b {
 					t.Errorf("%s/%s with %s: read\n%s\nwant\n%s", name, c.name, shape, a, b)
 				}
@@ -232,11 +271,7 @@ func TestNativeShapes(t *testing.T) {
 func TestNativeWhole(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
-		for _, c := range nativeCases(t, name) {
-			tr, _ := nativeRead(t, f, c.in)
-			if tr == nil {
-				continue
-			}
+		for c, tr := range nativeTrees(t, f) {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
 				id := tr.ID
 				if tr.Side { // it is known under the name of the assistant
@@ -302,11 +337,7 @@ func nativePath(tr *transcript.Transcript, leaf string) *transcript.Transcript {
 func TestNativePaths(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
-		for _, c := range nativeCases(t, name) {
-			tr, _ := nativeRead(t, f, c.in)
-			if tr == nil {
-				continue
-			}
+		for c, tr := range nativeTrees(t, f) {
 			for _, m := range tr.Messages {
 				path := nativePath(tr, m.ID)
 				out, _ := nativeWrite(t, f, path, "5e550000-0000-4000-8000-0000000000ff")
@@ -410,11 +441,7 @@ func TestNativeNew(t *testing.T) {
 func TestNativeGrows(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
-		for _, c := range nativeCases(t, name) {
-			tr, _ := nativeRead(t, f, c.in)
-			if tr == nil {
-				continue
-			}
+		for c, tr := range nativeTrees(t, f) {
 			for _, m := range tr.Messages {
 				path := nativePath(tr, m.ID)
 				path.Messages = append(path.Messages, &transcript.Message{
@@ -439,11 +466,7 @@ func TestNativeGrows(t *testing.T) {
 func TestNativeAcross(t *testing.T) {
 	for _, way := range [][2]string{{"claude-code", "pi"}, {"pi", "claude-code"}} {
 		from, to := nativeFormat(t, way[0]), nativeFormat(t, way[1])
-		for _, c := range nativeCases(t, way[0]) {
-			tr, _ := nativeRead(t, from, c.in)
-			if tr == nil {
-				continue
-			}
+		for c, tr := range nativeTrees(t, from) {
 			out, lost := nativeWrite(t, to, tr, "5e550000-0000-4000-8000-0000000000ff")
 			got, problems := nativeRead(t, to, out)
 			if len(problems) > 0 {
@@ -471,18 +494,24 @@ func TestNativeAcross(t *testing.T) {
 	}
 }
 
-// nativeLaw: a transcript that is read, written and read again has the same messages, and
-// is written a second time with the same bytes.
+// nativeLaw: each conversation of a transcript that is read, written and read again has the same
+// messages, and is written a second time with the same bytes.
 func nativeLaw(t *testing.T, format *Format, in []byte) {
 	list, _, err := format.ReadAll(bytes.NewReader(in))
-	if err != nil || len(list) != 1 {
+	if err != nil {
 		return
 	}
+	for _, tr := range list {
+		nativeLawOf(t, format, tr, in)
+	}
+}
+
+func nativeLawOf(t *testing.T, format *Format, tr *transcript.Transcript, in []byte) {
 	const id = "5e550000-0000-4000-8000-0000000000ff"
-	once, _ := nativeWrite(t, format, list[0], id)
+	once, _ := nativeWrite(t, format, tr, id)
 	got, _ := nativeRead(t, format, once)
 	ids := map[string]bool{}
-	for line := range bytes.Lines(nativeRecords(list[0])) {
+	for line := range bytes.Lines(nativeRecords(tr)) {
 		for _, v := range gjson.GetManyBytes(line, "id", "uuid") {
 			if v.Str != "" && ids[v.Str] {
 				return // a link to it may mean either, also one that is no message
@@ -493,13 +522,13 @@ func nativeLaw(t *testing.T, format *Format, in []byte) {
 	if got == nil {
 		t.Fatalf("nothing in\n%s\nof\n%s", once, in)
 	}
-	if a, b := nativeSays(got.Messages), nativeSays(list[0].Messages); a != b {
+	if a, b := nativeSays(got.Messages), nativeSays(tr.Messages); a != b {
 		t.Fatalf("read\n%s\nwant\n%s\nof\n%s\nof\n%s", a, b, once, in)
 	}
-	if a, b := got.Leaf, list[0].Leaf; a != b && slices.ContainsFunc(got.Messages, func(m *transcript.Message) bool { return m.ID == b }) {
+	if a, b := got.Leaf, tr.Leaf; a != b && slices.ContainsFunc(got.Messages, func(m *transcript.Message) bool { return m.ID == b }) {
 		t.Fatalf("the leaf is %s, want %s, of\n%s", a, b, once)
 	}
-	if a, b := got.Title, list[0].Title; a != b {
+	if a, b := got.Title, tr.Title; a != b {
 		t.Fatalf("the title is %q, want %q, of\n%s", a, b, once)
 	}
 	if twice, _ := nativeWrite(t, format, got, id); !bytes.Equal(twice, once) {

@@ -362,11 +362,10 @@ func TestNativeDetects(t *testing.T) {
 func TestNativeBack(t *testing.T) {
 	for _, name := range []string{"claude-code", "pi"} {
 		f := nativeFormat(t, name)
-		for _, c := range nativeCases(t, name) {
-			if !slices.Contains([]string{"branches", "rewound", "crashed", "compacted", "side", "tree", "marked", "second"}, c.name) {
+		for c, tr := range nativeTrees(t, f) {
+			if !slices.Contains([]string{"branches", "rewound", "crashed", "compacted", "side", "tree", "marked", "second"}, c.name) || tr.Inline {
 				continue
 			}
-			tr, _ := nativeRead(t, f, c.in)
 			for _, m := range tr.Messages {
 				if c.name == "compacted" && m.ID == "a2" || c.name == "side" && m.ID == "a1" {
 					continue // messages after the kept tail follow the summary, and messages after a call its result

@@ -73,6 +73,9 @@ type Conversation struct {
 	// BegunBy is the id of the conversation whose assistant began this one, "" if unknown.
 	// The assistant may itself be another one that the same conversation began.
 	BegunBy string
+	// Inline reports whether the transcript of BegunBy has the conversation. Earlier versions of
+	// bough read it as a part of that.
+	Inline bool
 	// Began maps the ids of conversations that the assistant of this one began to the ids
 	// of the calls that did.
 	Began map[string]string

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
-	"github.com/bough-dev/bough/convert/internal/sink"
 	"github.com/bough-dev/bough/convert/internal/thread"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
@@ -37,7 +35,6 @@ type seat struct {
 // reader reads the records of a session.
 type reader struct {
 	*thread.Reader
-	lines *jsonl.Reader
 	seats map[string]seat
 	moved map[string]string // records to be replaced by another one, since a compaction
 
@@ -60,25 +57,14 @@ type reader struct {
 }
 
 func newReader(to transcript.Sink) *reader {
-	c := &reader{
+	return &reader{
 		Reader: thread.NewReader(to), seats: map[string]seat{}, moved: map[string]string{}, parents: map[string]string{},
 		sides: map[string]string{}, restarts: map[string]bool{}, began: map[string]string{},
 	}
-	c.lines = jsonl.NewReader(to, c.line)
-	return c
 }
 
-func Read(in io.Reader, to transcript.Sink) error { return sink.ReadTail(newReader(to), in, to) }
-
-// NewTail returns a reader of a growing session.
-func NewTail(to transcript.Sink) sink.Tail { return newReader(to) }
-
-// Read implements [sink.Tail].
-func (c *reader) Read(in io.Reader) error { return c.lines.Read(in) }
-
-// Fields implements [sink.Tail].
+// Fields encodes or decodes the state.
 func (c *reader) Fields(f *fields.Coder) {
-	c.lines.Fields(f)
 	c.Reader.Fields(f)
 	c.seatFields(f)
 	fields.Map(f, &c.moved, f.String)
@@ -146,11 +132,11 @@ func (c *reader) seatFields(f *fields.Coder) {
 
 var errSeat = errors.New("a message is in no round")
 
-func (c *reader) line(l jsonl.Line) error {
-	r := parseRecord(l.Raw)
+// line processes a record.
+func (c *reader) line(l *jsonl.Line, r *record) error {
 	switch r.kind {
 	case "user", "assistant", "attachment", "system", "progress":
-		return c.record(&l, &r)
+		return c.record(l, r)
 	case "custom-title":
 		c.titles.custom = r.title
 	case "ai-title":
@@ -412,8 +398,8 @@ func (c *reader) about(r *record) {
 	}
 }
 
-// End implements [sink.Tail].
-func (c *reader) End(to transcript.Sink) error {
+// conversation returns the conversation as it would be if the file ended here.
+func (c *reader) conversation() transcript.Conversation {
 	conv := c.Conv
 	conv.Leaf = c.leaf()
 	conv.Side = len(c.parents) == 0
@@ -432,5 +418,5 @@ func (c *reader) End(to transcript.Sink) error {
 			conv.Title = s[1]
 		}
 	}
-	return c.Reader.End(to, conv, c.open())
+	return conv
 }

@@ -12,20 +12,31 @@ import (
 	"github.com/bough-dev/bough/internal/testtranscript"
 )
 
-// readClaudeText returns the messages of a transcript by their ids, and the last one.
-func readClaudeText(t *testing.T, in string) (all map[string]*transcript.Message, last string, conv *transcript.Conversation) {
+// A text is a conversation of a transcript with its messages by their ids.
+type text struct {
+	*transcript.Transcript
+	all  map[string]*transcript.Message
+	last string
+}
+
+// readClaudeText returns the conversations of a transcript by their ids.
+func readClaudeText(t *testing.T, in string) map[string]*text {
 	list, _, _ := sink.ReadAll("claude-code", Read, strings.NewReader(in))
-	all = map[string]*transcript.Message{}
+	all := map[string]*text{}
 	for _, tr := range list {
-		conv = &tr.Conversation
+		if all[tr.ID] != nil {
+			t.Fatalf("two conversations have the id %s in\n%s", tr.ID, in)
+		}
+		c := &text{tr, map[string]*transcript.Message{}, ""}
+		all[tr.ID] = c
 		for _, msg := range tr.Messages {
-			if all[msg.ID] != nil {
+			if c.all[msg.ID] != nil {
 				t.Fatalf("two messages have the id %s in\n%s", msg.ID, in)
 			}
-			all[msg.ID], last = msg, msg.ID
+			c.all[msg.ID], c.last = msg, msg.ID
 		}
 	}
-	return all, last, conv
+	return all
 }
 
 func sayings(m *transcript.Message) string {
@@ -44,7 +55,7 @@ func TestClaudeGrows(t *testing.T) {
 	for seed := range testsize.Of[uint64](1, 7, 50) {
 		s := rand.New(rand.NewPCG(seed, 1))
 		in := string(testtranscript.ClaudeCode(s))
-		whole, _, conv := readClaudeText(t, in)
+		whole := readClaudeText(t, in)
 		cuts := []int{}
 		for i := range in {
 			if in[i] == '\n' || s.IntN(30) == 0 || in[i] == '}' && s.IntN(5) == 0 {
@@ -52,15 +63,23 @@ func TestClaudeGrows(t *testing.T) {
 			}
 		}
 		for _, cut := range cuts {
-			part, last, early := readClaudeText(t, in[:cut])
-			for id, m := range part {
-				now := whole[id]
-				switch {
-				case now != nil && now.Joined == m.Joined && sayings(now) == sayings(m) && now.Parent == m.Parent:
-				case id == last && m.Open:
-				case now != nil && now.Joined == m.Joined && sayings(now) == sayings(m) && late(conv, early, id, part):
-				default:
-					t.Fatalf("seed %d: cut at %d, %s (the last is %s, open %v) was\n%s < %s joined %s\nand is\n%+v\nin\n%s", seed, cut, id, last, m.Open, sayings(m), m.Parent, m.Joined, now, in[:cut])
+			for conv, part := range readClaudeText(t, in[:cut]) {
+				is := whole[conv]
+				if is == nil {
+					if !part.Side || part.Inline {
+						t.Fatalf("seed %d: cut at %d, there is the conversation %s in\n%s", seed, cut, conv, in[:cut])
+					}
+					is = whole[part.BegunBy]
+				}
+				for id, m := range part.all {
+					now := is.all[id]
+					switch {
+					case now != nil && now.Joined == m.Joined && sayings(now) == sayings(m) && now.Parent == m.Parent:
+					case id == part.last && m.Open:
+					case now != nil && now.Joined == m.Joined && sayings(now) == sayings(m) && late(&is.Conversation, &part.Conversation, id, part.all):
+					default:
+						t.Fatalf("seed %d: cut at %d, %s (the last is %s, open %v) was\n%s < %s joined %s\nand is\n%+v\nin\n%s", seed, cut, id, part.last, m.Open, sayings(m), m.Parent, m.Joined, now, in[:cut])
+					}
 				}
 			}
 		}

@@ -145,7 +145,8 @@ func (w *writer) named(m *transcript.Message, records []json.RawMessage) []json.
 // emit writes a record, and tracks it as a reader of the file does.
 func (w *writer) emit(id string, raw []byte) {
 	if w.Row(id, raw) {
-		_ = w.check.line(jsonl.Line{Raw: raw}) // its problems are not errors
+		r := parseRecord(raw)
+		_ = w.check.line(&jsonl.Line{Raw: raw}, &r) // its problems are not errors
 	}
 }
 

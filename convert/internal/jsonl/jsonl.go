@@ -31,6 +31,13 @@ type Line struct {
 	offset int64  // in bytes
 }
 
+// Fields encodes or decodes the line.
+func (l *Line) Fields(c *fields.Coder) {
+	fields.Bytes(c, &l.Raw)
+	c.Int(&l.Number)
+	c.Int64(&l.offset)
+}
+
 // Read reads a file with a JSON object per line, and calls f for each. Any line ending is
 // accepted. Blank lines are skipped; a line that is not an object, or is truncated, is a
 // problem. Several records on one line are read one by one; see [pieces]. Invalid UTF-8 is

@@ -145,7 +145,7 @@ func (c *checker) End(conv *transcript.Conversation) error {
 		conv.Leaf = c.last()
 	}
 	c.ended++
-	c.digests, c.parents, c.joined, c.order, c.awaited, c.turned = nil, nil, nil, nil, nil, false
+	c.begin, c.digests, c.parents, c.joined, c.order, c.awaited, c.turned = nil, nil, nil, nil, nil, nil, false
 	return c.to.End(conv)
 }
 

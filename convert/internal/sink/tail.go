@@ -7,13 +7,14 @@ import (
 	"github.com/bough-dev/bough/internal/fields"
 )
 
-// A Tail reads a transcript of one conversation that grows. It passes on messages that
-// later records do not change.
+// A Tail reads a transcript that grows. It passes on messages of its first conversation that later
+// records do not change.
 type Tail interface {
 	// Read reads the next part, which ends with a record.
 	Read(in io.Reader) error
 	// End passes the remaining messages and the end of the conversation to to, as if the
-	// transcript ended here. It does not change the state: Read can be called again.
+	// transcript ended here, and the other conversations. It does not change the state: Read can
+	// be called again.
 	End(to transcript.Sink) error
 	// Fields encodes or decodes the state. The state of a new tail is decoded before it reads.
 	Fields(c *fields.Coder)

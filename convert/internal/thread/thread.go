@@ -79,6 +79,13 @@ func (t *Reader) Find(record string) (id string, known bool) {
 	return "", true
 }
 
+// Above records that a record elsewhere precedes the conversation: its successors are roots.
+func (t *Reader) Above(record string) {
+	if _, taken := t.At[record]; !taken {
+		t.At[record] = place{}
+	}
+}
+
 // Ride adds a rider.
 func (t *Reader) Ride(raw []byte, id, parent string) {
 	t.Riding = append(t.Riding, Rider{Raw: bytes.Clone(raw), ID: id, parent: parent})

@@ -81,7 +81,7 @@ func (t *tail) grow(ctx context.Context, w *store.Store, lines *lineReader, data
 // read passes new lines to the reader, and returns the conversation with the messages that
 // are not stored or may have changed, and the ids of those that may change again.
 func (t *tail) read(data []byte) (s *Spool, open []string, err error) {
-	t.to = &adder{t, t.spool}
+	t.to = &adder{t: t, s: t.spool}
 	if t.reader == nil {
 		if t.reader, err = t.format.RestoreTail(t.state, t); err != nil {
 			return nil, nil, err
@@ -94,7 +94,7 @@ func (t *tail) read(data []byte) (s *Spool, open []string, err error) {
 	s = &copied
 	s.messages, s.memory = slices.Clip(s.messages), slices.Clip(s.memory)
 	n := len(s.messages)
-	if err := t.reader.End(&adder{t, s}); err != nil {
+	if err := t.reader.End(&adder{t: t, s: s}); err != nil {
 		return nil, nil, err
 	}
 	if t.problems || len(s.messages) == 0 {

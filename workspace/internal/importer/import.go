@@ -252,7 +252,11 @@ func (i *importer) settled(row *FileRow) bool {
 // take stores a conversation. A copy whose origin may follow is kept until
 // later.
 func (i *importer) take(s *Spool) error {
-	if row := i.ledger.conversation(s); row != nil && !i.o.Again && i.isOut(row) {
+	row := i.ledger.conversation(s)
+	if row == nil && s.conv.Inline { // it was removed with that, if it was a part of it
+		row = i.ledger.Said[SourceKey(s.format.Name, s.conv.BegunBy)]
+	}
+	if row != nil && !i.o.Again && i.isOut(row) {
 		r := s.result(imports.Skipped)
 		r.Detail, r.Removed = i.whyOut(row), true
 		if s.row != nil {

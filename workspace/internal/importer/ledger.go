@@ -27,8 +27,9 @@ type ledger struct {
 }
 
 // reader is the version of what is read of a file. Files that were imported by an earlier version
-// are read once more: 1 reads the conversations of sub-agents, and which calls began them.
-const reader = 1
+// are read once more: 1 reads the conversations of sub-agents, and which calls began them, 2 those in
+// the files of their sessions.
+const reader = 2
 
 // A FileRow is the line for a file that was read completely.
 type FileRow struct {

@@ -63,6 +63,10 @@ func (i *importer) merged(tx *store.Tx, s *Spool, dry bool) (r *imports.Transcri
 			frozen = m
 		case m.certain():
 			return m.apply()
+		case s.conv.Inline && m.hasAll():
+			r := s.result(imports.Unchanged)
+			r.Session, r.Tip = session.ID(id), session.ID(s.tip())
+			return &r, false, nil
 		case m.mixes():
 		case !m.same():
 		case s.conv.Anonymous:
@@ -85,6 +89,17 @@ func (i *importer) merged(tx *store.Tx, s *Spool, dry bool) (r *imports.Transcri
 // messages of the conversation that began it, but is no branch of that.
 func (m *merging) mixes() bool {
 	return m.s.conv.BegunBy != "" || slices.ContainsFunc(m.sources, func(s gjson.Result) bool { return s.Get("begun_by").Exists() })
+}
+
+// hasAll reports whether the line has all messages of the transcript, and is no conversation of a
+// sub-agent: an earlier version of bough read them as a part of it.
+func (m *merging) hasAll() bool {
+	for n := range m.s.messages {
+		if !m.isThere(&m.s.messages[n]) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(m.sources, func(s gjson.Result) bool { return s.Get("begun_by").Exists() })
 }
 
 // kindIf returns the kind of a session, "" if it does not exist.

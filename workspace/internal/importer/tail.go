@@ -70,6 +70,7 @@ type tail struct {
 	stored   int                     // how many messages were passed on and stored
 	open     []string                // ids of the messages that were stored as the end of the extent
 	problems bool                    // something could not be read
+	several  bool                    // the file has other conversations
 }
 
 // The methods below implement [transcript.Sink] for the reader.
@@ -165,27 +166,32 @@ func (r *intake) readWhole(t *tail, in io.Reader) error {
 	} else if err := t.reader.Read(bytes.NewReader(lines.rest)); err != nil {
 		return err
 	}
-	err := t.reader.End(&ending{to: r, t: t})
+	err := t.reader.End(&ending{r: r, t: t})
 	if err == nil && r.count == 0 {
 		err = convert.ErrNothing
 	}
 	return err
 }
 
-// An ending is the sink of the end of a part: it records what the tail needs.
+// An ending is the sink of the end of a part: it records what the tail needs. If another
+// conversation follows, the tail is not kept.
 type ending struct {
-	to transcript.Sink
-	t  *tail
+	r *intake
+	t *tail
 }
 
 func (e *ending) Message(m *transcript.Message) error {
+	if e.r.count > 0 {
+		e.t.several = true
+		e.r.i.tails.drop(e.t)
+	}
 	e.t.open = append(e.t.open, m.ID)
-	return e.to.Message(m)
+	return e.r.Message(m)
 }
 
 func (e *ending) End(c *transcript.Conversation) error {
 	e.t.conv, e.t.dir, e.t.parents = *c, c.Dir, maps.Clone(c.Parents)
-	return e.to.End(c)
+	return e.r.End(c)
 }
 
 func (e *ending) Problem(p transcript.Problem) { e.t.Problem(p) }
@@ -195,7 +201,7 @@ func (e *ending) Problem(p transcript.Problem) { e.t.Problem(p) }
 func (ts *Tails) keep(s *Spool, r imports.Transcript) {
 	t := s.tail
 	c := &t.conv
-	if r.Session == "" || r.Orphans > 0 || t.problems || c.ID == "" || c.Anonymous || c.Side && c.BegunBy == "" || c.Fork != nil || t.i.known == nil || t.i.known.exports.of(s) != nil {
+	if t.several || r.Session == "" || r.Orphans > 0 || t.problems || c.ID == "" || c.Anonymous || c.Side && c.BegunBy == "" || c.Fork != nil || t.i.known == nil || t.i.known.exports.of(s) != nil {
 		return
 	}
 	if ts.list == nil {
@@ -215,6 +221,13 @@ func (ts *Tails) keep(s *Spool, r imports.Transcript) {
 			}
 		}
 		delete(ts.list, oldest.path)
+	}
+}
+
+// drop drops a tail that was kept.
+func (ts *Tails) drop(t *tail) {
+	if ts.list[t.path] == t {
+		delete(ts.list, t.path)
 	}
 }
 
@@ -303,13 +316,17 @@ func (e *extent) unchanged(w *store.Store) (r imports.Transcript, ok bool) {
 // sessionID returns the session of the conversation.
 func (e *extent) sessionID() string { return string(e.row.Session) }
 
-// adder is a sink that adds messages to a spool.
+// adder is a sink that adds the messages of one conversation to a spool.
 type adder struct {
-	t *tail
-	s *Spool
+	t     *tail
+	s     *Spool
+	ended bool
 }
 
 func (a *adder) Message(m *transcript.Message) error {
+	if a.ended {
+		return errWhole
+	}
 	now := a.t.i.now
 	if !a.s.lastTime.IsZero() {
 		now = a.s.lastTime
@@ -325,6 +342,7 @@ func (a *adder) End(c *transcript.Conversation) error {
 		return errWhole
 	}
 	a.s.end(c)
+	a.ended = true
 	return nil
 }
 

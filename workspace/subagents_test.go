@@ -10,6 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/workspace"
+	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/imports"
 )
 
@@ -191,6 +192,100 @@ func TestSubAgentsEarlier(t *testing.T) {
 	want := sortedLines("/I am top\n/I am top/I am topa at topcall-a call-a")
 	if got := agentTree(t, w); got != want {
 		t.Errorf("the trees are\n%s\ninstead of\n%s", got, want)
+	}
+}
+
+// TestSubAgentsInline: a file in which an earlier version of bough read the conversation of a
+// sub-agent as a part of the session does not change that session, and adds none, until its
+// sub-agent goes on; what was removed stays removed. Files that begin with sub-agents are still
+// read so, which makes the session here.
+func TestSubAgentsInline(t *testing.T) {
+	t.Parallel()
+	record := func(id, parent string, side bool, kind, content string) string {
+		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":%v,"sessionId":"top","uuid":%q,"type":%q,"message":{"role":%[4]q,"content":%s}}`+"\n", parent, side, id, kind, content)
+	}
+	main := record("u1", "null", false, "user", `"Ask around"`) +
+		record("a1", `"u1"`, false, "assistant", `[{"type":"tool_use","id":"c1","name":"Task","input":{"prompt":"Look around"}}]`)
+	side := record("s1", "null", true, "user", `"Look around"`) + record("s2", `"s1"`, true, "assistant", `[{"type":"text","text":"Dust"}]`)
+	rest := record("r1", `"a1"`, false, "user", `[{"type":"tool_result","tool_use_id":"c1","content":"Dust"}]`)
+	more := record("s3", `"s2"`, true, "user", `"Whose?"`)
+	newFile := filepath.Join(t.TempDir(), "top.jsonl")
+	imported := func(w *workspace.Workspace, data string, o imports.Options) []imports.Transcript {
+		t.Helper()
+		if err := os.WriteFile(newFile, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		report, err := w.Import(t.Context(), []string{newFile}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report.Imported
+	}
+	stored := func(dir string) (all string) {
+		t.Helper()
+		names, err := filepath.Glob(filepath.Join(dir, "conversations", "session_2*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all += string(data)
+		}
+		return all
+	}
+	trees := func(w *workspace.Workspace, want string) {
+		t.Helper()
+		if got := agentTree(t, w); got != sortedLines(want) {
+			t.Errorf("the trees are\n%s\ninstead of\n%s", got, want)
+		}
+	}
+
+	dir := t.TempDir()
+	w := openSpace(t, dir, 0).Workspace
+	imported(w, side+main+rest, imports.Options{})
+	trees(w, "/Look around")
+	was := stored(dir)
+	for _, o := range []imports.Options{{}, {Again: true}, {DryRun: true}} {
+		rows := imported(w, main+side+rest, o)
+		if len(rows) != 2 || rows[0].Status != imports.Unchanged || rows[1].Status != imports.Unchanged || rows[0].Session != rows[1].Session {
+			t.Errorf("%+v: %+v", o, rows)
+		}
+	}
+	if got := stored(dir); got != was {
+		t.Errorf("it is\n%s\nand was\n%s", got, was)
+	}
+	imported(w, main+side+rest+more, imports.Options{})
+	trees(w, "/Look around\n/Look around/Look around at  ")
+	if got := stored(dir); !strings.Contains(got, "Whose?") {
+		t.Errorf("the new message is not in\n%s", got)
+	}
+
+	for name, takeBack := range map[string]func(w *workspace.Workspace, session string) error{
+		"removed": func(w *workspace.Workspace, session string) error {
+			_, err := w.Remove(t.Context(), session, workspace.RemoveOptions{})
+			return err
+		},
+		"undone": func(w *workspace.Workspace, _ string) error {
+			_, err := w.Undo(t.Context(), history.UndoOptions{})
+			return err
+		},
+	} {
+		w := openSpace(t, t.TempDir(), 0).Workspace
+		rows := imported(w, side+main+rest, imports.Options{})
+		if err := takeBack(w, string(rows[0].Session)); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range imported(w, main+side+rest, imports.Options{}) {
+			if r.Status != imports.Skipped || !r.Removed {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		trees(w, "")
+		imported(w, main+side+rest, imports.Options{Again: true})
+		trees(w, "/Ask around\n/Ask around/Look around at a1 c1")
 	}
 }
 

@@ -30,6 +30,12 @@
 // result, as does that of another sub-agent; both have the sessionId of the session at the top
 // (names of the program 2.1.328; the file agent-ID.meta.json beside it is not read).
 //
+// Versions before 2 (seen in files of 1.0.108) have the records of sub-agents in the file of the
+// session, mostly without an agentId. Each agent, or each root and what follows it, is a conversation
+// after the main one ([file]). What began it is told by a result as above, else by the prompt of the
+// call, which is the text of the root. Messages of a main conversation precede them in the file: all
+// messages of a file that begins with a sidechain are one conversation.
+//
 // If a link names a record that the file does not contain, the message is
 // joined to the message before it in the file ([transcript.Message.Joined]), on
 // a sidechain to the one before it of the same agent. A root in the middle of

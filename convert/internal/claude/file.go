@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"io"
@@ -24,6 +23,7 @@ type file struct {
 	of     map[string]int // the chain of each record in one, by uuid
 	calls  []call         // calls that begin sub-agents, without a result so far, at most maxCalls
 	said   int            // the conversation of the last message
+	kept   kept           // records of chains
 }
 
 // Conversations of a file have numbers: the main one has 0, and chain n of the list n+1.
@@ -42,9 +42,10 @@ type chain struct {
 
 // A said is a record of a chain.
 type said struct {
-	jsonl.Line
-	above bool // the record before it is in another conversation
-	after bool // it has content, and a message of another conversation precedes it
+	jsonl.Line      // without Raw if that is in the file of [kept]
+	at, size   int  // of that in it
+	above      bool // the record before it is in another conversation
+	after      bool // it has content, and a message of another conversation precedes it
 }
 
 // A call begins a sub-agent.
@@ -59,7 +60,12 @@ func newFile(to transcript.Sink) *file {
 	return f
 }
 
-func Read(in io.Reader, to transcript.Sink) error { return sink.ReadTail(newFile(to), in, to) }
+func Read(in io.Reader, to transcript.Sink) error {
+	f := newFile(to)
+	f.kept.most = maxMemory
+	defer f.kept.drop()
+	return sink.ReadTail(f, in, to)
+}
 
 // NewTail returns a reader of a growing session.
 func NewTail(to transcript.Sink) sink.Tail { return newFile(to) }
@@ -78,6 +84,9 @@ func (f *file) Fields(c *fields.Coder) {
 			}
 			c.Int(&ch.by)
 			fields.Slice(c, &ch.lines, func(s *said) {
+				if s.size > 0 {
+					c.Fail(errKept)
+				}
 				s.Line.Fields(c)
 				c.Bool(&s.above)
 				c.Bool(&s.after)
@@ -118,9 +127,12 @@ func (f *file) line(l jsonl.Line) error {
 	parent := r.parent.Str
 	in, isIn := f.of[parent]
 	_, isMain := f.main.At[parent]
-	l.Raw = bytes.Clone(l.Raw)
+	s := said{Line: l, above: isIn && in != at || !isIn && isMain, after: other}
+	if err := f.kept.add(&s); err != nil {
+		return err
+	}
 	c := f.chains[at-1]
-	c.lines = append(c.lines, said{l, isIn && in != at || !isIn && isMain, other})
+	c.lines = append(c.lines, s)
 	if _, taken := f.of[r.uuid]; !taken && r.uuid != "" {
 		f.of[r.uuid] = at
 	}
@@ -211,6 +223,9 @@ func (f *file) End(to transcript.Sink) error {
 	for n, c := range f.chains {
 		r := newReader(to)
 		for _, s := range c.lines {
+			if err := f.kept.load(&s); err != nil {
+				return err
+			}
 			record := parseRecord(s.Raw)
 			if s.above {
 				r.Above(strings.Clone(record.parent.Str))

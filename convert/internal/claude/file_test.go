@@ -2,10 +2,13 @@ package claude
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/bough-dev/bough/convert/internal/sink"
+	"github.com/bough-dev/bough/convert/transcript"
 )
 
 // TestFileKeepsAll: records of sub-agents in the file of a session that have the id of another one,
@@ -52,6 +55,53 @@ func TestFileKeepsAll(t *testing.T) {
 		}
 	}
 }
+
+// TestFileKept: records of chains that do not fit into memory come back from a temporary file, which
+// is removed.
+func TestFileKept(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("TMP", dir)
+	var in strings.Builder
+	in.WriteString(`{"type":"user","uuid":"u1","parentUuid":null,"isSidechain":false,"sessionId":"s","message":{"role":"user","content":"Begin"}}` + "\n")
+	for i := range 40 {
+		fmt.Fprintf(&in, `{"type":"user","uuid":"v%d","parentUuid":"v%d","isSidechain":true,"agentId":"a%d","sessionId":"s","message":{"role":"user","content":"%d %s"}}`+"\n",
+			i, i-2, i%2, i, strings.Repeat("x", i*1000))
+	}
+	read := func(most int) string {
+		f := newFile(discard{})
+		f.kept.most = most
+		defer f.kept.drop()
+		got := ""
+		_, err := sink.Read(func(in io.Reader, to transcript.Sink) error {
+			f.main.To = to
+			return sink.ReadTail(f, in, to)
+		}, strings.NewReader(in.String()), &texts{&got})
+		if err != nil || (f.kept.temp == nil) != (most == 0) {
+			t.Errorf("at most %d bytes: %v, %+v", most, err, f.kept.temp)
+		}
+		return got
+	}
+	want := read(0)
+	for _, most := range []int{1, 100, 50_000} {
+		if got := read(most); got != want || len(got) < 40_000 {
+			t.Errorf("at most %d bytes: %d bytes of text, want %d", most, len(got), len(want))
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+// texts is a sink that joins the texts.
+type texts struct{ all *string }
+
+func (s *texts) Message(m *transcript.Message) error {
+	*s.all += m.ID + m.Text() + string(m.Records[0])
+	return nil
+}
+func (s *texts) End(c *transcript.Conversation) error { *s.all += c.ID + "\n"; return nil }
+func (s *texts) Problem(p transcript.Problem)         { *s.all += p.What }
 
 // TestFileWithoutMain: what is no message of the main conversation does not begin it, and a session
 // without an id has no others.

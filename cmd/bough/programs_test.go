@@ -149,6 +149,11 @@ stream_max_retries = 0
 // kilo returns Kilo Code, which tells the model about the folder, and of another agent before.
 func kilo() assistant {
 	a := builtOnOpencode("kilo", "KILO")
+	setUp := a.setUp
+	a.setUp = func(home, url string) ([]string, error) {
+		env, err := setUp(home, url)
+		return append(env, "KILO_TELEMETRY_LEVEL=off", "KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_CODEBASE_INDEXING=1"), err
+	}
 	a.words = regexp.MustCompile(`\nuser: \s*<(environment_details>[^<]*</environment_details>|system-reminder>[^<]*</system-reminder>\n)`)
 	a.wraps = regexp.MustCompile(`\[\{"type":"text","text":"([^"]*)"\},\{"type":"text","text":"[^"]*<system-reminder>[^"]*"\}\]`)
 	return a

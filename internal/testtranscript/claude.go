@@ -166,8 +166,8 @@ func (s *talk) turn() {
 		}
 	case 8: // another agent
 		s.n++
-		s.line(fmt.Sprintf(`{"parentUuid":%s,"isSidechain":true,"agentId":"a%d","type":"assistant","uuid":"s%d","message":{"id":"side","role":"assistant","content":[{"type":"text","text":"aside"}],"stop_reason":null}}`,
-			s.one("null", `"nobody"`, fmt.Sprintf(`"s%d"`, s.n-1)), s.IntN(2), s.n))
+		s.line(fmt.Sprintf(`{"parentUuid":%s,"isSidechain":true%s,"type":"assistant","uuid":"s%d","message":{"id":"side","role":"assistant","content":[{"type":"text","text":"aside"}],"stop_reason":null}}`,
+			s.one("null", `"nobody"`, fmt.Sprintf(`"s%d"`, s.n-1)), s.one("", `,"agentId":"a0"`, `,"agentId":"a1"`), s.n))
 	}
 	if s.IntN(3) > 0 {
 		s.prompt(s.one("Do it", "<command-message>review</command-message>\n<command-name>/review</command-name>", "Do that"))

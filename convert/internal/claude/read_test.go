@@ -69,7 +69,12 @@ func TestClaudeGrows(t *testing.T) {
 					if !part.Side || part.Inline {
 						t.Fatalf("seed %d: cut at %d, there is the conversation %s in\n%s", seed, cut, conv, in[:cut])
 					}
-					is = whole[part.BegunBy]
+					for _, other := range whole { // a file that begins with sub-agents has one conversation
+						is = other
+					}
+					if len(whole) != 1 {
+						t.Fatalf("seed %d: %d conversations in\n%s", seed, len(whole), in)
+					}
 				}
 				for id, m := range part.all {
 					now := is.all[id]

@@ -20,6 +20,7 @@
 //	riders                                 records of a log that have none
 //	request, provider                      providers of models
 //	vscode                                 the folders of editors
+//	tables                                 the databases of programs
 //	sink, report                           what readers and writers are run with
 //
 // CONTRIBUTING.md describes how to add a format. The tests of this package run over all

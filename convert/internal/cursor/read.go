@@ -101,7 +101,6 @@ package cursor
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -112,6 +111,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/member"
 	"github.com/bough-dev/bough/convert/internal/nodes"
 	"github.com/bough-dev/bough/convert/internal/parts"
+	"github.com/bough-dev/bough/convert/internal/tables"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/internal/vscode"
 	"github.com/bough-dev/bough/convert/transcript"
@@ -193,7 +193,7 @@ func IsEmpty(db *database.DB) bool {
 
 // ReadDatabase reads all conversations of a database, one at a time.
 func ReadDatabase(db *database.DB, to transcript.Sink) error {
-	d := &rows{db: db, to: to, began: map[string]map[string]string{}}
+	d := &rows{Reader: tables.Reader{DB: db, To: to}, began: map[string]map[string]string{}}
 	if isStore(db) {
 		return d.store()
 	}
@@ -239,17 +239,16 @@ func ReadDatabase(db *database.DB, to transcript.Sink) error {
 }
 
 type rows struct {
-	db    *database.DB
-	to    transcript.Sink
+	tables.Reader
 	began map[string]map[string]string // by the id of a conversation, see [transcript.Conversation.Began]
 }
 
 // begun reads which calls began conversations of sub-agents.
 func (d *rows) begun() error {
-	if !d.db.Has(headers, "composerId", "value") {
+	if !d.DB.Has(headers, "composerId", "value") {
 		return nil
 	}
-	return d.each("the table "+headers, database.Query{Table: headers, Columns: []string{"composerId", "value"}}, func(r database.Row) error {
+	return d.Each("the table "+headers, database.Query{Table: headers, Columns: []string{"composerId", "value"}}, func(r database.Row) error {
 		info := gjson.Get(r.Text("value"), "subagentInfo")
 		parent, call := member.String(info.Get("parentComposerId")), member.String(info.Get("toolCallId"))
 		if parent == "" || call == "" {
@@ -263,27 +262,11 @@ func (d *rows) begun() error {
 	})
 }
 
-func (d *rows) problem(format string, args ...any) {
-	d.to.Problem(transcript.Problem{What: fmt.Sprintf(format, args...)})
-}
-
-// each calls f for the rows of a query. Rows that are damaged or too large are a problem, with the
-// words of where; any other error ends the reading.
-func (d *rows) each(where string, q database.Query, f func(database.Row) error) error {
-	err := d.db.Each(q, f)
-	var failed *database.QueryError
-	if errors.As(err, &failed) && failed.Damage() {
-		d.problem("%s: %v", where, failed)
-		return nil
-	}
-	return err
-}
-
 // ids returns the ids of the conversations.
 func (d *rows) ids() (list []string, err error) {
 	const prefix, end = "composerData:", "composerData;"
 	q := database.Query{Table: values, Columns: []string{"key"}, Rest: "WHERE key >= ? AND key < ? ORDER BY key", Args: []any{prefix, end}}
-	err = d.each("the table "+values, q, func(r database.Row) error {
+	err = d.Each("the table "+values, q, func(r database.Row) error {
 		list = append(list, strings.TrimPrefix(r.Text("key"), prefix))
 		return nil
 	})
@@ -292,12 +275,12 @@ func (d *rows) ids() (list []string, err error) {
 
 // value returns the JSON of a key, "" if it has none.
 func (d *rows) value(table, key string) (raw string, err error) {
-	err = d.each(key, database.Query{Table: table, Columns: []string{"value"}, Rest: "WHERE key = ?", Args: []any{key}}, func(r database.Row) error {
+	err = d.Each(key, database.Query{Table: table, Columns: []string{"value"}, Rest: "WHERE key = ?", Args: []any{key}}, func(r database.Row) error {
 		raw = r.Text("value")
 		return nil
 	})
 	if raw != "" && !json.Valid([]byte(raw)) { // which limits the depth
-		d.problem("%s: it is not JSON", key)
+		d.Problem("%s: it is not JSON", key)
 		raw = ""
 	}
 	return raw, err
@@ -305,10 +288,10 @@ func (d *rows) value(table, key string) (raw string, err error) {
 
 // header returns what the table composerHeaders has of a conversation.
 func (d *rows) header(id string) (h gjson.Result, err error) {
-	if !d.db.Has(headers, "composerId", "value") {
+	if !d.DB.Has(headers, "composerId", "value") {
 		return h, nil
 	}
-	err = d.each("conversation "+id, database.Query{Table: headers, Columns: []string{"value"}, Rest: "WHERE composerId = ?", Args: []any{id}}, func(r database.Row) error {
+	err = d.Each("conversation "+id, database.Query{Table: headers, Columns: []string{"value"}, Rest: "WHERE composerId = ?", Args: []any{id}}, func(r database.Row) error {
 		if raw := r.JSON("value"); raw != "" {
 			h = gjson.Parse(raw)
 		}
@@ -366,7 +349,7 @@ func (d *rows) bubbles(id string, v gjson.Result) (list []bubble, err error) {
 	for _, h := range elements(v.Get("fullConversationHeadersOnly")) {
 		b := bubble{id: member.String(h.Get("bubbleId"))}
 		key := "bubbleId:" + id + ":" + b.id
-		if d.db.Has(values, "key", "value") {
+		if d.DB.Has(values, "key", "value") {
 			if b.raw, err = d.value(values, key); err != nil {
 				return nil, err
 			}
@@ -375,7 +358,7 @@ func (d *rows) bubbles(id string, v gjson.Result) (list []bubble, err error) {
 			b.raw = inside[b.id].Raw
 		}
 		if !gjson.Parse(b.raw).IsObject() {
-			d.problem("%s: the conversation lists this message, but it is missing", key)
+			d.Problem("%s: the conversation lists this message, but it is missing", key)
 			continue
 		}
 		list = append(list, b)
@@ -415,11 +398,11 @@ func (d *rows) read(c transcript.Conversation, list []bubble, open bool) error {
 		}
 		t.Conversation.Leaf = t.Append(nodes.Node{ID: b.id, Parent: t.Conversation.Leaf, Record: json.RawMessage(b.raw)})
 		if left := len(list) - i - 1; open && left > 0 && i >= asked && isRunning(json.RawMessage(b.raw)) {
-			d.to.Problem(transcript.Problem{What: fmt.Sprintf("%d messages are after a call that has not ended, and are read when it has", left), Note: true})
+			d.To.Problem(transcript.Problem{What: fmt.Sprintf("%d messages are after a call that has not ended, and are read when it has", left), Note: true})
 			break // its result is before them
 		}
 	}
-	return t.Read(d.to)
+	return t.Read(d.To)
 }
 
 // roleOf returns who a bubble is of, "" if that is unknown.

@@ -13,6 +13,7 @@ import (
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/member"
 	"github.com/bough-dev/bough/convert/internal/parts"
+	"github.com/bough-dev/bough/convert/internal/tables"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/database"
@@ -30,13 +31,13 @@ func isStore(db *database.DB) bool {
 	if !db.Has(blobs, "id", "data") || !db.Has(meta, "key", "value") {
 		return false
 	}
-	raw, err := (&rows{db: db, to: nil}).meta()
+	raw, err := (&rows{Reader: tables.Reader{DB: db}}).meta()
 	return err == nil && gjson.Get(raw, "agentId").Exists()
 }
 
 // meta returns the JSON that describes the conversation of a store, "" if it is damaged.
 func (d *rows) meta() (raw string, err error) {
-	err = d.db.Each(database.Query{Table: meta, Columns: []string{"value"}, Rest: "WHERE key = '0'"}, func(r database.Row) error {
+	err = d.DB.Each(database.Query{Table: meta, Columns: []string{"value"}, Rest: "WHERE key = '0'"}, func(r database.Row) error {
 		if data, err := hex.DecodeString(strings.TrimSpace(r.Text("value"))); err == nil && json.Valid(data) {
 			raw = strings.ToValidUTF8(string(data), "\uFFFD")
 		}
@@ -47,7 +48,7 @@ func (d *rows) meta() (raw string, err error) {
 
 // blob returns a blob of a store; ok is false if it is missing or damaged.
 func (d *rows) blob(id string) (data []byte, ok bool, err error) {
-	err = d.each("blob "+id, database.Query{Table: blobs, Columns: []string{"data"}, Rest: "WHERE id = ?", Args: []any{id}}, func(r database.Row) error {
+	err = d.Each("blob "+id, database.Query{Table: blobs, Columns: []string{"data"}, Rest: "WHERE id = ?", Args: []any{id}}, func(r database.Row) error {
 		switch v := r.Value("data").(type) {
 		case []byte:
 			data, ok = v, true
@@ -104,7 +105,7 @@ func (d *rows) store() error {
 	}
 	list, whole := decode(data)
 	if !ok || !whole {
-		d.problem("conversation %s: the list of its messages, blob %s, is missing or damaged", s.conv.ID, root)
+		d.Problem("conversation %s: the list of its messages, blob %s, is missing or damaged", s.conv.ID, root)
 	}
 	for _, f := range list {
 		if f.number != 1 {
@@ -116,12 +117,12 @@ func (d *rows) store() error {
 			return err
 		}
 		if !ok || !json.Valid(data) || !gjson.ParseBytes(data).IsObject() {
-			d.problem("conversation %s: a message, blob %s, is missing or not a JSON object", s.conv.ID, id)
+			d.Problem("conversation %s: a message, blob %s, is missing or not a JSON object", s.conv.ID, id)
 			continue
 		}
 		s.model(json.RawMessage(strings.ToValidUTF8(string(data), "\uFFFD")))
 	}
-	return s.end(d.to)
+	return s.end(d.To)
 }
 
 // A field is a field of a message of Protocol Buffers that has bytes.

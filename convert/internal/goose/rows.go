@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
+	"github.com/bough-dev/bough/convert/internal/tables"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/database"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -24,7 +24,7 @@ func IsDatabase(db *database.DB) bool {
 
 // ReadDatabase reads all sessions of a database.
 func ReadDatabase(db *database.DB, to transcript.Sink) error {
-	d := &rows{db: db, to: to, names: map[string]string{}, messages: map[any][]place{}}
+	d := &rows{Reader: tables.Reader{DB: db, To: to}, names: map[string]string{}, messages: map[any][]place{}}
 	if err := d.list(); err != nil {
 		return err
 	}
@@ -37,8 +37,7 @@ func ReadDatabase(db *database.DB, to transcript.Sink) error {
 }
 
 type rows struct {
-	db *database.DB
-	to transcript.Sink
+	tables.Reader
 
 	ids      []any             // of the sessions, as they are stored
 	names    map[string]string // of their conversations; see [conversationID]
@@ -51,49 +50,22 @@ type place struct {
 	time float64
 }
 
-// A blob is an id that is stored as bytes, in a comparable form.
-type blob string
-
-// key returns a comparable value for a stored id.
-func key(id any) any {
-	if b, ok := id.([]byte); ok {
-		return blob(b)
-	}
-	return id
-}
-
-// each calls f for the rows of a query. Rows that are damaged or too large are reported as a problem at
-// where; any other error is returned.
-func (d *rows) each(where string, q database.Query, f func(database.Row) error) error {
-	err := d.db.Each(q, f)
-	var failed *database.QueryError
-	if errors.As(err, &failed) && failed.Damage() {
-		d.problem("%s: %v", where, failed)
-		return nil
-	}
-	return err
-}
-
-func (d *rows) problem(format string, args ...any) {
-	d.to.Problem(transcript.Problem{What: fmt.Sprintf(format, args...)})
-}
-
 // list reads the ids of all sessions, including those that only have messages, and the places of their
 // messages. It reads no content, so that one unreadable message does not lose the others, and uses no
 // index, because that may be damaged.
 func (d *rows) list() error {
 	seen := map[any]bool{}
 	note := func(id any) {
-		if k := key(id); !seen[k] {
+		if k := tables.Key(id); !seen[k] {
 			seen[k] = true
 			d.ids = append(d.ids, id)
 		}
 	}
 	order := "ORDER BY id"
-	if d.db.Has("sessions", "created_at") {
+	if d.DB.Has("sessions", "created_at") {
 		order = "ORDER BY created_at, id"
 	}
-	err := d.each("the table sessions", database.Query{Table: "sessions", Columns: []string{"id", "created_at"}, Rest: order}, func(r database.Row) error {
+	err := d.Each("the table sessions", database.Query{Table: "sessions", Columns: []string{"id", "created_at"}, Rest: order}, func(r database.Row) error {
 		id := r.Value("id")
 		note(id)
 		d.names[database.Text(id)] = conversationID(database.Text(id), timeOf(gjson.Result{Str: r.Text("created_at")}))
@@ -102,7 +74,7 @@ func (d *rows) list() error {
 	if err != nil {
 		return err
 	}
-	err = d.each("the table messages", database.Query{Table: "messages", Columns: []string{"id", "session_id", "created_timestamp"}, Rest: "NOT INDEXED"}, func(r database.Row) error {
+	err = d.Each("the table messages", database.Query{Table: "messages", Columns: []string{"id", "session_id", "created_timestamp"}, Rest: "NOT INDEXED"}, func(r database.Row) error {
 		id, at := r.Value("session_id"), place{row: r.Int("id")}
 		switch v := r.Value("created_timestamp").(type) {
 		case int64:
@@ -111,7 +83,7 @@ func (d *rows) list() error {
 			at.time = v
 		}
 		note(id)
-		d.messages[key(id)] = append(d.messages[key(id)], at)
+		d.messages[tables.Key(id)] = append(d.messages[tables.Key(id)], at)
 		return nil
 	})
 	for _, list := range d.messages {
@@ -123,8 +95,8 @@ func (d *rows) list() error {
 // session reads a session.
 func (d *rows) session(id any) error {
 	where := "session " + database.Text(id)
-	s := &session{to: d.to, ids: d.names}
-	err := d.each(where, database.Query{Table: "sessions", Columns: columns, Rest: "WHERE id IS ?", Args: []any{id}}, func(r database.Row) error {
+	s := &session{to: d.To, ids: d.names}
+	err := d.Each(where, database.Query{Table: "sessions", Columns: columns, Rest: "WHERE id IS ?", Args: []any{id}}, func(r database.Row) error {
 		s.describe(record(r))
 		return nil
 	})
@@ -134,12 +106,12 @@ func (d *rows) session(id any) error {
 	if s.conv.Records == nil {
 		s.describe(rawjson.Compact(map[string]string{"id": database.Text(id)}))
 	}
-	for _, m := range d.messages[key(id)] {
+	for _, m := range d.messages[tables.Key(id)] {
 		at := fmt.Sprintf("%s, message %d", where, m.row)
-		err := d.each(at, database.Query{Table: "messages", Columns: messageColumns, Rest: "WHERE id = ?", Args: []any{m.row}}, func(r database.Row) error {
+		err := d.Each(at, database.Query{Table: "messages", Columns: messageColumns, Rest: "WHERE id = ?", Args: []any{m.row}}, func(r database.Row) error {
 			raw := message(r)
 			if what := flaw(raw); what != "" {
-				d.problem("%s: %s", at, what)
+				d.Problem("%s: %s", at, what)
 				return nil
 			}
 			return s.message(raw)

@@ -33,13 +33,13 @@ func timeColumn(t *table) string {
 
 // logs reads the conversations in a table of the first versions, in the order of their first rows.
 func (d *reader) logs(t *table) error {
-	if !hasLogs(d.db, t) {
+	if !hasLogs(d.DB, t) {
 		return nil
 	}
 	where := "the table " + t.name
-	if !d.db.Has(t.name, "id") { // nor chats
+	if !d.DB.Has(t.name, "id") { // nor chats
 		return d.each(where, t, "ORDER BY rowid", nil, func(row database.Row) error {
-			c := &chat{to: d.to}
+			c := &chat{to: d.To}
 			if err := c.add(t, row); err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func (d *reader) logs(t *table) error {
 		return err
 	}
 	for _, first := range order {
-		c := &chat{to: d.to}
+		c := &chat{to: d.To}
 		for _, id := range chats[first] {
 			if err := d.each(fmt.Sprintf("%s, row %d", where, id), t, "WHERE id = ?", []any{id}, func(row database.Row) error { return c.add(t, row) }); err != nil {
 				return err

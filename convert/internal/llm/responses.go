@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/tables"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/database"
@@ -28,7 +29,7 @@ type conversation struct {
 // ReadDatabase reads all conversations of a database, those of the first versions first, the others in
 // the order of their ids.
 func ReadDatabase(db *database.DB, to transcript.Sink) error {
-	d := &reader{db: db, to: to}
+	d := &reader{Reader: tables.Reader{DB: db, To: to}}
 	for _, t := range []*table{&olderLog, &logs} {
 		if err := d.logs(t); err != nil {
 			return err
@@ -65,7 +66,7 @@ func (d *reader) conversations() (map[string]*conversation, error) {
 		return c
 	}
 	turned := map[string]bool{}
-	if hasThreads(d.db) {
+	if hasThreads(d.DB) {
 		if err := d.each("the table turns", &table{"turns", []string{"id"}, nil}, "", nil, func(row database.Row) error {
 			turned[row.Text("id")] = true
 			return nil
@@ -81,7 +82,7 @@ func (d *reader) conversations() (map[string]*conversation, error) {
 			return nil, err
 		}
 	}
-	if !hasResponses(d.db) {
+	if !hasResponses(d.DB) {
 		return list, nil
 	}
 	if err := d.each("the table responses", &table{"responses", []string{"id", "conversation_id"}, nil}, "", nil, func(row database.Row) error {
@@ -156,11 +157,11 @@ func (d *reader) conversation(list map[string]*conversation, c *conversation) er
 		if conv.Created.IsZero() || !m.Time.IsZero() && m.Time.Before(conv.Created) {
 			conv.Created = m.Time
 		}
-		if err := d.to.Message(m); err != nil {
+		if err := d.To.Message(m); err != nil {
 			return err
 		}
 	}
-	return d.to.End(&conv)
+	return d.To.End(&conv)
 }
 
 // A response is the messages of a row of responses, of which the first one has the record. The

@@ -3,7 +3,6 @@ package llm
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -13,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
 	"github.com/bough-dev/bough/convert/internal/parts"
+	"github.com/bough-dev/bough/convert/internal/tables"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/database"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -102,8 +102,7 @@ func (r *record) with(kind string, row json.RawMessage) json.RawMessage {
 }
 
 type reader struct {
-	db *database.DB
-	to transcript.Sink
+	tables.Reader
 
 	// ids of rows, by the response that they belong to: the tables have no index for it.
 	calls, results map[string][]int64
@@ -112,20 +111,10 @@ type reader struct {
 // each calls f for the rows of a query. Rows that are damaged or too large are reported as a problem
 // at where; any other error is returned.
 func (d *reader) each(where string, t *table, rest string, args []any, f func(database.Row) error) error {
-	if !d.db.Has(t.name) {
+	if !d.DB.Has(t.name) {
 		return nil
 	}
-	err := d.db.Each(database.Query{Table: t.name, Columns: t.columns, Rest: rest, Args: args}, f)
-	var failed *database.QueryError
-	if errors.As(err, &failed) && failed.Damage() {
-		d.problem("%s: %v", where, failed)
-		return nil
-	}
-	return err
-}
-
-func (d *reader) problem(format string, args ...any) {
-	d.to.Problem(transcript.Problem{What: fmt.Sprintf(format, args...)})
+	return d.Each(where, database.Query{Table: t.name, Columns: t.columns, Rest: rest, Args: args}, f)
 }
 
 // ids returns the values of a column for each value of another one, in the order of the table.
@@ -148,7 +137,7 @@ func (d *reader) attachment(where string, id string, to *record) (p content.Part
 		return nil
 	})
 	if err == nil && !ok {
-		d.problem("%s: the attachment %s is missing", where, id)
+		d.Problem("%s: the attachment %s is missing", where, id)
 	}
 	return p, ok, err
 }
@@ -192,7 +181,7 @@ func (d *reader) fragment(where string, id int64, to *record) (text string, err 
 		return nil
 	})
 	if err == nil && !found {
-		d.problem("%s: the fragment %d is missing", where, id)
+		d.Problem("%s: the fragment %d is missing", where, id)
 	}
 	return text, err
 }

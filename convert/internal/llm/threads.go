@@ -97,7 +97,7 @@ func (t *chain) read(hash, model string, at time.Time) error {
 			return err
 		}
 		if len(list) == n {
-			t.problem("%s: the message %s is missing", t.where, next)
+			t.Problem("%s: the message %s is missing", t.where, next)
 			break
 		}
 		next = list[n].parent
@@ -150,7 +150,7 @@ func (t *chain) parts(m *transcript.Message, hash string, rec *record) error {
 	for i, r := range list {
 		v := gjson.Parse(r.payload)
 		if r.payload != "" && !(json.Valid([]byte(r.payload)) && v.IsObject()) {
-			t.problem("%s, part %d: the payload is not an object", where, i+1)
+			t.Problem("%s, part %d: the payload is not an object", where, i+1)
 			v = gjson.Result{}
 		}
 		switch r.kind {

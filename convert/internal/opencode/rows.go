@@ -3,14 +3,13 @@ package opencode
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
 	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/tables"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/database"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -24,7 +23,7 @@ func IsDatabase(db *database.DB) bool {
 
 // ReadDatabase reads all sessions of a database. The records are those of the export.
 func ReadDatabase(db *database.DB, to transcript.Sink) error {
-	d := &rows{db: db, to: to, told: map[string]int{}}
+	d := &rows{Reader: tables.Reader{DB: db, To: to}, told: map[string]int{}}
 	ids, err := d.sessions()
 	if err != nil {
 		return err
@@ -38,43 +37,21 @@ func ReadDatabase(db *database.DB, to transcript.Sink) error {
 }
 
 type rows struct {
-	db   *database.DB
-	to   transcript.Sink
+	tables.Reader
 	told map[string]int // how often the session could not be read, by the reason
 }
 
 // each calls f for the rows of a query, and reports whether all were read. Rows that are damaged
 // or too large are a problem, with the words of where; any other error ends the reading.
 func (d *rows) each(where string, q database.Query, f func(database.Row) error) (whole bool, err error) {
-	err = d.db.Each(q, f)
-	var failed *database.QueryError
-	if errors.As(err, &failed) && failed.Damage() {
+	err = d.DB.Each(q, f)
+	if failed := tables.Damage(err); failed != nil {
 		if d.told[failed.Error()]++; d.told[failed.Error()] == 1 {
-			d.problem("%s: %v", where, failed)
+			d.Problem("%s: %v", where, failed)
 		}
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// A blob is an id that is stored as bytes, which is comparable.
-type blob string
-
-// key returns a stored id as a value that is comparable. Ids are compared as they are stored: their
-// texts may be the same.
-func key(id any) any {
-	if b, ok := id.([]byte); ok {
-		return blob(b)
-	}
-	return id
-}
-
-// stored returns the id of a key as it is stored.
-func stored(key any) any {
-	if b, ok := key.(blob); ok {
-		return []byte(b)
-	}
-	return key
 }
 
 // ids returns the ids of the rows of a query, without their data: a row that cannot be read loses
@@ -82,7 +59,7 @@ func stored(key any) any {
 func (d *rows) ids(where string, q database.Query) (ids []id, whole bool, err error) {
 	q.Columns = []string{"id"}
 	whole, err = d.each(where, q, func(r database.Row) error {
-		ids = append(ids, id{key(r.Value("id")), r.Text("id")})
+		ids = append(ids, id{tables.Key(r.Value("id")), r.Text("id")})
 		return nil
 	})
 	return ids, whole, err
@@ -96,15 +73,11 @@ type id struct {
 
 // data returns the JSON of a row, "" if it is none.
 func (d *rows) data(where, table string, of id) (data string, whole bool, err error) {
-	whole, err = d.each(where, database.Query{Table: table, Columns: []string{"data"}, Rest: "WHERE id IS ?", Args: []any{stored(of.key)}}, func(r database.Row) error {
+	whole, err = d.each(where, database.Query{Table: table, Columns: []string{"data"}, Rest: "WHERE id IS ?", Args: []any{tables.Stored(of.key)}}, func(r database.Row) error {
 		data = r.JSON("data")
 		return nil
 	})
 	return data, whole, err
-}
-
-func (d *rows) problem(format string, args ...any) {
-	d.to.Problem(transcript.Problem{What: fmt.Sprintf(format, args...)})
 }
 
 // sessions returns the ids of all sessions, also of those of which only messages are left.
@@ -112,7 +85,7 @@ func (d *rows) sessions() (ids []any, err error) {
 	seen := map[any]bool{}
 	add := func(where string, q database.Query) error {
 		_, err := d.each(where, q, func(r database.Row) error {
-			if id := key(r.Value(q.Columns[0])); !seen[id] {
+			if id := tables.Key(r.Value(q.Columns[0])); !seen[id] {
 				seen[id] = true
 				ids = append(ids, id)
 			}
@@ -121,7 +94,7 @@ func (d *rows) sessions() (ids []any, err error) {
 		return err
 	}
 	order := "ORDER BY id"
-	if d.db.Has("session", "time_created") {
+	if d.DB.Has("session", "time_created") {
 		order = "ORDER BY time_created, id"
 	}
 	if err = add("the table session", database.Query{Table: "session", Columns: []string{"id"}, Rest: order}); err == nil {
@@ -132,12 +105,12 @@ func (d *rows) sessions() (ids []any, err error) {
 
 // session reads a session.
 func (d *rows) session(key any) error {
-	r := &reader{to: d.to, first: map[string]string{}}
-	session := database.Text(stored(key))
+	r := &reader{to: d.To, first: map[string]string{}}
+	session := database.Text(tables.Stored(key))
 	clear(d.told)
 	where := "session " + session
 	var around json.RawMessage
-	_, err := d.each(where, database.Query{Table: "session", Columns: columns, Rest: "WHERE id IS ?", Args: []any{stored(key)}}, func(row database.Row) error {
+	_, err := d.each(where, database.Query{Table: "session", Columns: columns, Rest: "WHERE id IS ?", Args: []any{tables.Stored(key)}}, func(row database.Row) error {
 		around = info(row)
 		return nil
 	})
@@ -150,10 +123,10 @@ func (d *rows) session(key any) error {
 		around = h.Record()
 	}
 	order := "WHERE session_id IS ? ORDER BY id"
-	if d.db.Has("message", "time_created") {
+	if d.DB.Has("message", "time_created") {
 		order = "WHERE session_id IS ? ORDER BY time_created, id"
 	}
-	messages, _, err := d.ids(where, database.Query{Table: "message", Rest: order, Args: []any{stored(key)}})
+	messages, _, err := d.ids(where, database.Query{Table: "message", Rest: order, Args: []any{tables.Stored(key)}})
 	if err != nil {
 		return err
 	}
@@ -164,7 +137,7 @@ func (d *rows) session(key any) error {
 	}
 	for _, reason := range slices.Sorted(maps.Keys(d.told)) {
 		if n := d.told[reason]; n > 1 {
-			d.problem("%s: in %d more places: %s", where, n-1, reason)
+			d.Problem("%s: in %d more places: %s", where, n-1, reason)
 		}
 	}
 	return r.end(around)
@@ -179,10 +152,10 @@ func (d *rows) message(r *reader, session string, of id) error {
 		return err
 	}
 	if !gjson.Get(data, "role").Exists() {
-		d.problem("%s: it has no role, or is not JSON", where)
+		d.Problem("%s: it has no role, or is not JSON", where)
 		return nil
 	}
-	parts, whole, err := d.ids(where, database.Query{Table: "part", Rest: "WHERE message_id IS ? ORDER BY id", Args: []any{stored(of.key)}})
+	parts, whole, err := d.ids(where, database.Query{Table: "part", Rest: "WHERE message_id IS ? ORDER BY id", Args: []any{tables.Stored(of.key)}})
 	if err != nil || !whole {
 		return err
 	}
@@ -197,7 +170,7 @@ func (d *rows) message(r *reader, session string, of id) error {
 			return err
 		}
 		if !gjson.Parse(data).IsObject() {
-			d.problem("%s: it is not an object", where)
+			d.Problem("%s: it is not an object", where)
 			continue
 		}
 		if !first {

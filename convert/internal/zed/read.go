@@ -68,6 +68,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
 	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/tables"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/database"
@@ -104,10 +105,10 @@ func IsDatabase(db *database.DB) bool {
 
 // ReadDatabase reads all threads of a database, one at a time.
 func ReadDatabase(db *database.DB, to transcript.Sink) error {
-	d := &reader{db: db, to: to}
+	d := &reader{Reader: tables.Reader{DB: db, To: to}}
 	defer d.close()
 	var ids []any
-	if err := d.each("the table "+table, database.Query{Table: table, Columns: []string{"id"}, Rest: "ORDER BY id"}, func(r database.Row) error {
+	if err := d.Each("the table "+table, database.Query{Table: table, Columns: []string{"id"}, Rest: "ORDER BY id"}, func(r database.Row) error {
 		ids = append(ids, r.Value("id"))
 		return nil
 	}); err != nil {
@@ -122,8 +123,7 @@ func ReadDatabase(db *database.DB, to transcript.Sink) error {
 }
 
 type reader struct {
-	db   *database.DB
-	to   transcript.Sink
+	tables.Reader
 	zstd *zstd.Decoder
 }
 
@@ -133,33 +133,17 @@ func (d *reader) close() {
 	}
 }
 
-func (d *reader) problem(format string, args ...any) {
-	d.to.Problem(transcript.Problem{What: fmt.Sprintf(format, args...)})
-}
-
-// each calls f for the rows of a query. Rows that are damaged or too large are reported as a problem
-// at where; any other error is returned.
-func (d *reader) each(where string, q database.Query, f func(database.Row) error) error {
-	err := d.db.Each(q, f)
-	var failed *database.QueryError
-	if errors.As(err, &failed) && failed.Damage() {
-		d.problem("%s: %v", where, failed)
-		return nil
-	}
-	return err
-}
-
 // thread reads a thread.
 func (d *reader) thread(id any) error {
 	where := "thread " + database.Text(id)
-	return d.each(where, database.Query{Table: table, Columns: append(slices.Clone(columns), "data"), Rest: "WHERE id IS ?", Args: []any{id}}, func(r database.Row) error {
+	return d.Each(where, database.Query{Table: table, Columns: append(slices.Clone(columns), "data"), Rest: "WHERE id IS ?", Args: []any{id}}, func(r database.Row) error {
 		data, ok := r.Value("data").([]byte)
 		if !ok {
 			data = []byte(r.Text("data"))
 		}
 		document, err := d.document(r.Text("data_type"), data, maxDocument)
 		if err != nil {
-			d.problem("%s: %v", where, err)
+			d.Problem("%s: %v", where, err)
 			return nil
 		}
 		return d.read(where, r, document)
@@ -206,7 +190,7 @@ func (d *reader) read(where string, row database.Row, document []byte) error {
 	v.Get("messages").ForEach(func(_, m gjson.Result) bool {
 		n++
 		if !t.message(m) {
-			d.problem("%s, message %d: it is of an unknown kind; it is only in a record", where, n)
+			d.Problem("%s, message %d: it is of an unknown kind; it is only in a record", where, n)
 		}
 		return true
 	})
@@ -239,11 +223,11 @@ func (d *reader) read(where string, row database.Row, document []byte) error {
 	}
 	c.Records = []json.RawMessage{member.Drop(document, "messages"), around.Record()}
 	for _, m := range t.list {
-		if err := d.to.Message(m); err != nil {
+		if err := d.To.Message(m); err != nil {
 			return err
 		}
 	}
-	return d.to.End(&c)
+	return d.To.End(&c)
 }
 
 // folder returns the first of the folders in lines, in the order of the user; "" if there are none.

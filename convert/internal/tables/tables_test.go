@@ -1,4 +1,4 @@
-package llm
+package tables
 
 import (
 	"testing"
@@ -11,13 +11,13 @@ import (
 // TestFailure: an error that says nothing about the rows ends the reading, instead of being a problem of the
 // rows.
 func TestFailure(t *testing.T) {
-	db, err := database.Open(t.Context(), testdatabase.Make(t, "CREATE TABLE responses (id)"), nil)
+	db, err := database.Open(t.Context(), testdatabase.Make(t, "CREATE TABLE messages (id)"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	d := &reader{db: db, to: none{t}}
-	if err := d.each("a row", &responses, "WHERE missing = 1", nil, nil); err == nil {
+	r := Reader{DB: db, To: none{t}}
+	if err := r.Each("a row", database.Query{Table: "messages", Columns: []string{"id"}, Rest: "WHERE missing = 1"}, nil); err == nil {
 		t.Error("there is no error")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -350,6 +351,48 @@ func TestImportGrows(t *testing.T) {
 		}
 	}
 	healthy(t, s)
+}
+
+// TestImportReadOtherwise: a message of which an earlier version of bough read another text from the same
+// record is the same message, and stays as it is.
+func TestImportReadOtherwise(t *testing.T) {
+	t.Parallel()
+	s := openSpace(t, t.TempDir(), 0)
+	record := func(id, role, text string) string {
+		return fmt.Sprintf(`{"id":%q,"role":%q,"content":[{"type":"text","text":%q}]}`, id, role, text)
+	}
+	transcript := func(records ...string) []byte {
+		return []byte(`{"version":1,"agent":"lead","sessionId":"s","messages":[` + strings.Join(records, ",") + `]}`)
+	}
+	said := []string{
+		record("a", "user", `<user_input mode="act">Paint the door</user_input>`), record("b", "assistant", "Done."),
+		record("c", "user", `<user_input mode="act">And the roof</user_input>`), record("d", "assistant", "Done, too."),
+	}
+	path := writeFile(t, "s.messages.json", string(transcript(said...)))
+	row := importOne(t, s, path, imports.Options{})
+	name := filepath.Join(s.Dir(), session.FileName(string(row.Session)))
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := regexp.MustCompile(`("content":")(Paint the door|And the roof)"`).ReplaceAll(data, []byte(`${1}<user_input mode=\"act\">${2}</user_input>"`))
+	if len(earlier) != len(data)+2*len(`<user_input mode=\"act\"></user_input>`) {
+		t.Fatalf("it is not as an earlier version wrote it: %s", earlier)
+	}
+	writeOver(t, name, earlier)
+	for _, dry := range []bool{true, false} {
+		if row := importOne(t, s, path, imports.Options{Again: true, DryRun: dry}); row.Status != imports.Unchanged || row.Branches != 1 {
+			t.Errorf("imported again: %+v", row)
+		}
+	}
+	writeOver(t, path, transcript(append(said, record("e", "user", `<user_input mode="act">Thanks</user_input>`))...))
+	if row := importOne(t, s, path, imports.Options{}); row.Status != imports.Updated || row.Added != 1 {
+		t.Errorf("with one more message: %+v", row)
+	}
+	list, err := s.Branches(t.Context(), string(row.Session), workspace.BranchesOptions{})
+	if err != nil || len(list.Leaves) != 1 {
+		t.Errorf("branches %+v, %v", list, err)
+	}
 }
 
 // writeOver writes the whole file again.

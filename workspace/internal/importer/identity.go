@@ -57,6 +57,9 @@ func (m *merging) nameOf(message *spooled) (name string, sure bool, err error) {
 	if m.completes(there, message) {
 		return message.id, false, nil
 	}
+	if there.native && !there.derived && there.records == message.records {
+		return message.id, true, nil // an earlier version of bough read another text from the same records
+	}
 	raw, err := m.s.rawOf(*message)
 	return transcript.ChainID(message.id, rawjson.Compact(session.Message{Raw: raw}.Text())), false, err
 }

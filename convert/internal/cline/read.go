@@ -12,10 +12,10 @@
 // it; without that file, it begins a new session and replaces the messages. The provider and the
 // model there are not used: the user's settings are. That is what the program 3.0.65 does, and its
 // library @cline/core 0.0.86 has the members (SessionManifestSchema). An image is an object with its
-// data and mediaType (ImageContent in @cline/shared); of one as in Anthropic's API nothing is left when
-// the program writes the session. A prompt is in tags with the mode it was typed in
-// (formatUserInputBlock in the same library). Roo Code resumes a task from its own list; it was given
-// up in May 2026. Kilo Code is built on opencode since version 7.
+// data and mediaType (ImageContent in @cline/shared); the program drops an image in the form of
+// Anthropic's API when it writes the session. A prompt is in tags with the mode it was typed in
+// (formatUserInputBlock in the same library). Roo Code resumes a task from its own list; it was
+// discontinued in May 2026. Kilo Code is built on opencode since version 7.
 //
 // The record of a session is the object with an empty array. The forms are those of
 // sdk/packages/core/docs/messages-contract-v1.md and apps/vscode/src/shared/messages/content.ts
@@ -29,7 +29,6 @@ import (
 	"io"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bough-dev/bough/convert/content"
@@ -42,6 +41,8 @@ import (
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/internal/vscode"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/records"
 	"github.com/tidwall/gjson"
 )
 
@@ -80,8 +81,7 @@ func Detect(head []byte) bool {
 	return said && own
 }
 
-// Home is the folders of Cline, those of its sessions and of its tasks in the editors, and those of
-// the others.
+// Home is the folders of the sessions of Cline, and of the tasks of Cline, Roo Code and Kilo Code.
 var Home = transcript.Home{
 	Roots: func(m transcript.Machine) []string {
 		own := append([]string{sessions(m), path.Join(data(m), "tasks")}, tasks(m, "saoudrizwan.claude-dev")...)
@@ -194,7 +194,7 @@ func typed(text string) (string, bool) {
 		if !ok {
 			return text, false
 		}
-		rest = strings.TrimSpace(after)
+		rest = strings.TrimLeft(after, " \t\r\n")
 	}
 	tag, rest, _ := strings.Cut(rest, ">")
 	said, files, closed := strings.Cut(rest, "</user_input>")
@@ -285,12 +285,24 @@ func partOf(block gjson.Result) content.Part {
 
 // anthropic returns a block with the images of its result as in Anthropic's API.
 func anthropic(block gjson.Result) string {
-	raw := []byte(block.Raw)
-	for i, part := range block.Get("content").Array() {
-		if data := part.Get("data"); part.Get("type").Str == "image" && data.Exists() {
-			source := map[string]string{"type": "base64", "media_type": part.Get("mediaType").Str, "data": data.Str}
-			raw = member.Set(raw, "content."+strconv.Itoa(i), map[string]any{"type": "image", "source": source})
-		}
+	said := block.Get("content")
+	if !said.IsArray() {
+		return block.Raw
 	}
-	return string(raw)
+	var list []json.RawMessage
+	own := false
+	for _, part := range said.Array() {
+		data := part.Get("data")
+		if part.Get("type").Str != "image" || data.Type != gjson.String {
+			list = append(list, json.RawMessage(part.Raw))
+			continue
+		}
+		own = true
+		source := map[string]string{"type": "base64", "media_type": cmp.Or(part.Get("mediaType").Str, "image/png"), "data": data.Str}
+		list = append(list, rawjson.Compact(map[string]any{"type": "image", "source": source}))
+	}
+	if !own {
+		return block.Raw
+	}
+	return string(member.SetRaw([]byte(block.Raw), "content", records.Join(list)))
 }

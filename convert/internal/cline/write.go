@@ -18,6 +18,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/rawjson"
+	"github.com/bough-dev/bough/internal/records"
 	"github.com/tidwall/gjson"
 )
 
@@ -56,8 +57,11 @@ func Write(w io.Writer, t *transcript.Transcript, o transcript.Options, lost *re
 			around = member.Set(around, "sessionId", o.ID)
 		}
 	}
-	s := writer{lost: lost, pairs: calls.Kept(t.Messages), tools: toolsOf(t)}
-	rows, _ := nodes.Writer{Format: format, Messages: messagesOf, ID: idOf, Convert: s.convert, Split: split, Lost: lost}.Rows(t)
+	s := writer{lost: lost, pairs: calls.Kept(t.Messages), tools: toolsOf(t), ids: map[string]bool{}}
+	for _, m := range t.Messages {
+		s.ids[m.ID] = true
+	}
+	rows, _ := nodes.Writer{Format: format, Messages: messagesOf, ID: idOf, Convert: s.convert, Split: s.split, Lost: lost}.Rows(t)
 	out := nodes.Array(rows)
 	if around != nil {
 		out = member.SetRaw(around, "messages", out)
@@ -85,6 +89,7 @@ type writer struct {
 	tools map[string]string // names of the called tools, by id of the call
 	lost  *report.Report
 	pairs map[*content.Part]bool
+	ids   map[string]bool // of messages that are written
 }
 
 // An item is a message of a session.
@@ -115,27 +120,41 @@ func toolsOf(t *transcript.Transcript) map[string]string {
 }
 
 // own returns the blocks of a content as the program has them: results have the name of the tool, without
-// which it refuses to send them, and images are not as in Anthropic's API, which it discards.
+// which it refuses to send them, and images have a form of its own, because it drops those of Anthropic's API.
 func (s writer) own(blocks json.RawMessage) json.RawMessage {
-	for i, block := range gjson.ParseBytes(blocks).Array() {
-		at := strconv.Itoa(i)
+	var list []json.RawMessage
+	for _, block := range gjson.ParseBytes(blocks).Array() {
+		raw := json.RawMessage(block.Raw)
 		switch block.Get("type").Str {
 		case "image":
-			blocks = member.SetRaw(blocks, at, image(block))
+			raw = image(block)
 		case "tool_result":
-			list := block.Get("content").Array()
-			if len(list) == 1 && list[0].Get("type").Str == "text" { // of a tool that failed, it makes JSON of a list
-				blocks = member.SetRaw(blocks, at+".content", []byte(list[0].Get("text").Raw))
-			}
-			for j, part := range list {
-				if part.Get("type").Str == "image" {
-					blocks = member.SetRaw(blocks, at+".content."+strconv.Itoa(j), image(part))
-				}
-			}
-			blocks = member.Set(blocks, at+".name", cmp.Or(s.tools[block.Get("tool_use_id").Str], "unknown"))
+			raw = s.result(block)
+		}
+		list = append(list, raw)
+	}
+	return records.Join(list)
+}
+
+// result returns a result of Anthropic's API as the program has it.
+func (s writer) result(block gjson.Result) json.RawMessage {
+	raw := member.Set([]byte(block.Raw), "name", cmp.Or(s.tools[block.Get("tool_use_id").Str], "unknown"))
+	said := block.Get("content").Array() // a list, if there is one
+	if len(said) == 0 {
+		return raw
+	}
+	if text := said[0].Get("text"); len(said) == 1 && said[0].Get("type").Str == "text" && text.Type == gjson.String {
+		return member.SetRaw(raw, "content", []byte(text.Raw)) // the program shows the list of a tool that failed as JSON
+	}
+	var list []json.RawMessage
+	for _, part := range said {
+		if part.Get("type").Str == "image" {
+			list = append(list, image(part))
+		} else {
+			list = append(list, json.RawMessage(part.Raw))
 		}
 	}
-	return blocks
+	return member.SetRaw(raw, "content", records.Join(list))
 }
 
 // image returns an image of Anthropic's API as the program has it, an image at a URL as it is.
@@ -151,9 +170,9 @@ func image(block gjson.Result) json.RawMessage {
 	}{"image", data.Str, block.Get("source.media_type").Str})
 }
 
-// split returns a message with several results as a message for each, and one with the rest: as soon as the
-// program writes the session, it has them so.
-func split(m *transcript.Message) []*transcript.Message {
+// split divides a message of the user with several results into one for each, and one for the rest, as the
+// program does when it writes the session.
+func (s writer) split(m *transcript.Message) []*transcript.Message {
 	isResult := func(p content.Part) bool { return p.Type == content.TypeToolResult }
 	results := 0
 	for _, p := range m.Parts {
@@ -161,23 +180,34 @@ func split(m *transcript.Message) []*transcript.Message {
 			results++
 		}
 	}
-	if results < 2 {
+	if results < 2 || m.Role == "assistant" {
 		return []*transcript.Message{m}
 	}
 	var list []*transcript.Message
-	rest := *m
-	rest.Parts = nil
-	for i := range m.Parts {
-		if p := m.Parts[i]; isResult(p) {
-			one := *m
-			one.ID, one.Parts = m.ID+"_tool_"+p.Call().ID, m.Parts[i:i+1]
-			list = append(list, &one)
+	add := func(id string, parts []content.Part) {
+		one := *m
+		one.ID, one.Parts = id, parts
+		if len(list) > 0 { // losses count once
+			one.Own, one.Kind, one.Model = content.Own{}, transcript.Said, ""
+		}
+		list = append(list, &one)
+	}
+	var rest []content.Part
+	for i, p := range m.Parts {
+		if !isResult(p) {
+			rest = append(rest, p)
 			continue
 		}
-		rest.Parts = append(rest.Parts, m.Parts[i])
+		of := m.ID + "_tool_" + p.Call().ID
+		id := of
+		for n := i; s.ids[id]; n++ { // two results of one call
+			id = of + "_" + strconv.Itoa(n)
+		}
+		s.ids[id] = true
+		add(id, m.Parts[i:i+1])
 	}
-	if len(rest.Parts) > 0 {
-		list = append(list, &rest)
+	if len(rest) > 0 {
+		add(m.ID, rest)
 	}
 	return list
 }

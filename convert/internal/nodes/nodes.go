@@ -219,8 +219,8 @@ type Writer struct {
 	// Convert returns the record of a message of another format, nil if nothing of it
 	// can be written.
 	Convert func(m *transcript.Message) []byte
-	// Split returns the messages that Convert gets for a message of another format. If it is nil, that
-	// is the message itself.
+	// Split divides a message of another format into those that Convert gets, each a node of its own.
+	// If it is nil, no message is divided.
 	Split func(m *transcript.Message) []*transcript.Message
 	Lost  *report.Report
 }

@@ -146,7 +146,7 @@ stream_max_retries = 0
 	}
 }
 
-// kilo returns Kilo Code, which tells the model about the folder, and of another agent before.
+// kilo returns Kilo Code, which tells the model about the folder, and which agent it was before.
 func kilo() assistant {
 	a := builtOnOpencode("kilo", "KILO")
 	setUp := a.setUp

@@ -41,9 +41,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Home is the folder of the database, and of those of other release channels
-// (opencode-CHANNEL.db), and that of Kilo Code. opencode takes $XDG_DATA_HOME, else
-// ~/.local/share, on every system.
+// Home is the folders of the databases of opencode and of Kilo Code: opencode.db, and opencode-CHANNEL.db
+// of another release channel. They are in $XDG_DATA_HOME, else in ~/.local/share, on every system.
 var Home = transcript.Home{
 	Roots:  func(m transcript.Machine) []string { return []string{folder(m, "opencode"), folder(m, "kilo")} },
 	Holds:  func(path string) bool { return isDatabaseOf("opencode", path) || isDatabaseOf("kilo", path) },
@@ -54,8 +53,8 @@ var Home = transcript.Home{
 	},
 }
 
-// KiloHome is that of Kilo Code alone, which is built on opencode since version 7: kilo.db has the
-// same tables, and some of its own. Source: the program 7.7.7.
+// KiloHome is the folder of Kilo Code alone, which is built on opencode since version 7: kilo.db has the
+// tables of opencode, and more. Source: the program 7.7.7.
 var KiloHome = transcript.Home{
 	Roots:  func(m transcript.Machine) []string { return []string{folder(m, "kilo")} },
 	Holds:  func(path string) bool { return isDatabaseOf("kilo", path) },

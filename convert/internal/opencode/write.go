@@ -26,13 +26,13 @@ func Write(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *
 	return writeFor("build", out, t, o, lost)
 }
 
-// WriteKilo is Write for Kilo Code: it tells the model if the agent of the messages before is
-// another one, and its own is called code.
+// WriteKilo is Write for Kilo Code, whose agent is called code: the program tells the model if earlier
+// messages are of another agent.
 func WriteKilo(out io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
 	return writeFor("code", out, t, o, lost)
 }
 
-// writeFor writes a path, whose messages have the name of an agent of the program.
+// writeFor writes a path of which every message names agent.
 func writeFor(agent string, out io.Writer, t *transcript.Transcript, o transcript.Options, lost *report.Report) error {
 	t = calls.Merge(t, "opencode")
 	w := &writer{

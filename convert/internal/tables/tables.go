@@ -27,8 +27,8 @@ func (r *Reader) Each(where string, q database.Query, f func(database.Row) error
 	return err
 }
 
-// Damage returns the error of a query as that of damaged rows, or of rows that are too large, nil if
-// it is another one.
+// Damage returns the error of a query if it says that rows are damaged or too large, nil if it says
+// something else.
 func Damage(err error) *database.QueryError {
 	var failed *database.QueryError
 	if errors.As(err, &failed) && failed.Damage() {
@@ -42,11 +42,11 @@ func (r *Reader) Problem(format string, args ...any) {
 	r.To.Problem(transcript.Problem{What: fmt.Sprintf(format, args...)})
 }
 
-// A blob is an id that is stored as bytes, which is comparable.
+// A blob is the key of an id that is stored as bytes.
 type blob string
 
-// Key returns a stored id as a value that is comparable. Ids are compared as they are stored: their
-// texts may be the same.
+// Key returns a comparable value for a stored id. Ids of several types, such as 1 and "1", have
+// different keys although their texts are the same.
 func Key(id any) any {
 	if b, ok := id.([]byte); ok {
 		return blob(b)
@@ -54,7 +54,7 @@ func Key(id any) any {
 	return id
 }
 
-// Stored returns the id of a key as it is stored.
+// Stored returns the stored id of which [Key] made a key.
 func Stored(key any) any {
 	if b, ok := key.(blob); ok {
 		return []byte(b)

@@ -32,9 +32,7 @@ arrive in a session at once, of the last one) and prunes old checkpoints as 'bou
 --import also imports the conversations of other assistants: first those that are there, then what
 is added to them, about a second after it was written. It prints a line for each conversation that
 was new or changed. --from limits it to some tools; without it all tools are followed, also those
-whose folder does not exist yet, except for opencode: bough would have to run it to read its
-database, and runs no program that was not named. --from opencode asks it for the sessions of the
-current project when its database changes. Undo passes over these imports.
+whose folder does not exist yet. Undo passes over these imports.
 
 --files takes a state of the folder DIR (see 'bough files') at once, and then a moment after something
 in it changed, and when a user's message arrives. States belong to the newest message that arrived.

@@ -33,8 +33,8 @@ type Format struct {
 	Branches bool     // a file can have several branches
 	Sessions bool     // its files are session files, so messages are copied byte for byte
 
-	// Program is the program whose folders and commands these are, in [Programs]. Empty means the
-	// program that the format is named after.
+	// Program is the name of the program in [Programs] whose folders and commands the format has. It is
+	// empty in [Formats]: there, that is the program that the format is named after.
 	Program string
 
 	// RecordID is the member with the id of a record, in formats where a record
@@ -211,6 +211,9 @@ func (f *Format) Export(t *transcript.Transcript, o transcript.Options) (*Writte
 	w.ID, w.Same = back.ID, r.Trace.Match(t, back)
 	return w, nil
 }
+
+// KeepsFiles reports whether bough knows folders where the program keeps its transcripts.
+func (f *Format) KeepsFiles() bool { return f.home != nil && f.home.Roots != nil }
 
 // Roots returns the folders where the program keeps its transcripts on a machine, nil if
 // it keeps no files.

@@ -346,15 +346,20 @@ var Formats = []*Format{
 	},
 }
 
-// Programs returns the programs that keep conversations as another one does: each is that format,
-// with the folders and the commands of this program alone. The folders of the format are these, too.
-// A program that has changed its format is there once with each.
+// Programs returns the programs that have the format of another program: each is that format, with the
+// folders and the commands of this program alone. The format itself has these folders too. A program that
+// changed from one format to another is in the list with each of them.
 func Programs() []*Format {
 	return []*Format{
 		of("opencode", Format{Program: "kilo", Aliases: []string{"kilo-code"}, write: opencode.WriteKilo, home: &opencode.KiloHome}),
 		of("cline", Format{Program: "kilo", Aliases: []string{"kilo-code"}, write: cline.Write, home: &cline.KiloHome}),
 		of("cline", Format{Program: "roo", Aliases: []string{"roo-code"}, write: cline.Write, home: &cline.RooHome}),
 	}
+}
+
+// ProgramsNamed returns those of [Programs] with a name or an alias, ignoring case.
+func ProgramsNamed(name string) []*Format {
+	return slices.DeleteFunc(Programs(), func(f *Format) bool { return !f.IsNamed(name) })
 }
 
 // of returns a format with what a program has of its own.

@@ -357,3 +357,21 @@ func TestExportOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestPrograms: a program has the format of another one, with folders that the format has too.
+func TestPrograms(t *testing.T) {
+	m := transcript.Machine{Home: "/home/ada", OS: "linux", Env: func(string) string { return "" }}
+	for _, p := range Programs() {
+		f := named(p.Name)
+		for _, root := range p.Roots(m) {
+			if !slices.Contains(f.Roots(m), root) {
+				t.Errorf("%s of %s is no folder of %s", root, p.Tool(), f.Name)
+			}
+		}
+		for _, name := range append([]string{p.Tool()}, p.Aliases...) {
+			if !slices.ContainsFunc(ProgramsNamed(strings.ToUpper(name)), func(o *Format) bool { return o.Name == p.Name }) {
+				t.Errorf("%s is not found by its name %s", p.Tool(), name)
+			}
+		}
+	}
+}

@@ -207,6 +207,22 @@ func TestV1ImportFrom(t *testing.T) {
 	}
 	s.v1("import", `{"from":["codex"]}`).fails(404, fault.NotFound, "no conversations of codex in ")
 	s.v1("import", `{"from":["opencode"]}`).fails(404, fault.NotFound, "no conversations of opencode in ")
+	s.v1("import", `{"from":["goose"]}`).fails(404, fault.NotFound, "no conversations of goose in ")
+	s.v1("import", `{"from":["roo"]}`).fails(404, fault.NotFound, "no conversations of roo in ")
+	task := filepath.Join(home, ".kilocode", "cli", "global", "tasks", "1")
+	if err := os.MkdirAll(task, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const said = `[{"role":"user","content":"<task>Paint the fence</task>","ts":1750000000001},{"role":"assistant","content":"Done.","ts":1750000000002}]`
+	if err := os.WriteFile(filepath.Join(task, "api_conversation_history.json"), []byte(said), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.v1("import", `{"from":["kilo","cline"]}`).want(200); got.Get("imported.#").Int() != 1 || got.Get("imported.0.format").Str != "cline" {
+		t.Errorf("imported of Kilo Code: %s", got.Raw)
+	}
+	if got := s.v1("ls?tool=kilo", "").want(200); got.Get("sessions.#").Int() != 1 {
+		t.Errorf("the sessions of Kilo Code: %s", got.Raw)
+	}
 	s.v1("import", `{"from":["../../etc"]}`).fails(400, fault.Usage, "programs are ")
 	newSite(t, server.Options{}).v1("import", `{"from":["codex"]}`).fails(409, fault.Refused, "imports only content")
 }

@@ -132,7 +132,7 @@ func unregistered(err error) error {
 func (w *Workspace) Withdraw(ctx context.Context, ref string, f *convert.Format, m transcript.Machine) (*lines.Withdrawal, error) {
 	r := f.Register()
 	if r == nil {
-		return nil, &fault.Error{Code: fault.Usage, Message: "nothing is registered for " + f.Name, Hint: "it finds its files by itself"}
+		return nil, &fault.Error{Code: fault.Usage, Message: "nothing is registered for " + f.Tool(), Hint: "it finds its files by itself"}
 	}
 	type exports struct {
 		line string

@@ -192,8 +192,8 @@ The conversation continues in its own folder, if that is known on this machine, 
 one; --dir names another. For a conversation of another machine, that is the folder of the same
 project, see 'bough help remote map'. 'bough import --from TOOL' later adds the new messages to the same conversation.
 
-opencode keeps no session files: it imports one from .bough in the workspace. The printed command,
-or --exec, removes that file afterwards.
+opencode and Kilo Code (kilo) keep no session files: they import one from .bough in the workspace.
+The printed command, or --exec, removes that file afterwards.
 
 VS Code (copilot-chat) shows only the chats that its database lists: the conversation is added there, in
 the data of its folder, which VS Code must have opened before. VS Code must not run meanwhile. The

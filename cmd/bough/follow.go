@@ -26,5 +26,5 @@ func (p *program) followSources(names []string) (sources []imports.Source, err e
 		}
 		sources = append(sources, imports.Source{Paths: roots, Format: tool, Holds: tool.Holds})
 	}
-	return sources, nil
+	return imports.Disjoint(sources), nil
 }

@@ -38,16 +38,17 @@ func formatNamed(flag, name string) (*convert.Format, error) {
 	return list[0], nil
 }
 
-// formatsNamed returns the formats that a flag names: a program may have changed its format.
+// formatsNamed returns the formats that a flag names: a program may have changed its format. A format is
+// read alike for all its programs.
 func formatsNamed(flag, name string) ([]*convert.Format, error) {
-	if list := slices.DeleteFunc(programs(flag), func(f *convert.Format) bool { return !f.IsNamed(name) }); len(list) > 0 {
+	if list := convert.ProgramsNamed(name); len(list) > 0 && flag != "format" {
 		return list, nil
 	}
 	if f, ok := formatOf(name); ok {
 		return []*convert.Format{f}, nil
 	}
 	what := "format"
-	if flag == "in" || flag == "from" {
+	if takesPrograms(flag) {
 		what = "tool"
 	}
 	e := usageError("--%s: unknown %s %q", flag, what, name)
@@ -72,9 +73,12 @@ func toolsNamed(names []string) (list []*convert.Format, err error) {
 	return list, nil
 }
 
+// takesPrograms reports whether a flag takes a program, not a format.
+func takesPrograms(flag string) bool { return flag == "in" || flag == "from" || flag == "tool" }
+
 // programs returns the programs with the format of another one that a flag takes.
 func programs(flag string) []*convert.Format {
-	if flag == "in" || flag == "from" {
+	if takesPrograms(flag) {
 		return convert.Programs()
 	}
 	return nil

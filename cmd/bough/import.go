@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -132,16 +133,7 @@ func (p *program) importSources(c *cli.Context) (sources []imports.Source, err e
 		return nil, err
 	}
 	if len(paths) > 0 {
-		source := imports.Source{Paths: paths, Format: format}
-		if len(list) == 1 {
-			source.Format = cmp.Or(format, list[0])
-		}
-		if slices.ContainsFunc(list, func(f *convert.Format) bool { return f.Roots(machine()) != nil }) {
-			source.Holds = func(within string) bool {
-				return slices.ContainsFunc(list, func(f *convert.Format) bool { return f.Holds(within) })
-			}
-		}
-		return []imports.Source{source}, nil
+		return pathSources(list, format, paths), nil
 	}
 	found := map[string]bool{}
 	for _, tool := range list {
@@ -169,7 +161,41 @@ func (p *program) importSources(c *cli.Context) (sources []imports.Source, err e
 		p.note(missing.Message)
 		found[tool.Tool()] = true // it is said once
 	}
-	return sources, nil
+	return imports.Disjoint(sources), nil
+}
+
+// pathSources returns the sources of paths that were given with a tool, of which list has the formats. If
+// there are several, a folder is searched for the files of each, and the name of a file says which format it
+// has; a file with another name is detected. format is that of all files if it is not nil.
+func pathSources(list []*convert.Format, format *convert.Format, paths []string) (sources []imports.Source) {
+	if len(list) == 1 {
+		source := imports.Source{Paths: paths, Format: cmp.Or(format, list[0])}
+		if list[0].KeepsFiles() {
+			source.Holds = list[0].Holds
+		}
+		return []imports.Source{source}
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			sources = append(sources, imports.Source{Paths: []string{path}, Format: cmp.Or(format, holder(list, path))})
+			continue
+		}
+		for _, f := range list {
+			sources = append(sources, imports.Source{Paths: []string{path}, Format: cmp.Or(format, f), Holds: f.Holds})
+		}
+	}
+	return sources
+}
+
+// holder returns the first of the formats whose program gives a file the name of path, nil if none does.
+func holder(list []*convert.Format, path string) *convert.Format {
+	dir, name := filepath.Split(path)
+	for _, f := range list {
+		if f.Holds(name) || f.Holds(filepath.Base(dir)+"/"+name) {
+			return f
+		}
+	}
+	return nil
 }
 
 // importSource returns the folders where a tool keeps its conversations and that exist.

@@ -146,18 +146,20 @@ func whereFlags(tool string) []cli.Flag {
 }
 
 func whereOptions(c *cli.Context, tool string) (lines.Where, error) {
-	w := lines.Where{Tool: c.String(tool), Dir: c.String("dir"), Branch: c.String("branch"), Model: c.String("model")}
+	w := lines.Where{Dir: c.String("dir"), Branch: c.String("branch"), Model: c.String("model")}
 	for _, name := range []string{tool, "dir", "branch", "model"} {
 		if c.IsSet(name) && c.String(name) == "" {
 			return w, usageError("--%s is empty", name)
 		}
 	}
-	if w.Tool != "" {
-		f, err := formatNamed(tool, w.Tool)
+	if name := c.String(tool); name != "" {
+		list, err := formatsNamed(tool, name)
 		if err != nil {
 			return w, err
 		}
-		w.Tool = f.Name
+		for _, f := range list {
+			w.Tools = append(w.Tools, f.Name)
+		}
 	}
 	if w.Dir != "" {
 		var err error

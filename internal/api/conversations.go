@@ -8,6 +8,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/turn"
 	"github.com/bough-dev/bough/checkpoint"
+	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/when"
 	"github.com/bough-dev/bough/remote"
 	"github.com/bough-dev/bough/session"
@@ -259,11 +260,17 @@ func appendMessage(ctx context.Context, w *workspace.Workspace, in appendIn) (*w
 func (w where) options(tool string) (lines.Where, error) {
 	o := lines.Where{Dir: w.Dir, Branch: w.Branch, Model: w.Model}
 	if tool != "" {
-		f, err := formatNamed("tool", tool)
-		if err != nil {
-			return o, err
+		list := convert.ProgramsNamed(tool)
+		if len(list) == 0 {
+			f, err := formatNamed("tool", tool)
+			if err != nil {
+				return o, err
+			}
+			list = append(list, f)
 		}
-		o.Tool = f.Name
+		for _, f := range list {
+			o.Tools = append(o.Tools, f.Name)
+		}
 	}
 	return o, nil
 }

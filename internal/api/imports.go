@@ -53,12 +53,12 @@ func importAll(ctx context.Context, env Env, in importIn) (*imports.Report, erro
 func keptBy(m *transcript.Machine, programs []string) (sources []imports.Source, err error) {
 	var list []*convert.Format
 	for _, name := range programs {
-		f, err := programNamed(name)
+		of, err := formatsOf(name)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(list, f) {
-			list = append(list, f)
+		if !slices.ContainsFunc(list, func(f *convert.Format) bool { return f.Tool() == of[0].Tool() }) {
+			list = append(list, of...)
 		}
 	}
 	var missing error
@@ -76,24 +76,27 @@ func keptBy(m *transcript.Machine, programs []string) (sources []imports.Source,
 	if len(sources) == 0 {
 		return nil, missing
 	}
-	return sources, nil
+	return imports.Disjoint(sources), nil
 }
 
-// programNamed returns the format of a program.
-func programNamed(name string) (*convert.Format, error) {
+// formatsOf returns the formats of a program, of which there are several if it changed from one to another.
+func formatsOf(name string) ([]*convert.Format, error) {
+	if list := convert.ProgramsNamed(name); len(list) > 0 {
+		return list, nil
+	}
 	var names []string
-	for _, f := range convert.Formats {
+	for _, f := range slices.Concat(convert.Formats, convert.Programs()) {
 		switch {
-		case !f.Reads() || !f.Resumes():
+		case !f.Reads() || !f.KeepsFiles():
 		case f.IsNamed(name):
-			return f, nil
+			return []*convert.Format{f}, nil
 		default:
-			names = append(names, f.Name)
+			names = append(names, f.Tool())
 		}
 	}
 	slices.Sort(names)
 	e := badArgument("unknown program %q", name)
-	e.Hint = "programs are " + strings.Join(names, ", ")
+	e.Hint = "programs are " + strings.Join(slices.Compact(names), ", ")
 	return nil, e
 }
 
@@ -106,7 +109,7 @@ func Kept(m *transcript.Machine, f *convert.Format) (imports.Source, error) {
 	roots := f.Roots(*m)
 	if roots == nil {
 		return imports.Source{}, &fault.Error{
-			Code: fault.Refused, Message: f.Name + " keeps no files with conversations",
+			Code: fault.Refused, Message: f.Tool() + " keeps no files with conversations",
 			Hint: "export them there, and import the content",
 		}
 	}
@@ -117,7 +120,7 @@ func Kept(m *transcript.Machine, f *convert.Format) (imports.Source, error) {
 		}
 	}
 	if len(source.Paths) == 0 {
-		return source, &fault.Error{Code: fault.NotFound, Message: "no conversations of " + f.Name + " in " + strings.Join(roots, " or ")}
+		return source, &fault.Error{Code: fault.NotFound, Message: "no conversations of " + f.Tool() + " in " + strings.Join(roots, " or ")}
 	}
 	return source, nil
 }

@@ -171,6 +171,9 @@ func ExportedOf(e *workspace.Export) Exported {
 
 func export(ctx context.Context, w *workspace.Workspace, in exportIn) (Exported, error) {
 	f, err := formatNamed("format", in.To)
+	if list := convert.ProgramsNamed(in.To); len(list) > 0 {
+		f = list[0]
+	}
 	if err != nil {
 		return Exported{}, err
 	}

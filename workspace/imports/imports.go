@@ -5,6 +5,7 @@ package imports
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/bough-dev/bough/convert"
 	"github.com/bough-dev/bough/internal/rawjson"
@@ -110,6 +111,23 @@ type Source struct {
 	// program: they are treated as if the folder were the path, and those that are
 	// gone are skipped.
 	Found bool
+}
+
+// Disjoint returns sources without the paths that an earlier source of the same format has: a program and one
+// with its format may have a folder in common. Each source must have a format.
+func Disjoint(sources []Source) (list []Source) {
+	for _, source := range sources {
+		var paths []string
+		for _, path := range source.Paths {
+			if !slices.ContainsFunc(list, func(s Source) bool { return s.Format.Name == source.Format.Name && slices.Contains(s.Paths, path) }) {
+				paths = append(paths, path)
+			}
+		}
+		if source.Paths = paths; len(paths) > 0 {
+			list = append(list, source)
+		}
+	}
+	return list
 }
 
 // The methods below replace the output of encoding/json: times have six digits

@@ -2,6 +2,7 @@ package lines
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bough-dev/bough/session"
@@ -10,15 +11,15 @@ import (
 // A Where selects conversations by their setting; see [session.Setting]. An
 // empty field selects all.
 type Where struct {
-	Tool   string // name of a format, see [convert.Formats]
-	Dir    string // a folder, or a parent of it
-	Branch string // git branch
-	Model  string // a part of the model's name, ignoring case
+	Tools  []string // names of formats, see [convert.Formats]
+	Dir    string   // a folder, or a parent of it
+	Branch string   // git branch
+	Model  string   // a part of the model's name, ignoring case
 }
 
 // Matches reports whether a conversation with setting s matches.
 func (w Where) Matches(s session.Setting) bool {
-	return (w.Tool == "" || strings.EqualFold(w.Tool, s.Tool)) &&
+	return (len(w.Tools) == 0 || slices.ContainsFunc(w.Tools, func(name string) bool { return strings.EqualFold(name, s.Tool) })) &&
 		(w.Dir == "" || within(w.Dir, s.Directory)) &&
 		(w.Branch == "" || w.Branch == s.GitBranch) &&
 		(w.Model == "" || strings.Contains(strings.ToLower(s.Model), strings.ToLower(w.Model)))

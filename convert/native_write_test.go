@@ -286,7 +286,8 @@ func TestNativeFolders(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]bool{
-		"-home-ann/chats/" + nativeID + ".jsonl": true, "-home-ann/subagents/s/agent-1.jsonl": false, "-home-ann/chats/x.json": false,
+		"-home-ann/chats/" + nativeID + ".jsonl": true, "-home-ann/subagents/s/agent-1.jsonl": true,
+		"-home-ann/subagents/s/agent-1.jsonl.stream": false, "-home-ann/memory/s.jsonl": false, "-home-ann/chats/x.json": false,
 	} {
 		if got := qwenFormat.Holds(path); got != want {
 			t.Errorf("Qwen Code has %s: %v", path, got)

@@ -28,9 +28,10 @@ func Qwen(random *rand.Rand) []byte {
 			put("assistant", fmt.Sprintf(`,"model":"m","message":{"role":"model","parts":[{"text":%q}]}`, said))
 		case 5, 6:
 			call := fmt.Sprintf("call_%d", n)
-			put("assistant", fmt.Sprintf(`,"model":"m","message":{"role":"model","parts":[{"text":%q,"thought":true},{"functionCall":{"id":%q,"name":"f","args":{"a":1}}}]}`, said, call))
+			put("assistant", fmt.Sprintf(`,"model":"m","message":{"role":"model","parts":[{"text":%q,"thought":true},{"functionCall":{"id":%q,"name":"agent","args":{"subagent_type":"general-purpose","prompt":"a"}}}]}`, said, call))
 			put("system", `,"subtype":"ui_telemetry","systemPayload":{"uiEvent":{}}`)
-			put("tool_result", fmt.Sprintf(`,"message":{"role":"user","parts":[{"functionResponse":{"id":%q,"name":"f","response":{%q:%q}}}]}`, call, oneOf(random, "output", "error"), said))
+			put("tool_result", fmt.Sprintf(`,"message":{"role":"user","parts":[{"functionResponse":{"id":%q,"name":"agent","response":{%q:%q}}}]},"toolCallResult":{"callId":%[1]q%[4]s}`,
+				call, oneOf(random, "output", "error"), said, oneOf(random, "", `,"resultDisplay":{"type":"task_execution","subagentName":"general-purpose"}`)))
 		case 7:
 			last = oneOf(random, fmt.Sprintf(`"00000000-0000-4000-8000-%012d"`, 1+random.IntN(n)), "null", `"lost"`)
 			put("system", `,"subtype":"rewind","systemPayload":{"truncatedCount":1}`)

@@ -4,7 +4,8 @@
 //
 // Records of users, answers and results of tools have a content of Gemini's API. All others,
 // and records of the system, are kept with a message as riders (see package thread), except
-// that a compression is a message with its summary.
+// that a compression is a message with its summary. A file beside has the conversation of a
+// sub-agent.
 //
 // The form is that of packages/core/src/services/chatRecordingService.ts and
 // session-api-history.ts, and of packages/core/src/utils/conversation-chain.ts in the
@@ -15,6 +16,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -58,7 +60,7 @@ var Home = transcript.Home{
 	},
 	Holds: func(p string) bool {
 		dir, name := path.Split(p)
-		return strings.Contains(dir, "/chats/") && path.Ext(name) == ".jsonl"
+		return (strings.Contains(dir, "/chats/") || strings.Contains(dir, "/subagents/")) && path.Ext(name) == ".jsonl"
 	},
 }
 
@@ -78,10 +80,17 @@ type reader struct {
 	tools map[string]string // names of the called tools, by id of the call
 	gaps  map[string]bool   // records that went back to a missing one, and those after them
 	main  bool              // a message is not of another assistant
+
+	agent  string            // the other assistant whose conversation the file has
+	agents map[string]string // types of the assistants that calls began, by id of the call
+	began  map[string]string // ids of those assistants, each with its call
 }
 
 func newReader(to transcript.Sink) *reader {
-	c := &reader{Reader: thread.NewReader(to), tools: map[string]string{}, gaps: map[string]bool{}}
+	c := &reader{
+		Reader: thread.NewReader(to), tools: map[string]string{}, gaps: map[string]bool{},
+		agents: map[string]string{}, began: map[string]string{},
+	}
 	c.lines = jsonl.NewReader(to, c.line)
 	return c
 }
@@ -98,10 +107,12 @@ func (c *reader) Read(in io.Reader) error { return c.lines.Read(in) }
 func (c *reader) Fields(f *fields.Coder) {
 	c.lines.Fields(f)
 	c.Reader.Fields(f)
-	for _, text := range []*string{&c.last, &c.entry, &c.model} {
+	for _, text := range []*string{&c.last, &c.entry, &c.model, &c.agent} {
 		f.String(text)
 	}
-	fields.Map(f, &c.tools, f.String)
+	for _, list := range []*map[string]string{&c.tools, &c.agents, &c.began} {
+		fields.Map(f, list, f.String)
+	}
 	fields.Map(f, &c.gaps, f.Bool)
 	f.Bool(&c.main)
 }
@@ -112,6 +123,15 @@ func (c *reader) End(to transcript.Sink) error {
 	conv.Leaf, conv.Model, conv.Side = c.last, c.model, !c.main
 	if id, known := c.Find(c.entry); known && id != "" {
 		conv.Leaf = id
+	}
+	if conv.Side && c.agent != "" {
+		conv.BegunBy, conv.ID = conv.ID, agentID(conv.ID, c.agent)
+	}
+	if len(c.began) > 0 {
+		conv.Began = make(map[string]string, len(c.began))
+		for agent, call := range c.began {
+			conv.Began[agentID(c.Conv.ID, agent)] = call
+		}
 	}
 	// A record may be continued by another one with its id.
 	return c.Reader.End(to, conv, c.Held != nil && c.Held.Role == "assistant")
@@ -157,6 +177,7 @@ func (c *reader) line(l jsonl.Line) error {
 		c.model = m.Model
 	}
 	c.name(m)
+	c.begin(m, &l)
 	c.main = c.main || !l.Get("isSidechain").Bool()
 	c.last = m.ID
 	return c.Say(m, l.Raw, id, parent)
@@ -168,6 +189,7 @@ func (c *reader) note(l *jsonl.Line, kind, subtype string) {
 		c.Conv.ID, c.Conv.Dir = member.Text(l.Raw, "sessionId"), member.Text(l.Raw, "cwd")
 		c.Conv.Version, c.Conv.Branch = member.Text(l.Raw, "version"), member.Text(l.Raw, "gitBranch")
 		c.Conv.Created = times.Parse(member.Text(l.Raw, "timestamp"))
+		c.agent = member.Text(l.Raw, "agentId")
 		if from := member.Text(l.Raw, "forkedFrom.sessionId"); from != "" {
 			c.Conv.Fork = &transcript.Fork{ID: from}
 		}
@@ -194,6 +216,32 @@ func (c *reader) name(m *transcript.Message) {
 				call.Name = c.tools[call.ID]
 				*p = content.ToolResult(call, p.Text)
 			}
+		}
+	}
+}
+
+// agentID returns the id of the conversation of another assistant, whose records have the id of
+// the session that began it.
+func agentID(session, agent string) string { return session + "/" + url.PathEscape(agent) }
+
+// begin records which other assistants the results in m are of. The id of one is its type and the
+// id of the call. A result has the type, except in the conversation of another assistant.
+func (c *reader) begin(m *transcript.Message, l *jsonl.Line) {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		call := p.Call()
+		switch {
+		case p.Type == content.TypeToolCall && call.Name == "agent":
+			c.agents[call.ID] = cmp.Or(member.String(gjson.Get(call.Arguments, "subagent_type")), "general-purpose")
+		case p.Type == content.TypeToolResult && call.ID != "":
+			kind := member.String(l.Get("toolCallResult.resultDisplay.subagentName"))
+			if kind == "" && c.agent != "" && !call.Failed {
+				kind = c.agents[call.ID]
+			}
+			if kind != "" {
+				c.began[kind+"-"+call.ID] = call.ID
+			}
+			delete(c.agents, call.ID)
 		}
 	}
 }

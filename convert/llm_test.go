@@ -88,6 +88,67 @@ func TestLLMDatabase(t *testing.T) {
 	}
 }
 
+// TestLLMUpdated: conversations that an update of llm continues keep their titles and messages, with
+// attachments and failures, which the thread does not have. What a tool returned is not repeated as a
+// prompt. The program wrote the database.
+func TestLLMUpdated(t *testing.T) {
+	const want = `01m8kqn6jppd6whmzf6evnn9w6 "Which birds sing?" echo-2026 2026-11-29T13:24:36Z 2
+0<- user 1: text "Which birds sing?"
+1<0 assistant 2: text "Echo of Which birds sing?"
+2<1 user 1: text "And at noon?"
+3<2 assistant 2: text "Echo of And at noon?"
+4<3 user 1: text "After the update, birds"
+5<4* assistant 2: text "Echo of After the update, birds"
+01m8kqn9g8ep71awj49hbj64vx "A long text about wrens. It has…" echo-2026 2026-11-29T13:24:39Z 2
+0<- user 1: text "Be brief."
+1<0 user 1: text "A long text about wrens.\nIt has two lines.\n\nWhich bird? use picture" image
+2<1 assistant 2: text "I look." tool-call call_0 look {"at":"tree"} tool-call call_1 look {"at":"dark"} tool-call call_9 picture {}
+3<2 user 1: tool-result call_0 look "I see tree" tool-result call_1 look failed "Error: it is dark" tool-result call_9 picture "Here it is" image
+4<3 assistant 2: text "Found: I see tree; Error: it is dark; Here it is"
+5<4 user 1: text "And then?"
+6<5 assistant 2: text "Echo of And then?"
+7<6 user 1: text "After the update"
+8<7* assistant 2: text "Echo of After the update"
+01m8kqnf17mdqan182z5fe7qhm "A long text about wrens. It has…" echo-2026 2026-11-29T13:24:44Z 1
+0<- user 1: text "Be brief."
+1<0 user 1: text "A long text about wrens.\nIt has two lines.\n\nWhich fish? think use picture" image
+2<1 assistant 2: thinking "A tool knows." text "I look." tool-call call_0 look {"at":"tree"} tool-call call_1 look {"at":"dark"} tool-call call_9 picture {}
+3<2 user 1: tool-result call_0 look "I see tree" tool-result call_1 look failed "Error: it is dark" tool-result call_9 picture "Here it is"
+4<3 user 1: image
+5<4 assistant 2: text "Found: I see tree; Error: it is dark; Here it is"
+6<5 user 1: text "server think: And then?"
+7<6 assistant 1: thinking "A tool knows." text "I search." tool-call ws_1 search {"q":"wren"}
+8<7 user 0: tool-result ws_1 search "Found it"
+9<8* assistant 1: text "Echo of server think: And then?"
+01m8kqngqn4w149y2hpnneqs8d "Forked" echo-2026 2026-11-29T13:24:47Z 1 fork of 01m8kqnf17mdqan182z5fe7qhm
+0<- user 1: text "Be brief."
+1<0 user 1: text "A long text about wrens.\nIt has two lines.\n\nWhich fish? think use picture" image
+2<1 assistant 1: thinking "A tool knows." text "I look." tool-call call_0 look {"at":"tree"} tool-call call_1 look {"at":"dark"} tool-call call_9 picture {}
+3<2 user 1: text "And in winter?"
+4<3* assistant 2: text "Echo of "
+`
+	list, problems := readDatabase(t, llmFormat, databaseOf(t, "llm/updated.sql"))
+	if got := llmDrawn(list); got != want || len(problems) > 0 {
+		t.Errorf("%v\n%s\nwant\n%s", problems, got, want)
+	}
+	before, _ := readDatabase(t, llmFormat, databaseOf(t, "llm/updated.sql",
+		"DELETE FROM turn_tools", "DELETE FROM turn_fragments", "DELETE FROM turns", "DELETE FROM threads", "DELETE FROM part_fragments",
+		"DELETE FROM part_attachments", "DELETE FROM parts", "DELETE FROM messages"))
+	if len(before) != 2 {
+		t.Fatalf("%d conversations before the update", len(before))
+	}
+	for i, was := range before {
+		if is := list[i]; is.ID != was.ID || is.Title != was.Title {
+			t.Errorf("%s %q was %s %q", is.ID, is.Title, was.ID, was.Title)
+		}
+		for k, m := range was.Messages {
+			if is := list[i].Messages[k]; is.ID != m.ID || is.Parent != m.Parent || said(is) != said(m) {
+				t.Errorf("message %d of %s was\n%s%s\nis\n%s%s", k, was.ID, m.ID, said(m), is.ID, said(is))
+			}
+		}
+	}
+}
+
 // TestLLMLogs: the conversations of the first versions have the written-down trees, and updates of the
 // program keep their ids.
 func TestLLMLogs(t *testing.T) {

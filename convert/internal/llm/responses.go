@@ -99,7 +99,8 @@ func (d *reader) conversations() (map[string]*conversation, error) {
 	}
 	return list, d.each("the table conversations", &conversations, "", nil, func(row database.Row) error {
 		if c := list[row.Text("id")]; c != nil {
-			c.name, c.model = cmp.Or(c.name, row.Text("name")), row.Text("model")
+			// A thread of a conversation that began before threads has the name of its first turn.
+			c.name, c.model = cmp.Or(row.Text("name"), c.name), row.Text("model")
 			c.records = append(c.records, (&record{}).with("conversation", conversations.object(row)))
 		}
 		return nil
@@ -214,6 +215,7 @@ func (d *reader) response(id string, row database.Row) (*response, error) {
 	}
 
 	var results []content.Part
+	returned := map[string]bool{} // attachments of results
 	for _, result := range d.results[id] {
 		if err := d.each(where, &toolResults, "WHERE id = ?", []any{result}, func(row database.Row) error {
 			rec.add("tool_results", toolResults.object(row))
@@ -227,7 +229,10 @@ func (d *reader) response(id string, row database.Row) (*response, error) {
 		if err != nil {
 			return nil, err
 		}
-		results = append(results, files...)
+		for _, f := range files {
+			returned[f.id] = true
+			results = append(results, f.part)
+		}
 	}
 	if len(results) > 0 {
 		add(transcript.ChainID(id, []byte("tool")), "tool", results)
@@ -248,7 +253,12 @@ func (d *reader) response(id string, row database.Row) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if prompt = append(prompt, files...); len(prompt) > 0 {
+	for _, f := range files {
+		if !returned[f.id] { // llm sends those of results with the prompt, and stores them twice
+			prompt = append(prompt, f.part)
+		}
+	}
+	if len(prompt) > 0 {
 		add(transcript.ChainID(id, []byte("user")), "user", prompt)
 	}
 
@@ -313,8 +323,14 @@ func (d *reader) fragmentsOf(where, name, id string, to *record) (texts []string
 	return texts, err
 }
 
+// An attached is an attachment with its id.
+type attached struct {
+	id   string
+	part content.Part
+}
+
 // attachmentsOf returns the attachments that a table names for a row.
-func (d *reader) attachmentsOf(where, name, column string, id any, to *record) (list []content.Part, err error) {
+func (d *reader) attachmentsOf(where, name, column string, id any, to *record) (list []attached, err error) {
 	var ids []string
 	named := table{name, []string{"attachment_id", "order"}, nil}
 	err = d.each(where, &named, "WHERE "+column+` = ? ORDER BY "order"`, []any{id}, func(row database.Row) error {
@@ -329,7 +345,7 @@ func (d *reader) attachmentsOf(where, name, column string, id any, to *record) (
 		var p content.Part
 		var ok bool
 		if p, ok, err = d.attachment(where, id, to); ok {
-			list = append(list, p)
+			list = append(list, attached{id, p})
 		}
 	}
 	return list, err

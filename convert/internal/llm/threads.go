@@ -216,8 +216,8 @@ func (t *chain) text(where, text string, pieces gjson.Result, rec *record) (stri
 	return b.String(), nil
 }
 
-// join gives each message that a response has too the id, time and records of the response, and returns
-// how many of the responses are in the thread.
+// join gives each message that a response has too the id, time, parts and records of the response, and
+// returns how many of the responses are in the thread.
 func (t *thread) join(said []*response) (n int) {
 	if t.tip == nil || len(said) == 0 {
 		return 0
@@ -249,6 +249,9 @@ func (t *thread) join(said []*response) (n int) {
 			is, as := path[i-k], r[len(r)-1-k]
 			renamed[is.ID] = as.ID
 			is.ID, is.Time = as.ID, as.Time
+			if len(as.Parts) >= len(is.Parts) {
+				is.Parts = as.Parts // llm copies responses to a thread without their attachments and failures
+			}
 			if as.Model != "" {
 				is.Model = as.Model
 			}

@@ -62,6 +62,7 @@ type reader struct {
 	kind  kind
 	lines []string // of the block
 	ended bool     // a blank line follows
+	open  bool     // the last line of a note did not end it
 }
 
 func Read(in io.Reader, to transcript.Sink) error {
@@ -91,8 +92,9 @@ func Read(in io.Reader, to transcript.Sink) error {
 func (r *reader) line(line string) error {
 	text := strings.TrimRight(line, "\r\n")
 	is := answers
-	switch marked := !r.spaced || strings.HasSuffix(text, "  "); {
-	case strings.HasPrefix(text, started):
+	marked := !r.spaced || strings.HasSuffix(text, "  ")
+	switch {
+	case begun(text):
 		is = begins
 	case strings.HasPrefix(text, prompt) && marked:
 		is = prompts
@@ -101,7 +103,12 @@ func (r *reader) line(line string) error {
 	case strings.TrimSpace(text) == "":
 		r.lines, r.ended = append(r.lines, line), true
 		return nil
+	case r.open || !r.ended && (r.kind == notes || r.kind == prompts && strings.HasPrefix(text, "> ")):
+		// What the program says has the mark at the beginning of its first line and at the end of its
+		// last one. A blank line precedes an answer.
+		is = notes
 	}
+	r.open = is == notes && !marked
 	if is != r.kind && r.kind != none || is == begins || is == prompts && r.ended {
 		if err := r.block(); err != nil {
 			return err
@@ -110,6 +117,13 @@ func (r *reader) line(line string) error {
 	r.kind, r.ended = is, false
 	r.lines = append(r.lines, line)
 	return nil
+}
+
+// begun reports whether a line begins a session.
+func begun(text string) bool {
+	at, found := strings.CutPrefix(text, started)
+	_, err := time.Parse(time.DateTime, strings.TrimSpace(at))
+	return found && err == nil
 }
 
 // block processes the lines of a block.
@@ -126,7 +140,7 @@ func (r *reader) block() error {
 		if err := r.session(); err != nil {
 			return err
 		}
-		at, _ := time.Parse("2006-01-02 15:04:05", text)
+		at, _ := time.Parse(time.DateTime, text)
 		r.last = transcript.ChainID(format, []byte(text))
 		r.conv = transcript.Conversation{ID: r.last, Created: at}
 	case is == prompts && text != "<blank>":

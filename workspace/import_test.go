@@ -353,6 +353,30 @@ func TestImportGrows(t *testing.T) {
 	healthy(t, s)
 }
 
+// TestImportEnds: an open message that has the same text when the program has ended it is no longer open,
+// although nothing else is new. An older copy does not open it again.
+func TestImportEnds(t *testing.T) {
+	t.Parallel()
+	s := openSpace(t, t.TempDir(), 0)
+	const begun, end = "\n# aider chat started at 2025-03-06 09:00:00\n\n#### Hello  \n\nHi there.\n", "\n> Tokens: 1k sent.  \n"
+	path := writeFile(t, "aider.md", begun)
+	importOne(t, s, path, imports.Options{})
+	for _, c := range []struct {
+		text   string
+		status imports.Status
+	}{{begun + end, imports.Updated}, {begun, imports.Unchanged}, {begun + end, imports.Unchanged}} {
+		writeOver(t, path, []byte(c.text))
+		row := importOne(t, s, path, imports.Options{})
+		data, err := os.ReadFile(filepath.Join(s.Dir(), session.FileName(string(row.Session))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row.Status != c.status || bytes.Contains(data, []byte(`"open"`)) {
+			t.Errorf("after %q: %+v\n%s", c.text, row, data)
+		}
+	}
+}
+
 // TestImportReadOtherwise: a message of which an earlier version of bough read another text from the same
 // record is the same message, and stays as it is.
 func TestImportReadOtherwise(t *testing.T) {

@@ -154,6 +154,11 @@ func (m *merging) isEarlier(there *existing, message *spooled) (bool, error) {
 	if !message.open || !there.native || m.own < 0 || there.records == message.records {
 		return false, nil
 	}
+	return m.hasRecords(there, message)
+}
+
+// hasRecords reports whether a message of the line has all records of one of the transcript.
+func (m *merging) hasRecords(there *existing, message *spooled) (bool, error) {
 	raw, err := m.s.rawOf(*message)
 	if err != nil {
 		return false, err

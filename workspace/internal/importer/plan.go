@@ -32,7 +32,7 @@ func (p *plan) empty() bool {
 // plan computes the changes by the transcript.
 func (m *merging) plan() (*plan, error) {
 	p := &plan{complete: map[string]int{}, amended: map[string]int{}, outdated: map[string]int{}}
-	rerecorded := map[string]int{} // as complete
+	rerecorded, ended := map[string]int{}, false // as complete; one of them is no longer open, and has new records
 	open := m.unclaimed()
 	for n := range m.s.messages {
 		message := &m.s.messages[n]
@@ -68,10 +68,17 @@ func (m *merging) plan() (*plan, error) {
 				p.amended[there.id] = n
 			case !m.sure[message.id] && m.rerecords(there, message):
 				rerecorded[there.id] = n
+				if !message.open && !ended {
+					has, err := m.hasRecords(there, message)
+					if err != nil {
+						return nil, err
+					}
+					ended = !has
+				}
 			}
 		}
 	}
-	if len(p.added)+len(p.complete) > 0 { // else the transcript may be an older copy
+	if len(p.added)+len(p.complete) > 0 || ended { // else the transcript may be an older copy
 		maps.Copy(p.complete, rerecorded)
 	}
 	var err error

@@ -195,10 +195,10 @@ func TestSubAgentsEarlier(t *testing.T) {
 	}
 }
 
-// TestSubAgentsInline: a file in which an earlier version of bough read the conversation of a
-// sub-agent as a part of the session does not change that session, and adds none, until its
-// sub-agent goes on; what was removed stays removed. Files that begin with sub-agents are still
-// read so, which makes the session here.
+// TestSubAgentsInline: an earlier version of bough read the conversation of a sub-agent as a part of the
+// session. Importing the file again changes nothing and adds no session, as long as the sub-agent
+// says nothing new. Sessions that the user removed stay removed. The test makes such a session from a file that
+// begins with a sub-agent, which is still read in that way.
 func TestSubAgentsInline(t *testing.T) {
 	t.Parallel()
 	record := func(id, parent string, side bool, kind, content string) string {

@@ -32,8 +32,8 @@
 //
 // Versions before 2 (seen in files of 1.0.108) have the records of sub-agents in the file of the
 // session, mostly without an agentId. Each agent, or each root and what follows it, is a conversation
-// after the main one ([file]). What began it is told by a result as above, else by the prompt of the
-// call, which is the text of the root. Messages of a main conversation precede them in the file: all
+// after the main one ([file]). The call that began it is the one whose result names the agent, as above, or
+// whose prompt is the text of the root. Messages of a main conversation precede them in the file: all
 // messages of a file that begins with a sidechain are one conversation.
 //
 // If a link names a record that the file does not contain, the message is

@@ -357,9 +357,27 @@ func Programs() []*Format {
 	}
 }
 
-// ProgramsNamed returns those of [Programs] with a name or an alias, ignoring case.
-func ProgramsNamed(name string) []*Format {
-	return slices.DeleteFunc(Programs(), func(f *Format) bool { return !f.IsNamed(name) })
+// FormatsOf returns the formats of programs by their names or aliases, ignoring case, each program once.
+// One that changed from one format to another has several. If no program has one of the names, FormatsOf
+// returns the first such name as unknown.
+func FormatsOf(names ...string) (list []*Format, unknown string) {
+	all := slices.Concat(Programs(), Formats)
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(f *Format) bool { return f.IsNamed(name) })
+		if i < 0 {
+			return nil, name
+		}
+		isOne := func(f *Format) bool { return f.Tool() == all[i].Tool() }
+		if slices.ContainsFunc(list, isOne) {
+			continue
+		}
+		for _, f := range all {
+			if isOne(f) {
+				list = append(list, f)
+			}
+		}
+	}
+	return list, ""
 }
 
 // of returns a format with what a program has of its own.

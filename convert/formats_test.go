@@ -369,9 +369,21 @@ func TestPrograms(t *testing.T) {
 			}
 		}
 		for _, name := range append([]string{p.Tool()}, p.Aliases...) {
-			if !slices.ContainsFunc(ProgramsNamed(strings.ToUpper(name)), func(o *Format) bool { return o.Name == p.Name }) {
+			list, unknown := FormatsOf(strings.ToUpper(name))
+			if unknown != "" || !slices.ContainsFunc(list, func(o *Format) bool { return o.Name == p.Name }) {
 				t.Errorf("%s is not found by its name %s", p.Tool(), name)
 			}
 		}
+	}
+	list, unknown := FormatsOf("pi", "kilo", "Kilo-Code", "opencode", "PI")
+	var got []string
+	for _, f := range list {
+		got = append(got, f.Tool()+":"+f.Name)
+	}
+	if want := []string{"pi:pi", "kilo:opencode", "kilo:cline", "opencode:opencode"}; !slices.Equal(got, want) || unknown != "" {
+		t.Errorf("the formats are %v, unknown %q, want %v", got, unknown, want)
+	}
+	if list, unknown := FormatsOf("pi", "hedgehog", "mole"); list != nil || unknown != "hedgehog" {
+		t.Errorf("of unknown programs, the formats are %v, unknown %q", list, unknown)
 	}
 }

@@ -41,12 +41,26 @@ func formatNamed(flag, name string) (*convert.Format, error) {
 // formatsNamed returns the formats that a flag names: a program may have changed its format. A format is
 // read alike for all its programs.
 func formatsNamed(flag, name string) ([]*convert.Format, error) {
-	if list := convert.ProgramsNamed(name); len(list) > 0 && flag != "format" {
+	if list, _ := convert.FormatsOf(name); list != nil && flag != "format" {
 		return list, nil
 	}
 	if f, ok := formatOf(name); ok {
 		return []*convert.Format{f}, nil
 	}
+	return nil, unknownFormat(flag, name)
+}
+
+// toolsNamed returns the formats of the tools that --from names, each once.
+func toolsNamed(names []string) ([]*convert.Format, error) {
+	list, unknown := convert.FormatsOf(names...)
+	if unknown != "" {
+		return nil, unknownFormat("from", unknown)
+	}
+	return list, nil
+}
+
+// unknownFormat returns the error for a name that a flag does not take.
+func unknownFormat(flag, name string) error {
 	what := "format"
 	if takesPrograms(flag) {
 		what = "tool"
@@ -56,21 +70,7 @@ func formatsNamed(flag, name string) ([]*convert.Format, error) {
 		e.Message += fmt.Sprintf("; did you mean %q?", meant)
 	}
 	e.Hint = what + "s are " + strings.Join(formatNames(flag), ", ")
-	return nil, e
-}
-
-// toolsNamed returns the formats of the tools that --from names, each once.
-func toolsNamed(names []string) (list []*convert.Format, err error) {
-	for _, name := range names {
-		of, err := formatsNamed("from", name)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(list, func(f *convert.Format) bool { return f.Tool() == of[0].Tool() }) {
-			list = append(list, of...)
-		}
-	}
-	return list, nil
+	return e
 }
 
 // takesPrograms reports whether a flag takes a program, not a format.

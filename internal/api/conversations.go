@@ -260,13 +260,9 @@ func appendMessage(ctx context.Context, w *workspace.Workspace, in appendIn) (*w
 func (w where) options(tool string) (lines.Where, error) {
 	o := lines.Where{Dir: w.Dir, Branch: w.Branch, Model: w.Model}
 	if tool != "" {
-		list := convert.ProgramsNamed(tool)
-		if len(list) == 0 {
-			f, err := formatNamed("tool", tool)
-			if err != nil {
-				return o, err
-			}
-			list = append(list, f)
+		list, unknown := convert.FormatsOf(tool)
+		if unknown != "" {
+			return o, unknownFormat("tool", tool)
 		}
 		for _, f := range list {
 			o.Tools = append(o.Tools, f.Name)

@@ -20,7 +20,7 @@ func importAll(ctx context.Context, env Env, in importIn) (*imports.Report, erro
 	var format *convert.Format
 	if in.Format != "" {
 		var err error
-		if format, err = formatNamed("format", in.Format); err != nil {
+		if format, err = formatNamed(in.Format); err != nil {
 			return nil, err
 		}
 		if !format.Reads() {
@@ -51,15 +51,14 @@ func importAll(ctx context.Context, env Env, in importIn) (*imports.Report, erro
 // keptBy returns the conversations that programs keep on a machine. It skips programs without
 // any, unless all are.
 func keptBy(m *transcript.Machine, programs []string) (sources []imports.Source, err error) {
-	var list []*convert.Format
-	for _, name := range programs {
-		of, err := formatsOf(name)
-		if err != nil {
-			return nil, err
+	list, unknown := convert.FormatsOf(programs...)
+	for _, f := range list {
+		if !f.KeepsFiles() {
+			unknown = f.Tool()
 		}
-		if !slices.ContainsFunc(list, func(f *convert.Format) bool { return f.Tool() == of[0].Tool() }) {
-			list = append(list, of...)
-		}
+	}
+	if unknown != "" {
+		return nil, unknownProgram(unknown)
 	}
 	var missing error
 	for _, f := range list {
@@ -79,25 +78,18 @@ func keptBy(m *transcript.Machine, programs []string) (sources []imports.Source,
 	return imports.Disjoint(sources), nil
 }
 
-// formatsOf returns the formats of a program, of which there are several if it changed from one to another.
-func formatsOf(name string) ([]*convert.Format, error) {
-	if list := convert.ProgramsNamed(name); len(list) > 0 {
-		return list, nil
-	}
+// unknownProgram returns the error for a name that no program has.
+func unknownProgram(name string) error {
 	var names []string
 	for _, f := range slices.Concat(convert.Formats, convert.Programs()) {
-		switch {
-		case !f.Reads() || !f.KeepsFiles():
-		case f.IsNamed(name):
-			return []*convert.Format{f}, nil
-		default:
+		if f.KeepsFiles() {
 			names = append(names, f.Tool())
 		}
 	}
 	slices.Sort(names)
 	e := badArgument("unknown program %q", name)
 	e.Hint = "programs are " + strings.Join(slices.Compact(names), ", ")
-	return nil, e
+	return e
 }
 
 // Kept returns the conversations that the program of a format keeps in files of a machine. If

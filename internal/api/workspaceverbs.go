@@ -141,18 +141,25 @@ func undo(ctx context.Context, w *workspace.Workspace, in undoIn) (*history.Oper
 func formats() []*convert.Format { return append(slices.Clip(convert.Formats), html.Format()) }
 
 // formatNamed returns the format that an argument names.
-func formatNamed(what, name string) (*convert.Format, error) {
-	var names []string
+func formatNamed(name string) (*convert.Format, error) {
 	for _, f := range formats() {
 		if f.IsNamed(name) {
 			return f, nil
 		}
+	}
+	return nil, unknownFormat("format", name)
+}
+
+// unknownFormat returns the error for the name of a format, or of the tool that has it.
+func unknownFormat(what, name string) error {
+	var names []string
+	for _, f := range formats() {
 		names = append(names, f.Name)
 	}
 	slices.Sort(names)
 	e := badArgument("unknown %s %q", what, name)
 	e.Hint = what + "s are " + strings.Join(names, ", ")
-	return nil, e
+	return e
 }
 
 // An Exported is an export with its content.
@@ -170,9 +177,9 @@ func ExportedOf(e *workspace.Export) Exported {
 }
 
 func export(ctx context.Context, w *workspace.Workspace, in exportIn) (Exported, error) {
-	f, err := formatNamed("format", in.To)
-	if list := convert.ProgramsNamed(in.To); len(list) > 0 {
-		f = list[0]
+	f, err := formatNamed(in.To)
+	if list, _ := convert.FormatsOf(in.To); list != nil { // a program writes its own form of a format
+		f, err = list[0], nil
 	}
 	if err != nil {
 		return Exported{}, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bough-dev/bough/convert/internal/jsonl"
 	"github.com/bough-dev/bough/convert/internal/sink"
+	"github.com/bough-dev/bough/convert/internal/thread"
 	"github.com/bough-dev/bough/convert/transcript"
 	"github.com/bough-dev/bough/internal/fields"
 	"github.com/tidwall/gjson"
@@ -168,7 +169,7 @@ func (f *file) chainOf(l *jsonl.Line, r *record, says bool) int {
 	if key == "" {
 		key = transcript.ChainID("", l.Raw)
 	}
-	c := &chain{id: agentID(cmp.Or(r.session, f.main.Conv.ID), key), agent: r.agent}
+	c := &chain{id: thread.AgentID(cmp.Or(r.session, f.main.Conv.ID), key), agent: r.agent}
 	if r.kind == "user" {
 		prompt := hashOf((&transcript.Message{Message: *m}).Text())
 		if n := slices.IndexFunc(f.calls, func(l call) bool { return l.prompt == prompt }); n >= 0 {
@@ -250,7 +251,7 @@ func (f *file) End(to transcript.Sink) error {
 func (f *file) end(to transcript.Sink, r *reader, conv transcript.Conversation, began []*chain) error {
 	for agent, call := range r.began {
 		if n := f.agents[agent]; n > 0 {
-			delete(conv.Began, agentID(r.Conv.ID, agent))
+			delete(conv.Began, thread.AgentID(r.Conv.ID, agent))
 			conv.Began[f.chains[n-1].id] = call
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -365,10 +364,6 @@ func (c *reader) leaf() string {
 	return active
 }
 
-// agentID returns the id of the conversation of another assistant, whose own id is unique in a
-// session only.
-func agentID(session, agent string) string { return session + "/" + url.PathEscape(agent) }
-
 // begins records which other assistant a result of a call names.
 func (c *reader) begins(r *record, calls []string) {
 	if agent := r.result.Get("agentId").Str; agent != "" && len(calls) == 1 && c.began[agent] == "" {
@@ -403,15 +398,7 @@ func (c *reader) conversation() transcript.Conversation {
 	conv := c.Conv
 	conv.Leaf = c.leaf()
 	conv.Side = len(c.parents) == 0
-	if conv.Side && c.agent != "" {
-		conv.BegunBy, conv.ID = conv.ID, agentID(conv.ID, c.agent)
-	}
-	if len(c.began) > 0 {
-		conv.Began = make(map[string]string, len(c.began))
-		for agent, call := range c.began {
-			conv.Began[agentID(c.Conv.ID, agent)] = call
-		}
-	}
+	thread.Link(&conv, c.agent, c.began)
 	conv.Title = cmp.Or(c.titles.custom, c.titles.ai)
 	for _, s := range slices.Backward(c.sums) {
 		if _, ok := c.At[s[0]]; ok && conv.Title == "" {

@@ -16,7 +16,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -124,15 +123,7 @@ func (c *reader) End(to transcript.Sink) error {
 	if id, known := c.Find(c.entry); known && id != "" {
 		conv.Leaf = id
 	}
-	if conv.Side && c.agent != "" {
-		conv.BegunBy, conv.ID = conv.ID, agentID(conv.ID, c.agent)
-	}
-	if len(c.began) > 0 {
-		conv.Began = make(map[string]string, len(c.began))
-		for agent, call := range c.began {
-			conv.Began[agentID(c.Conv.ID, agent)] = call
-		}
-	}
+	thread.Link(&conv, c.agent, c.began)
 	// A record may be continued by another one with its id.
 	return c.Reader.End(to, conv, c.Held != nil && c.Held.Role == "assistant")
 }
@@ -219,10 +210,6 @@ func (c *reader) name(m *transcript.Message) {
 		}
 	}
 }
-
-// agentID returns the id of the conversation of another assistant, whose records have the id of
-// the session that began it.
-func agentID(session, agent string) string { return session + "/" + url.PathEscape(agent) }
 
 // begin records which other assistants the results in m are of. The id of one is its type and the
 // id of the call. A result has the type, except in the conversation of another assistant.

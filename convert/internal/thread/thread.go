@@ -6,6 +6,7 @@ package thread
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"slices"
 
 	"github.com/bough-dev/bough/convert/internal/state"
@@ -159,6 +160,25 @@ func (t *Reader) Join(raw []byte, id string) {
 func (t *Reader) is(id, message string) {
 	if id != "" && !t.At[id].Is {
 		t.At[id] = place{message, true}
+	}
+}
+
+// AgentID returns the id of the conversation of another assistant, whose own id is unique in a session only.
+func AgentID(session, agent string) string { return session + "/" + url.PathEscape(agent) }
+
+// Link sets what began a conversation, and what it began. agent is the id of the assistant if the conversation is a
+// side one. began has the calls that began other assistants, by the ids of these.
+func Link(conv *transcript.Conversation, agent string, began map[string]string) {
+	session := conv.ID
+	if conv.Side && agent != "" {
+		conv.BegunBy, conv.ID = session, AgentID(session, agent)
+	}
+	if len(began) == 0 {
+		return
+	}
+	conv.Began = make(map[string]string, len(began))
+	for other, call := range began {
+		conv.Began[AgentID(session, other)] = call
 	}
 }
 

@@ -31,7 +31,7 @@ func (i *importer) file(f unpack.File) error {
 		defer db.Close()
 	}
 	if opening != nil && format != nil {
-		i.unread[format] = true
+		i.unread[format.Name] = true
 	}
 	r := &intake{i: i, file: f, format: format, row: row}
 	if format == nil || opening != nil {
@@ -66,7 +66,7 @@ func (i *importer) file(f unpack.File) error {
 	if db != nil {
 		err = format.ReadDatabase(db, r)
 		if err != nil && !errors.Is(err, convert.ErrNothing) {
-			i.unread[format] = true
+			i.unread[format.Name] = true
 		}
 	} else if t := i.tailOf(f, format, head, r); t != nil {
 		err = r.readWhole(t, f.In)
@@ -129,7 +129,7 @@ func (i *importer) superseded(f unpack.File, format *convert.Format) (why string
 		return inDatabase, nil
 	case i.excluded[key]:
 		return excludedFolder, nil
-	case i.unread[format]:
+	case i.unread[format.Name]:
 		return "a database that could not be read may have more of its conversation", nil
 	case i.found, i.o.Format != nil && f.Info != nil && i.begun.Sub(f.Info.ModTime()) < growing:
 		return "its conversation is active, and may come into a database; a later import reads the file if not", nil

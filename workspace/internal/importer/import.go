@@ -34,7 +34,7 @@ func Import(ctx context.Context, w *store.Store, sources []imports.Source, o imp
 func ImportTails(ctx context.Context, w *store.Store, sources []imports.Source, o imports.Options, tails *Tails) (*imports.Report, error) {
 	i := &importer{
 		tails: tails, store: w, ctx: ctx, o: o, seed: maphash.MakeSeed(), now: w.Opts.Now(), rows: []imports.Transcript{},
-		begun: time.Now(), unread: map[*convert.Format]bool{}, excluded: map[string]bool{},
+		begun: time.Now(), unread: map[string]bool{}, excluded: map[string]bool{},
 	}
 	defer i.drop()
 	for _, source := range sources {
@@ -116,9 +116,9 @@ type importer struct {
 	files  []*FileRow    // files with conversations that are not stored yet
 	rows   []imports.Transcript
 
-	begun    time.Time
-	unread   map[*convert.Format]bool // a database could not be read
-	excluded map[string]bool          // the conversations whose folder a pattern excludes, by [SourceKey]; nil if no databases are read
+	begun    time.Time       // by the clock of the files, not by Options.Now
+	unread   map[string]bool // names of formats with a database that could not be read
+	excluded map[string]bool // the conversations whose folder a pattern excludes, by [SourceKey]; nil if no databases are read
 }
 
 // pastImports are the records of earlier imports.

@@ -53,7 +53,7 @@ var layers = [][]string{
 	{"agent"},
 	{"agent/turn", "internal/cited"},
 	{"agent/model"},
-	{"convert/internal/aider", "convert/internal/aisdk", "convert/internal/amp", "convert/internal/anthropic", "convert/internal/atif", "convert/internal/chatgpt", "convert/internal/claude", "convert/internal/claudeai", "convert/internal/cline", "convert/internal/codex", "convert/internal/copilot", "convert/internal/copilotchat", "convert/internal/cursor",
+	{"convert/internal/aider", "convert/internal/aisdk", "convert/internal/amp", "convert/internal/anthropic", "convert/internal/antigravity", "convert/internal/atif", "convert/internal/chatgpt", "convert/internal/claude", "convert/internal/claudeai", "convert/internal/cline", "convert/internal/codex", "convert/internal/copilot", "convert/internal/copilotchat", "convert/internal/cursor",
 		"convert/internal/gemini", "convert/internal/goose", "convert/internal/librechat", "convert/internal/llm", "convert/internal/markdown", "convert/internal/messages", "convert/internal/oasst", "convert/internal/openai", "convert/internal/opencode", "convert/internal/openwebui", "convert/internal/otel",
 		"convert/internal/penguin", "convert/internal/pi", "convert/internal/qwen", "convert/internal/sharegpt", "convert/internal/sillytavern", "convert/internal/zed"},
 	{"convert/internal/request", "internal/testtranscript"},

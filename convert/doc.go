@@ -9,7 +9,7 @@
 // little memory.
 //
 // The reader and writer of a format are a package of its own below internal, which
-// only the table calls: aider, aisdk, amp, anthropic, atif, chatgpt, claude, claudeai,
+// only the table calls: aider, aisdk, amp, anthropic, antigravity, atif, chatgpt, claude, claudeai,
 // cline, codex, copilot, copilotchat, cursor, gemini, goose, librechat, llm, markdown, messages, oasst, openai,
 // opencode, openwebui, otel, penguin, pi, qwen, sharegpt, sillytavern, zed. None imports another. The
 // packages that they share, each for one subject, are below internal as well:

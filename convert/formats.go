@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/aisdk"
 	"github.com/bough-dev/bough/convert/internal/amp"
 	"github.com/bough-dev/bough/convert/internal/anthropic"
+	"github.com/bough-dev/bough/convert/internal/antigravity"
 	"github.com/bough-dev/bough/convert/internal/atif"
 	"github.com/bough-dev/bough/convert/internal/chatgpt"
 	"github.com/bough-dev/bough/convert/internal/claude"
@@ -343,6 +344,16 @@ var Formats = []*Format{
 		isIn:    goose.IsDatabase,
 		rows:    goose.ReadDatabase,
 		home:    &goose.Home,
+	},
+	{
+		Name:     "antigravity",
+		Aliases:  []string{"agy"},
+		About:    "the transcripts of Google's Antigravity",
+		Ext:      ".jsonl",
+		Branches: true,
+		detect:   antigravity.Detect,
+		read:     antigravity.Read,
+		home:     &antigravity.Home,
 	},
 }
 

@@ -45,6 +45,7 @@ var growers = []grower{
 	{ampFormat, nil},
 	{copilotChatFormat, nil},
 	{gooseFormat, nil},
+	{antigravityFormat, nil},
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of

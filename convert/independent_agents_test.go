@@ -2,7 +2,10 @@ package convert
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -625,6 +628,100 @@ func rawAmp(data []byte) *rawCount {
 		}
 	}
 	c.ends = min(c.messages, 1)
+	return c
+}
+
+var rawRequest = regexp.MustCompile(`(?s)^<USER_REQUEST>\n(.*?)\n</USER_REQUEST>(?:\n<.*)?$`)
+
+// rawAntigravity: a step is a message if it says something, thinks or calls a tool, but for the context of the
+// program; a prompt and a result may be empty. A prompt with an earlier number, and a number that is there again, go
+// back, but not the end of a running step.
+func rawAntigravity(data []byte) *rawCount {
+	type place struct {
+		number   float64
+		id, kind string
+		running  bool
+		waiting  int
+	}
+	c := newRawCount()
+	var nodes []rawNode
+	var on []place                                                     // the branch
+	newest, texts, ids := "", map[string]string{}, map[string]string{} // ids: of nodes, by steps
+	for _, r := range rawLines(data) {
+		kind, said, failure := rawString(r, "type"), rawString(r, "content"), rawString(r, "error")
+		if kind == "CONVERSATION_HISTORY" || kind == "KNOWLEDGE_ARTIFACTS" || kind == "EPHEMERAL_MESSAGE" {
+			continue
+		}
+		n, numbered := rawGet(r, "step_index").(float64)
+		keep := len(on)
+		for numbered && keep > 0 && on[keep-1].number >= n {
+			keep--
+		}
+		replaces, ends := false, false
+		if keep < len(on) {
+			same := on[keep].number == n && on[keep].running && on[keep].kind == kind
+			replaces = same && keep == len(on)-1 && on[keep].id == newest
+			ends = same && !replaces && !slices.ContainsFunc(on[keep:], func(p place) bool { return p.kind == "USER_INPUT" })
+			if ends || kind != "USER_INPUT" && on[keep].number != n {
+				keep = len(on)
+			}
+		}
+		parent, waiting := "", 0
+		if keep > 0 {
+			parent, waiting = on[keep-1].id, on[keep-1].waiting
+		}
+		thinks, empty, result := rawString(r, "thinking") != "", false, false
+		switch kind {
+		case "USER_INPUT":
+			if in := rawRequest.FindStringSubmatch(said); in != nil {
+				said = in[1]
+			}
+			waiting = 0
+		case "PLANNER_RESPONSE":
+			waiting = len(rawList(r, "tool_calls"))
+			if said == "" && !thinks && waiting == 0 {
+				said = failure
+			}
+			empty = said == "" && !thinks && waiting == 0
+		case "CHECKPOINT":
+			empty = said == ""
+		default:
+			if result = !ends && waiting > 0 && (kind == "TOOL_RESPONSE" || rawString(r, "source") == "MODEL"); result {
+				waiting--
+			}
+			if said += "\n" + failure; failure == "" || said == "\n"+failure {
+				said = strings.Trim(said, "\n")
+			}
+			empty = said == "" && !result
+		}
+		if empty {
+			continue
+		}
+		step := fmt.Sprintf("%x", sha256.Sum256([]byte(fmt.Sprint(parent, r))))
+		if replaces {
+			ids[step] = newest
+		} else if ids[step] == "" {
+			ids[step] = step
+		}
+		id := ids[step]
+		if !slices.ContainsFunc(nodes, func(n rawNode) bool { return n.id == id }) {
+			newest = id
+			nodes = append(nodes, rawNode{id: id, parent: parent, messages: 1})
+		}
+		if texts[id] = said; result {
+			texts[id] = ""
+		}
+		if keep == len(on) || on[keep].id != id || replaces {
+			if ends {
+				n = on[len(on)-1].number
+			}
+			on = append(on[:keep], place{n, id, kind, rawString(r, "status") == "RUNNING", waiting})
+		}
+	}
+	for _, said := range texts {
+		c.says(said)
+	}
+	c.tree(nodes)
 	return c
 }
 

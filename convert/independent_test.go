@@ -130,7 +130,7 @@ var rawCounters = map[string]func([]byte) *rawCount{
 	"chatgpt": rawChatGPT, "claude-ai": rawClaudeAI, "oasst": rawOasst, "openai": rawRequests, "anthropic": rawRequests,
 	"open-webui": rawOpenWebUI, "copilot-cli": rawCopilot, "cline": rawCline, "librechat": rawLibreChat,
 	"messages": rawRequests, "sharegpt": rawShareGPT, "ai-sdk": rawAISDK, "qwen-code": rawQwen, "sillytavern": rawSillyTavern, "amp": rawAmp,
-	"copilot-chat": rawCopilotChat, "goose": rawGoose,
+	"copilot-chat": rawCopilotChat, "goose": rawGoose, "antigravity": rawAntigravity,
 }
 
 // A rawCount is the result of the second reader for a file.

@@ -280,6 +280,16 @@ func TestNativeFolders(t *testing.T) {
 			t.Errorf("Amp is in %v, want %s", got, c.want)
 		}
 	}
+	if got, want := antigravityFormat.Roots(m), "/home/ann/.gemini/antigravity-cli/brain"; len(got) != 3 || got[0] != want {
+		t.Errorf("Antigravity is in %v, want %s first", got, want)
+	}
+	for path, want := range map[string]bool{
+		nativeID + "/.system_generated/logs/transcript_full.jsonl": true, nativeID + "/.system_generated/logs/transcript.jsonl": false,
+	} {
+		if got := antigravityFormat.Holds(path); got != want {
+			t.Errorf("Antigravity has %s: %v", path, got)
+		}
+	}
 	for path, want := range map[string]bool{"T-" + nativeID + ".json": true, "x/T-1.json": false, "history.jsonl": false} {
 		if got := ampFormat.Holds(path); got != want {
 			t.Errorf("Amp has %s: %v", path, got)

@@ -25,6 +25,7 @@ var (
 	sillyTavernFormat   = named("sillytavern")
 	aiderFormat         = named("aider")
 	ampFormat           = named("amp")
+	antigravityFormat   = named("antigravity")
 	atifFormat          = named("atif")
 	otelFormat          = named("otel")
 	llmFormat           = named("llm")

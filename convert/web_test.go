@@ -72,7 +72,7 @@ var webFormats = []*Format{chatGPTFormat, claudeAIFormat, openAssistantFormat, a
 // TestRead: the tree of each fixture is that of the file beside it with the ending .want;
 // -update writes that file.
 func TestRead(t *testing.T) {
-	for _, f := range append(slices.Clip(webFormats), qwenFormat, sillyTavernFormat, aiderFormat, ampFormat, copilotChatFormat, gooseFormat) {
+	for _, f := range append(slices.Clip(webFormats), qwenFormat, sillyTavernFormat, aiderFormat, ampFormat, copilotChatFormat, gooseFormat, antigravityFormat) {
 		for _, path := range fixturesOf(t, f) {
 			list, problems, err := f.ReadAll(bytes.NewReader(readFile(t, path)))
 			if err != nil {

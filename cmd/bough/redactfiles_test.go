@@ -22,6 +22,10 @@ var leakyFiles = []leakyFile{
 		`{"role":"user","messageId":$n0,"content":[{"type":"text","text":$j}],"meta":{"sentAt":1767865803500},"userState":{"note":$j}},
 		{"role":"assistant","messageId":$n1,"content":[{"type":"thinking","thinking":$j,"signature":"s","provider":"anthropic"},{"type":"text","text":$j},{"type":"tool_use","complete":true,"id":"toolu_$n","name":"Write","input":{"content":$j}}],"state":{"type":"complete","stopReason":"tool_use"}},
 		{"role":"user","messageId":$n2,"content":[{"type":"tool_result","toolUseID":"toolu_$n","run":{"status":"done","result":$j}}]}`, ",", `],"env":{"initial":{"trees":[]}}}`},
+	{"antigravity", "", `{"step_index":$n0,"source":"USER_EXPLICIT","type":"USER_INPUT","status":"DONE","created_at":"2026-03-04T05:00:01Z","content":$j}
+{"step_index":$n1,"source":"SYSTEM","type":"EPHEMERAL_MESSAGE","status":"DONE","created_at":"2026-03-04T05:00:01Z","content":$j}
+{"step_index":$n2,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","created_at":"2026-03-04T05:00:02Z","content":$j,"thinking":$j,"tool_calls":[{"name":"write_to_file","args":{"CodeContent":$j}}]}
+{"step_index":$n3,"source":"MODEL","type":"CODE_ACTION","status":"ERROR","created_at":"2026-03-04T05:00:03Z","content":$j,"error":$j}`, "\n", "\n"},
 	{"qwen-code", "", `{"uuid":"a$n","parentUuid":null,"sessionId":"s","timestamp":"2026-03-04T05:00:01.000Z","type":"user","cwd":"/w","version":"0.24.7","message":{"role":"user","parts":[{"text":$j}]}}
 {"uuid":"b$n","parentUuid":"a$n","sessionId":"s","timestamp":"2026-03-04T05:00:02.000Z","type":"assistant","cwd":"/w","version":"0.24.7","message":{"role":"model","parts":[{"text":$j,"thought":true},{"text":$j},{"functionCall":{"id":"c$n","name":"write","args":{"content":$j}}}]}}
 {"uuid":"d$n","parentUuid":"b$n","sessionId":"s","timestamp":"2026-03-04T05:00:03.000Z","type":"tool_result","cwd":"/w","version":"0.24.7","message":{"role":"user","parts":[{"functionResponse":{"id":"c$n","name":"write","response":{"output":$j}}}]},"toolCallResult":{"callId":"c$n","status":"success","resultDisplay":$j}}`, "\n", "\n"},

@@ -1,0 +1,476 @@
+// Package antigravity reads the transcripts of Antigravity, Google's editor and its command line agy:
+// a line per step of a conversation.
+//
+// # Steps
+//
+// A step has step_index (its number), source (USER_EXPLICIT, MODEL or SYSTEM), type, status (RUNNING, DONE or ERROR),
+// created_at (RFC 3339) and content, a text. The types are:
+//
+//   - USER_INPUT is a prompt. What the user typed is in an element USER_REQUEST; elements after it are for the
+//     model. One of them says that the user chose another model, by its name.
+//   - PLANNER_RESPONSE is an answer: thinking, content, and tool_calls, each with name and args. In some versions a
+//     value of args is JSON in a string. A member model, which some versions write, names the model of the answer.
+//   - CHECKPOINT is a summary that replaces the steps before it for the model.
+//   - SYSTEM_MESSAGE and ERROR_MESSAGE are messages of the program. So are other steps of a source that is not the
+//     model, but for TOOL_RESPONSE, and an answer that only has an error.
+//   - CONVERSATION_HISTORY, KNOWLEDGE_ARTIFACTS and EPHEMERAL_MESSAGE are context of the program. They are kept as
+//     records, not as messages.
+//   - Every other type, such as RUN_COMMAND, VIEW_FILE and GENERIC, is the result of a tool. It does not name its
+//     call: the results of an answer are in the order of its calls. If no call is left, the step is a message of
+//     the program.
+//
+// # Files
+//
+// The folder of a conversation is brain/ID below ~/.gemini/antigravity-cli, antigravity-ide or antigravity, where ID is
+// that of the conversation. Its .system_generated/logs/transcript_full.jsonl has all steps; transcript.jsonl beside it
+// has long values shortened, and is read only if it is named. Versions before May 2026 wrote neither. The conversations
+// themselves are in conversations/ID.pb or ID.db, as messages of Protocol Buffers without a published schema, and
+// encrypted in some versions. They are not read.
+//
+// # Reading
+//
+// A transcript names neither the conversation nor its folder, and steps have no ids: an id is computed from the
+// step and those before it. A prompt begins a branch if its number is not above that of the last message; any other step
+// does if a message of the path has its number. It then follows the last message with a lower number, and the messages
+// after that one are a side branch. A step with the number and the type of a running one of the same turn is its end
+// instead: it replaces the running one if that is the last message. Otherwise it is a message after the last one, and no
+// result, because its call has one.
+//
+// There is no specification. The form is that of agentgrep.org/backends/antigravity-cli (agy 1.0.10), and of
+// transcripts that users published (editor of 2026-06, agy 1.2). Unknown: whether a rewind is in the transcript,
+// whether a step is written before it has ended, and how a transcript names a sub-agent.
+package antigravity
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bough-dev/bough/convert/content"
+	"github.com/bough-dev/bough/convert/internal/jsondoc"
+	"github.com/bough-dev/bough/convert/internal/jsonl"
+	"github.com/bough-dev/bough/convert/internal/member"
+	"github.com/bough-dev/bough/convert/internal/riders"
+	"github.com/bough-dev/bough/convert/internal/times"
+	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/tidwall/gjson"
+)
+
+const format = "antigravity"
+
+// Types of steps.
+const (
+	prompt = "USER_INPUT"
+	answer = "PLANNER_RESPONSE"
+)
+
+// Detect looks at the first record, of which head may have only a part, and at the others.
+func Detect(head []byte) bool {
+	index, source, kind := false, false, false
+	jsondoc.Scan(head, func(path []string, value json.Token) bool {
+		text, _ := value.(string)
+		switch {
+		case jsondoc.Match(path, "step_index"):
+			_, index = value.(json.Number)
+		case jsondoc.Match(path, "source"):
+			source = isName(text)
+		case jsondoc.Match(path, "type"):
+			kind = isName(text)
+		}
+		return !(index && source && kind)
+	})
+	return index && source && kind || jsonl.InHead(head, func(raw []byte) bool {
+		v := gjson.GetManyBytes(raw, "step_index", "source", "type")
+		return v[0].Type == gjson.Number && isName(v[1].Str) && isName(v[2].Str)
+	})
+}
+
+// isName reports whether a text has the form of a source or a type.
+func isName(text string) bool {
+	return text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
+}
+
+var Home = transcript.Home{
+	Roots: func(m transcript.Machine) (roots []string) {
+		for _, folder := range folders(m) {
+			roots = append(roots, path.Join(folder, "brain"))
+		}
+		return roots
+	},
+	Holds: func(p string) bool {
+		_, within, _ := strings.Cut(p, "/")
+		return within == logs+"/"+full
+	},
+	Unread: unread,
+	Identify: func(file string) (id, begunBy string) {
+		if name := path.Base(file); name != full && name != "transcript.jsonl" {
+			return "", ""
+		}
+		brain, found := strings.CutSuffix(path.Dir(file), "/"+logs)
+		if !found || path.Base(path.Dir(brain)) != "brain" {
+			return "", ""
+		}
+		return path.Base(brain), ""
+	},
+}
+
+const (
+	logs = ".system_generated/logs"
+	full = "transcript_full.jsonl"
+)
+
+// folders returns the folders of the programs with the name Antigravity.
+func folders(m transcript.Machine) (list []string) {
+	for _, name := range []string{"antigravity-cli", "antigravity-ide", "antigravity"} {
+		list = append(list, path.Join(m.Home, ".gemini", name))
+	}
+	return list
+}
+
+// unread describes conversations without a transcript.
+func unread(m transcript.Machine) string {
+	if m.Names == nil {
+		return ""
+	}
+	n := 0
+	for _, folder := range folders(m) {
+		for _, name := range m.Names(path.Join(folder, "conversations")) {
+			ext := path.Ext(name)
+			id := strings.TrimSuffix(name, ext)
+			if (ext == ".pb" || ext == ".db") && !slices.Contains(m.Names(path.Join(folder, "brain", id, logs)), full) {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return "Antigravity has conversations without a transcript, which are not read (" + strconv.Itoa(n) +
+		"); versions before May 2026 wrote none"
+}
+
+// A reader converts steps to messages.
+type reader struct {
+	to     transcript.Sink
+	conv   transcript.Conversation
+	timed  bool // a message has a time
+	riding riders.List
+	held   *transcript.Message // the newest, which may be replaced
+	path   []step              // those before the next one, on its branch
+	seen   map[string]string   // the id of a message, by the id that is computed from a step
+	model  string              // that the user chose
+}
+
+// A step is a step of the file that has a message.
+type step struct {
+	number  int64 // its own or that of the step before, whichever is larger; -1 if neither has one
+	id      string
+	kind    string // its type
+	running bool
+	turn    int            // the number of prompts up to it
+	pending []content.Call // calls that have no result up to it
+}
+
+func Read(in io.Reader, to transcript.Sink) error {
+	r := &reader{to: to, seen: map[string]string{}}
+	if err := jsonl.Read(in, to, r.line); err != nil || r.held == nil {
+		return err
+	}
+	r.held.Records = append(r.held.Records, r.riding.Records()...)
+	if err := to.Message(r.held); err != nil {
+		return err
+	}
+	r.conv.Leaf, r.conv.Anonymous = r.path[len(r.path)-1].id, !r.timed
+	return to.End(&r.conv)
+}
+
+func (r *reader) line(l jsonl.Line) error {
+	raw := bytes.Clone(l.Raw)
+	v := gjson.ParseBytes(raw)
+	if r.conv.Created.IsZero() {
+		r.conv.Created = times.Of(v.Get("created_at"))
+	}
+	kind := v.Get("type").Str
+	switch kind {
+	case "CONVERSATION_HISTORY", "KNOWLEDGE_ARTIFACTS", "EPHEMERAL_MESSAGE":
+		r.riding.Add(raw, false)
+		return nil
+	}
+	number := numberOf(v)
+	n, ends := r.place(number, kind)
+	replaces, late := ends && n < len(r.path), ends && n == len(r.path)
+	last := step{number: -1}
+	if n > 0 {
+		last = r.path[n-1]
+	}
+	if kind == prompt || kind == answer {
+		last.pending = nil
+	}
+	pending := last.pending
+	if late {
+		pending = nil // its call has a result
+	}
+	m := messageOf(v, pending)
+	if m == nil {
+		if replaces {
+			r.path[n].running, r.held.Open = false, false
+		}
+		r.riding.Add(raw, false)
+		return nil
+	}
+	m.Parent = last.id
+	isNew := r.name(m, raw, replaces)
+	s := step{number: max(number, last.number), id: m.ID, kind: strings.Clone(kind), turn: last.turn}
+	if s.pending = identify(m, pending); late && kind != answer {
+		s.pending = last.pending
+	}
+	if kind == prompt {
+		s.turn++
+	}
+	s.running = v.Get("status").Str == "RUNNING"
+	m.Open = s.running
+	if !isNew {
+		r.riding.Add(raw, false)
+		if n == len(r.path) || r.path[n].id != m.ID { // the next step follows that of another branch
+			r.path = append(r.path[:n], s)
+		}
+		return nil
+	}
+	r.path = append(r.path[:n], s)
+	r.timed = r.timed || !m.Time.IsZero()
+	r.choose(v, m)
+	r.report(l, v)
+	if replaces {
+		r.riding.Add(raw, false)
+		m.Records = append(r.held.Records, r.riding.Records()...)
+		r.riding, r.held = nil, m
+		return nil
+	}
+	return r.hold(m, raw)
+}
+
+// name gives a message its id, that of the held message if it replaces that, and reports whether the message is new.
+func (r *reader) name(m *transcript.Message, raw []byte, replaces bool) (isNew bool) {
+	id := transcript.ChainID(m.Parent, raw)
+	m.ID = cmp.Or(r.seen[id], id)
+	isNew = r.seen[id] == ""
+	if replaces {
+		m.ID, isNew = r.held.ID, true
+	}
+	r.seen[id] = m.ID
+	return isNew
+}
+
+// hold holds a message, whose record is raw, and passes on the one that was held.
+func (r *reader) hold(m *transcript.Message, raw []byte) error {
+	r.riding.Add(raw, true)
+	r.riding.Assign(len(r.riding), m, r.held, &r.conv)
+	before := r.held
+	r.held = m
+	if before == nil {
+		return nil
+	}
+	before.Open = false
+	return r.to.Message(before)
+}
+
+// numberOf returns the number of a step, -1 if it has none.
+func numberOf(v gjson.Result) int64 {
+	n := v.Get("step_index")
+	if n.Type != gjson.Number || n.Num < 0 || n.Num >= 1<<53 || n.Num != math.Trunc(n.Num) {
+		return -1
+	}
+	return int64(n.Num)
+}
+
+// place returns how many steps of the path are before a step, and whether it is the end of a running one. If that is
+// the held message, it is the next step of the path.
+func (r *reader) place(number int64, kind string) (n int, ends bool) {
+	if number < 0 {
+		return len(r.path), false
+	}
+	n, repeated := slices.BinarySearchFunc(r.path, number, func(s step, number int64) int { return cmp.Compare(s.number, number) })
+	if !repeated && kind != prompt {
+		return len(r.path), false
+	}
+	if repeated && r.path[n].running && r.path[n].kind == kind {
+		last := r.path[len(r.path)-1]
+		switch {
+		case n == len(r.path)-1 && last.id == r.held.ID:
+			return n, true
+		case kind != prompt && last.turn == r.path[n].turn:
+			return len(r.path), true
+		}
+	}
+	return n, false
+}
+
+// report reports members whose values are not what they should be.
+func (r *reader) report(l jsonl.Line, v gjson.Result) {
+	for _, name := range []string{"content", "thinking", "error"} {
+		if said := v.Get(name); said.Exists() && said.Type != gjson.String && said.Type != gjson.Null {
+			r.to.Problem(l.Problem("the member " + name + " of the step is not text"))
+		}
+	}
+	if calls := v.Get("tool_calls"); calls.Exists() && calls.Type != gjson.Null && !calls.IsArray() {
+		r.to.Problem(l.Problem("the member tool_calls of the step is not a list"))
+	}
+}
+
+// identify gives the calls of a message ids, and returns those that have no result after it. pending are those that
+// have none before it.
+func identify(m *transcript.Message, pending []content.Call) []content.Call {
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Type {
+		case content.TypeToolCall:
+			c := p.Call()
+			c.ID = m.ID + "-" + strconv.Itoa(len(pending)+1)
+			*p = content.ToolCall(c)
+			pending = append(pending, content.Call{ID: c.ID, Name: strings.Clone(c.Name)}) // the arguments are not retained
+		case content.TypeToolResult:
+			pending = pending[1:]
+		}
+	}
+	return pending
+}
+
+// choose sets the model of an answer: that of the step, else the one that the user chose last, as a prompt says.
+func (r *reader) choose(v gjson.Result, m *transcript.Message) {
+	if m.Role == "assistant" {
+		if m.Model = strings.Clone(v.Get("model").Str); m.Model == "" {
+			m.Model = r.model
+		}
+		return
+	}
+	if v.Get("type").Str != prompt {
+		return
+	}
+	_, context := typed(v.Get("content").Str)
+	const setting = "The user changed setting `Model Selection` from "
+	if at := strings.LastIndex(context, setting); at >= 0 {
+		line, _, _ := strings.Cut(context[at+len(setting):], "\n")
+		if _, name, found := strings.Cut(line, " to "); found {
+			name, _, _ = strings.Cut(name, ". ")
+			r.model = strings.Clone(strings.TrimSuffix(strings.TrimSpace(name), "."))
+		}
+	}
+}
+
+// messageOf returns the message of a step without its id, nil if it has none. A result is of the first of pending.
+func messageOf(v gjson.Result, pending []content.Call) *transcript.Message {
+	m := &transcript.Message{Time: times.Of(v.Get("created_at")), Format: format}
+	m.Role = "user"
+	text, failure := member.String(v.Get("content")), member.String(v.Get("error"))
+	kind := v.Get("type").Str
+	switch kind {
+	case prompt:
+		text, _ = typed(text)
+	case answer:
+		if thought := member.String(v.Get("thinking")); thought != "" {
+			m.Parts = append(m.Parts, content.Thinking(thought, ""))
+		}
+		calls := callsOf(v)
+		if len(m.Parts) == 0 && text == "" && len(calls) == 0 {
+			m.Own.Role, text = "system", failure
+			break
+		}
+		m.Role = "assistant"
+		if text != "" {
+			m.Parts = append(m.Parts, content.Text(text))
+		}
+		m.Parts = append(m.Parts, calls...)
+		return m
+	case "CHECKPOINT":
+		m.Kind = transcript.Compaction
+	default:
+		if text == "" || failure == "" {
+			text += failure
+		} else if text != failure {
+			text += "\n" + failure
+		}
+		if len(pending) > 0 && isResult(kind, v.Get("source").Str) {
+			c := content.Call{ID: pending[0].ID, Name: pending[0].Name, Failed: v.Get("status").Str == "ERROR"}
+			m.Parts = append(m.Parts, content.ToolResult(c, text))
+			return m
+		}
+		m.Own.Role = "system"
+	}
+	switch {
+	case text != "":
+		m.Parts = append(m.Parts, content.Text(text))
+	case kind != prompt:
+		return nil
+	}
+	return m
+}
+
+// isResult reports whether a step of a type that has no other meaning can be the result of a tool.
+func isResult(kind, source string) bool {
+	switch kind {
+	case "SYSTEM_MESSAGE", "ERROR_MESSAGE":
+		return false
+	case "TOOL_RESPONSE":
+		return true
+	}
+	return source == "MODEL"
+}
+
+// typed returns what the user typed of a prompt, and the context after it, which is for the model.
+func typed(text string) (said, context string) {
+	const begin, end = "<USER_REQUEST>", "</USER_REQUEST>"
+	said, found := strings.CutPrefix(strings.TrimSpace(text), begin)
+	for at := 0; found; {
+		n := strings.Index(said[at:], end)
+		if n < 0 {
+			break
+		}
+		at += n
+		context = said[at+len(end):]
+		if context == "" || strings.HasPrefix(context, "\n<") { // else the user typed it
+			return strings.TrimSuffix(strings.TrimPrefix(said[:at], "\n"), "\n"), context
+		}
+		at += len(end)
+	}
+	return text, ""
+}
+
+// callsOf returns the calls of an answer, without ids.
+func callsOf(v gjson.Result) (parts []content.Part) {
+	calls := v.Get("tool_calls")
+	if !calls.IsArray() {
+		return nil
+	}
+	for _, call := range calls.Array() {
+		if call.IsObject() {
+			parts = append(parts, content.ToolCall(content.Call{Name: member.String(call.Get("name")), Arguments: arguments(call.Get("args"))}))
+		}
+	}
+	return parts
+}
+
+// arguments returns the arguments of a call. If each of them is a string with JSON, that JSON is the value.
+func arguments(args gjson.Result) string {
+	if !args.Exists() {
+		return "{}"
+	}
+	if !args.IsObject() {
+		return args.Raw
+	}
+	var members []string
+	all := true
+	args.ForEach(func(name, value gjson.Result) bool {
+		all = value.Type == gjson.String && json.Valid([]byte(value.Str))
+		members = append(members, name.Raw+":"+member.Compact(value.Str))
+		return all
+	})
+	if !all {
+		return args.Raw
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}

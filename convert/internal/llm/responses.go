@@ -73,8 +73,8 @@ func (d *reader) conversations() (map[string]*conversation, error) {
 		}); err != nil {
 			return nil, err
 		}
-		if err := d.each("the table threads", &threads, "", nil, func(row database.Row) error {
-			c := of(row.Text("id"))
+		if err := d.identified(&threads, func(id string, row database.Row) error {
+			c := of(id)
 			c.thread, c.name, c.tip, c.fork = true, row.Text("name"), row.Text("tip_message_hash"), row.Text("forked_from")
 			c.records = append(c.records, (&record{}).with("thread", threads.object(row)))
 			return nil
@@ -85,8 +85,8 @@ func (d *reader) conversations() (map[string]*conversation, error) {
 	if !hasResponses(d.DB) {
 		return list, nil
 	}
-	if err := d.each("the table responses", &table{"responses", []string{"id", "conversation_id"}, nil}, "", nil, func(row database.Row) error {
-		if id := row.Text("id"); !turned[id] {
+	if err := d.identified(&table{"responses", []string{"id", "conversation_id"}, nil}, func(id string, row database.Row) error {
+		if !turned[id] {
 			c := of(cmp.Or(row.Text("conversation_id"), id))
 			c.responses = append(c.responses, id)
 		}

@@ -117,6 +117,22 @@ func (d *reader) each(where string, t *table, rest string, args []any, f func(da
 	return d.Each(where, database.Query{Table: t.name, Columns: t.columns, Rest: rest, Args: args}, f)
 }
 
+// identified calls f for the rows of a table, with their ids. Rows whose id is not a text are reported as a problem.
+func (d *reader) identified(t *table, f func(id string, row database.Row) error) error {
+	where, without := "the table "+t.name, 0
+	err := d.each(where, t, "", nil, func(row database.Row) error {
+		if id, ok := row.Value("id").(string); ok && id != "" {
+			return f(id, row)
+		}
+		without++
+		return nil
+	})
+	if without > 0 {
+		d.Problem("%s: rows without an id that is text, which are not read: %d", where, without)
+	}
+	return err
+}
+
 // ids returns the values of a column for each value of another one, in the order of the table.
 func (d *reader) ids(t *table) (map[string][]int64, error) {
 	list := map[string][]int64{}

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,7 @@ import (
 )
 
 // TestAntigravity: steps, each as its number, type, status and other members, and what is read: problems, the tree
-// with the numbers of messages for their ids, the models, and "open" if the last message is.
+// with the numbers of messages for their ids, the models and who else wrote a message, and "open" if the last one is.
 func TestAntigravity(t *testing.T) {
 	const chosen = "<USER_SETTINGS_CHANGE>\\nThe user changed setting `Model Selection` from None to "
 	for _, c := range []struct{ name, steps, want string }{
@@ -86,7 +87,7 @@ open`},
 4<3 user 1: text "d"
 5<4 assistant 1: text "e"
 6<5* assistant 1: text "f"
-`},
+4 system`},
 		{"a repeated prompt changes no model", `
 0 USER_INPUT DONE "content":"<USER_REQUEST>\na\n</USER_REQUEST>\n` + chosen + `A.\n</USER_SETTINGS_CHANGE>"
 1 PLANNER_RESPONSE DONE "content":"b"
@@ -104,6 +105,7 @@ open`},
 3 RUN_COMMAND RUNNING "content":"c"
 2 RUN_COMMAND DONE "content":"b d"
 3 RUN_COMMAND DONE "content":"c e"
+3 RUN_COMMAND DONE "content":"c e"
 4 RUN_COMMAND DONE "content":"f"
 5 PLANNER_RESPONSE DONE "content":"g"
 6 USER_INPUT DONE "content":"h"
@@ -112,11 +114,25 @@ open`},
 2<1 user 1: tool-result 1-1 x "b"
 3<2 user 1: tool-result 1-2 y "c"
 4<3 user 1: text "b d"
-5<4 user 1: text "c e"
+5<4 user 2: text "c e"
 6<5 user 1: tool-result 1-3 z "f"
 7<6 assistant 1: text "g"
 8<7 user 1: text "h"
 9<1* user 1: tool-result 1-1 x "i"
+4 system, 5 system`},
+		{"an answer that ends after its tools", `
+0 USER_INPUT DONE "content":"a"
+1 PLANNER_RESPONSE RUNNING "content":"b","tool_calls":[{"name":"x"},{"name":"y"}]
+2 RUN_COMMAND DONE "content":"c"
+1 PLANNER_RESPONSE DONE "content":"b d","tool_calls":[{"name":"x"},{"name":"y"}]
+3 RUN_COMMAND DONE "content":"e"
+1 PLANNER_RESPONSE DONE "content":"b d","tool_calls":[{"name":"x"},{"name":"y"}]
+4 PLANNER_RESPONSE DONE "content":"f"`, `0<- user 1: text "a"
+1<0 assistant 1: text "b" tool-call 1-1 x {} tool-call 1-2 y {}
+2<1 user 1: tool-result 1-1 x "c"
+3<2 assistant 1: text "b d"
+4<3 user 2: tool-result 1-2 y "e"
+5<4* assistant 1: text "f"
 `},
 		{"a running step that a step of another number or type follows is not replaced", `
 0 USER_INPUT DONE "content":"a"
@@ -128,7 +144,7 @@ open`},
 2<0 user 1: text "c"
 3<2 user 1: text "d"
 4<2* user 1: text "e"
-`},
+2 system`},
 		{"a running step of another branch ends", `
 0 USER_INPUT DONE "content":"a"
 1 PLANNER_RESPONSE RUNNING "content":"b"
@@ -204,7 +220,7 @@ null PLANNER_RESPONSE DONE "content":"e"
 5<4 user 1: tool-result 1-1 x failed "e\nf"
 6<5 user 1: text "g"
 7<6* assistant 1: thinking "h"
-`},
+2 system, 3 system, 4 system, 6 system`},
 		{"content that is not text", `
 0 USER_INPUT DONE "content":["a"]
 1 KNOWLEDGE_ARTIFACTS DONE "content":["a"]
@@ -224,18 +240,18 @@ null PLANNER_RESPONSE DONE "content":"e"
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%s: %d conversations, %v", c.name, len(list), err)
 		}
-		got, models := "", []string{}
+		got, authors := "", []string{}
 		for _, p := range problems {
 			got += fmt.Sprintf("line %d: %s\n", p.Line, p.What)
 		}
 		got += drawn(list[0])
 		for i, m := range list[0].Messages {
 			got = strings.ReplaceAll(got, m.ID, fmt.Sprint(i))
-			if m.Model != "" {
-				models = append(models, fmt.Sprint(i, " ", m.Model))
+			if of := cmp.Or(m.Model, m.Own.Role); of != "" {
+				authors = append(authors, fmt.Sprint(i, " ", of))
 			}
 		}
-		if got += strings.Join(models, ", "); list[0].Messages[len(list[0].Messages)-1].Open {
+		if got += strings.Join(authors, ", "); list[0].Messages[len(list[0].Messages)-1].Open {
 			got += "open"
 		}
 		if got != c.want {
@@ -271,7 +287,7 @@ func TestAntigravityFolders(t *testing.T) {
 		"/home/ann/.gemini/antigravity-cli/brain/another/.system_generated/logs": {"transcript_full.jsonl"},
 	}
 	m := transcript.Machine{Home: "/home/ann", Names: func(dir string) []string { return names[filepath.ToSlash(dir)] }}
-	if got := antigravityFormat.Unread(m); !strings.Contains(got, "(2)") {
+	if got := antigravityFormat.Unread(m); !strings.HasPrefix(got, "2 conversations of Antigravity ") {
 		t.Errorf("of two conversations without a transcript, it says %q", got)
 	}
 	delete(names, "/home/ann/.gemini/antigravity-cli/conversations")

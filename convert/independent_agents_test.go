@@ -634,41 +634,60 @@ func rawAmp(data []byte) *rawCount {
 var rawRequest = regexp.MustCompile(`(?s)^<USER_REQUEST>\n(.*?)\n</USER_REQUEST>(?:\n<.*)?$`)
 
 // rawAntigravity: a step is a message if it says something, thinks or calls a tool, but for the context of the
-// program; a prompt and a result may be empty. A prompt with an earlier number, and a number that is there again, go
-// back, but not the end of a running step.
+// program; a prompt and a result may be empty. A prompt whose number is not above the last one, and a number that is
+// repeated, begin a branch, unless the step ends a running one.
 func rawAntigravity(data []byte) *rawCount {
 	type place struct {
-		number   float64
+		number   float64 // at least that of the place before
 		id, kind string
 		running  bool
 		waiting  int
 	}
 	c := newRawCount()
 	var nodes []rawNode
-	var on []place                                                     // the branch
-	newest, texts, ids := "", map[string]string{}, map[string]string{} // ids: of nodes, by steps
+	var on []place                                                                              // the branch
+	newest, texts, ids, late := "", map[string]string{}, map[string]string{}, map[string]bool{} // ids: of nodes, by steps
 	for _, r := range rawLines(data) {
 		kind, said, failure := rawString(r, "type"), rawString(r, "content"), rawString(r, "error")
 		if kind == "CONVERSATION_HISTORY" || kind == "KNOWLEDGE_ARTIFACTS" || kind == "EPHEMERAL_MESSAGE" {
 			continue
 		}
+		running := rawString(r, "status") == "RUNNING"
 		n, numbered := rawGet(r, "step_index").(float64)
 		keep := len(on)
 		for numbered && keep > 0 && on[keep-1].number >= n {
 			keep--
 		}
-		replaces, ends := false, false
+		base, replaces, ends := keep, false, false // base: where its own number is
 		if keep < len(on) {
 			same := on[keep].number == n && on[keep].running && on[keep].kind == kind
 			replaces = same && keep == len(on)-1 && on[keep].id == newest
 			ends = same && !replaces && !slices.ContainsFunc(on[keep:], func(p place) bool { return p.kind == "USER_INPUT" })
-			if ends || kind != "USER_INPUT" && on[keep].number != n {
+			if replaces || ends {
+				on[keep].running = running
+			}
+			if !ends && kind != "USER_INPUT" && on[keep].number != n {
+				base = len(on)
+			}
+			if keep = base; ends {
 				keep = len(on)
 			}
 		}
-		parent, waiting := "", 0
+		parent, before, waiting := "", "", 0
+		if !numbered {
+			n = -1
+		}
 		if keep > 0 {
-			parent, waiting = on[keep-1].id, on[keep-1].waiting
+			parent, waiting, n = on[keep-1].id, on[keep-1].waiting, max(n, on[keep-1].number)
+		}
+		if base > 0 {
+			before = on[base-1].id
+		}
+		calls := 0
+		for _, call := range rawList(r, "tool_calls") {
+			if _, is := call.(map[string]any); is && !ends {
+				calls++
+			}
 		}
 		thinks, empty, result := rawString(r, "thinking") != "", false, false
 		switch kind {
@@ -678,45 +697,50 @@ func rawAntigravity(data []byte) *rawCount {
 			}
 			waiting = 0
 		case "PLANNER_RESPONSE":
-			waiting = len(rawList(r, "tool_calls"))
-			if said == "" && !thinks && waiting == 0 {
+			if !ends {
+				waiting = calls
+			}
+			if said == "" && !thinks && calls == 0 {
 				said = failure
 			}
-			empty = said == "" && !thinks && waiting == 0
+			empty = said == "" && !thinks && calls == 0
 		case "CHECKPOINT":
 			empty = said == ""
 		default:
-			if result = !ends && waiting > 0 && (kind == "TOOL_RESPONSE" || rawString(r, "source") == "MODEL"); result {
+			ofProgram := kind == "SYSTEM_MESSAGE" || kind == "ERROR_MESSAGE"
+			if result = !ofProgram && !ends && waiting > 0 && (kind == "TOOL_RESPONSE" || rawString(r, "source") == "MODEL"); result {
 				waiting--
 			}
-			if said += "\n" + failure; failure == "" || said == "\n"+failure {
-				said = strings.Trim(said, "\n")
+			if said == "" {
+				said = failure
+			} else if failure != "" && failure != said {
+				said += "\n" + failure
 			}
 			empty = said == "" && !result
 		}
 		if empty {
 			continue
 		}
-		step := fmt.Sprintf("%x", sha256.Sum256([]byte(fmt.Sprint(parent, r))))
-		if replaces {
-			ids[step] = newest
-		} else if ids[step] == "" {
-			ids[step] = step
+		step := fmt.Sprintf("%x", sha256.Sum256([]byte(fmt.Sprint(before, r))))
+		id, known := ids[step]
+		switch {
+		case replaces:
+			id = newest
+		case !known:
+			id, newest = step, step
+			nodes, late[id] = append(nodes, rawNode{id: id, parent: parent, messages: 1}), ends
 		}
-		id := ids[step]
-		if !slices.ContainsFunc(nodes, func(n rawNode) bool { return n.id == id }) {
-			newest = id
-			nodes = append(nodes, rawNode{id: id, parent: parent, messages: 1})
+		if ids[step] = id; known && !replaces {
+			if !late[id] && !slices.ContainsFunc(on, func(p place) bool { return p.id == id }) {
+				on = append(on[:base], place{n, id, kind, running, waiting})
+			}
+			continue
 		}
 		if texts[id] = said; result {
 			texts[id] = ""
 		}
-		if keep == len(on) || on[keep].id != id || replaces {
-			if ends {
-				n = on[len(on)-1].number
-			}
-			on = append(on[:keep], place{n, id, kind, rawString(r, "status") == "RUNNING", waiting})
-		}
+		running = running && !ends
+		on = append(on[:keep], place{n, id, kind, running, waiting})
 	}
 	for _, said := range texts {
 		c.says(said)

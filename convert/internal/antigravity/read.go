@@ -8,11 +8,12 @@
 //
 //   - USER_INPUT is a prompt. What the user typed is in an element USER_REQUEST; elements after it are for the
 //     model. One of them says that the user chose another model, by its name.
-//   - PLANNER_RESPONSE is an answer: thinking, content, and tool_calls, each with name and args. In some versions a
-//     value of args is JSON in a string. A member model, which some versions write, names the model of the answer.
+//   - PLANNER_RESPONSE is an answer: thinking, content, and tool_calls, each with name and args. In some versions each
+//     value of args is JSON in a string. If all are, the values are read as that JSON, whatever the version. A member
+//     model, which some versions write, names the model of the answer.
 //   - CHECKPOINT is a summary that replaces the steps before it for the model.
-//   - SYSTEM_MESSAGE and ERROR_MESSAGE are messages of the program. So are other steps of a source that is not the
-//     model, but for TOOL_RESPONSE, and an answer that only has an error.
+//   - SYSTEM_MESSAGE and ERROR_MESSAGE are messages of the program. So is an answer with only an error, and any other
+//     step whose source is not MODEL, except for TOOL_RESPONSE.
 //   - CONVERSATION_HISTORY, KNOWLEDGE_ARTIFACTS and EPHEMERAL_MESSAGE are context of the program. They are kept as
 //     records, not as messages.
 //   - Every other type, such as RUN_COMMAND, VIEW_FILE and GENERIC, is the result of a tool. It does not name its
@@ -31,10 +32,12 @@
 //
 // A transcript names neither the conversation nor its folder, and steps have no ids: an id is computed from the
 // step and those before it. A prompt begins a branch if its number is not above that of the last message; any other step
-// does if a message of the path has its number. It then follows the last message with a lower number, and the messages
-// after that one are a side branch. A step with the number and the type of a running one of the same turn is its end
-// instead: it replaces the running one if that is the last message. Otherwise it is a message after the last one, and no
-// result, because its call has one.
+// does if a message of the path has its number. The first step of a branch follows the last message with a lower number.
+// A step that repeats one of its branch unchanged adds no message.
+//
+// If a step has the number and the type of a running step of the same turn, it is the end of that step. It replaces the
+// running step if no message followed that. If one did, the end is a message after the last one, without calls, and not
+// a result, because those are in the message of the running step.
 //
 // There is no specification. The form is that of agentgrep.org/backends/antigravity-cli (agy 1.0.10), and of
 // transcripts that users published (editor of 2026-06, agy 1.2). Unknown: whether a rewind is in the transcript,
@@ -59,6 +62,7 @@ import (
 	"github.com/bough-dev/bough/convert/internal/riders"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
+	"github.com/bough-dev/bough/internal/plural"
 	"github.com/tidwall/gjson"
 )
 
@@ -151,8 +155,7 @@ func unread(m transcript.Machine) string {
 	if n == 0 {
 		return ""
 	}
-	return "Antigravity has conversations without a transcript, which are not read (" + strconv.Itoa(n) +
-		"); versions before May 2026 wrote none"
+	return plural.Of(n, "conversation") + " of Antigravity cannot be read, for lack of a transcript; versions before May 2026 wrote none"
 }
 
 // A reader converts steps to messages.
@@ -162,9 +165,16 @@ type reader struct {
 	timed  bool // a message has a time
 	riding riders.List
 	held   *transcript.Message // the newest, which may be replaced
-	path   []step              // those before the next one, on its branch
-	seen   map[string]string   // the id of a message, by the id that is computed from a step
+	path   []step              // from the root to the parent of the next one
+	seen   map[string]place    // of messages, by the ids that are computed from their steps
 	model  string              // that the user chose
+}
+
+// A place is that of a message in the tree.
+type place struct {
+	id   string
+	at   int  // the index of the message in a path
+	late bool // it is the end of a step that other messages followed
 }
 
 // A step is a step of the file that has a message.
@@ -178,7 +188,7 @@ type step struct {
 }
 
 func Read(in io.Reader, to transcript.Sink) error {
-	r := &reader{to: to, seen: map[string]string{}}
+	r := &reader{to: to, seen: map[string]place{}}
 	if err := jsonl.Read(in, to, r.line); err != nil || r.held == nil {
 		return err
 	}
@@ -203,42 +213,40 @@ func (r *reader) line(l jsonl.Line) error {
 		return nil
 	}
 	number := numberOf(v)
-	n, ends := r.place(number, kind)
-	replaces, late := ends && n < len(r.path), ends && n == len(r.path)
+	n, ends := r.position(number, kind)
+	replaces, late := ends == n, ends >= 0 && ends < n
 	last := step{number: -1}
 	if n > 0 {
 		last = r.path[n-1]
 	}
-	if kind == prompt || kind == answer {
+	if kind == prompt || kind == answer && !late {
 		last.pending = nil
 	}
-	pending := last.pending
-	if late {
-		pending = nil // its call has a result
+	m := messageOf(v, last.pending, late)
+	running := v.Get("status").Str == "RUNNING"
+	if ends >= 0 {
+		r.path[ends].running = running
 	}
-	m := messageOf(v, pending)
 	if m == nil {
 		if replaces {
-			r.path[n].running, r.held.Open = false, false
+			r.held.Open = running
 		}
 		r.riding.Add(raw, false)
 		return nil
 	}
-	m.Parent = last.id
-	isNew := r.name(m, raw, replaces)
+	known, isNew := r.identify(raw, n, ends)
+	m.ID, m.Parent = known.id, last.id
 	s := step{number: max(number, last.number), id: m.ID, kind: strings.Clone(kind), turn: last.turn}
-	if s.pending = identify(m, pending); late && kind != answer {
-		s.pending = last.pending
-	}
-	if kind == prompt {
+	if s.pending = nameCalls(m, last.pending); kind == prompt {
 		s.turn++
 	}
-	s.running = v.Get("status").Str == "RUNNING"
+	s.running = running && !late
 	m.Open = s.running
 	if !isNew {
 		r.riding.Add(raw, false)
-		if n == len(r.path) || r.path[n].id != m.ID { // the next step follows that of another branch
-			r.path = append(r.path[:n], s)
+		onPath := known.at < len(r.path) && r.path[known.at].id == known.id
+		if !onPath && !known.late { // the message is on another branch: continue there
+			r.path = append(r.path[:known.at], s)
 		}
 		return nil
 	}
@@ -255,16 +263,26 @@ func (r *reader) line(l jsonl.Line) error {
 	return r.hold(m, raw)
 }
 
-// name gives a message its id, that of the held message if it replaces that, and reports whether the message is new.
-func (r *reader) name(m *transcript.Message, raw []byte, replaces bool) (isNew bool) {
-	id := transcript.ChainID(m.Parent, raw)
-	m.ID = cmp.Or(r.seen[id], id)
-	isNew = r.seen[id] == ""
-	if replaces {
-		m.ID, isNew = r.held.ID, true
+// identify returns the place of the message of a step that is to be at n in the path, and reports whether the message is
+// new, or replaces the held one. ends is the index of the running step that the step ends, -1 if there is none.
+func (r *reader) identify(raw []byte, n, ends int) (m place, isNew bool) {
+	before, parent := n, ""
+	if ends >= 0 {
+		before = ends // so that an end that is repeated is recognized
 	}
-	r.seen[id] = m.ID
-	return isNew
+	if before > 0 {
+		parent = r.path[before-1].id
+	}
+	id := transcript.ChainID(parent, raw)
+	m, repeated := r.seen[id]
+	switch {
+	case ends == n:
+		m, repeated = place{id: r.held.ID, at: n}, false
+	case !repeated:
+		m = place{id: id, at: n, late: ends >= 0}
+	}
+	r.seen[id] = m
+	return m, !repeated
 }
 
 // hold holds a message, whose record is raw, and passes on the one that was held.
@@ -289,26 +307,26 @@ func numberOf(v gjson.Result) int64 {
 	return int64(n.Num)
 }
 
-// place returns how many steps of the path are before a step, and whether it is the end of a running one. If that is
-// the held message, it is the next step of the path.
-func (r *reader) place(number int64, kind string) (n int, ends bool) {
+// position returns how many steps of the path are before a step, and the index of the running step that it ends, -1 if there
+// is none. If no message followed the running step, that is the step after n.
+func (r *reader) position(number int64, kind string) (n, ends int) {
 	if number < 0 {
-		return len(r.path), false
+		return len(r.path), -1
 	}
 	n, repeated := slices.BinarySearchFunc(r.path, number, func(s step, number int64) int { return cmp.Compare(s.number, number) })
 	if !repeated && kind != prompt {
-		return len(r.path), false
+		return len(r.path), -1
 	}
 	if repeated && r.path[n].running && r.path[n].kind == kind {
 		last := r.path[len(r.path)-1]
 		switch {
 		case n == len(r.path)-1 && last.id == r.held.ID:
-			return n, true
+			return n, n
 		case kind != prompt && last.turn == r.path[n].turn:
-			return len(r.path), true
+			return len(r.path), n
 		}
 	}
-	return n, false
+	return n, -1
 }
 
 // report reports members whose values are not what they should be.
@@ -323,9 +341,9 @@ func (r *reader) report(l jsonl.Line, v gjson.Result) {
 	}
 }
 
-// identify gives the calls of a message ids, and returns those that have no result after it. pending are those that
+// nameCalls gives the calls of a message ids, and returns those that have no result after it. pending are those that
 // have none before it.
-func identify(m *transcript.Message, pending []content.Call) []content.Call {
+func nameCalls(m *transcript.Message, pending []content.Call) []content.Call {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Type {
 		case content.TypeToolCall:
@@ -362,8 +380,9 @@ func (r *reader) choose(v gjson.Result, m *transcript.Message) {
 	}
 }
 
-// messageOf returns the message of a step without its id, nil if it has none. A result is of the first of pending.
-func messageOf(v gjson.Result, pending []content.Call) *transcript.Message {
+// messageOf returns the message of a step without its id, nil if it has none. A result is of the first of pending. The
+// late end of a running step has neither calls nor a result.
+func messageOf(v gjson.Result, pending []content.Call, late bool) *transcript.Message {
 	m := &transcript.Message{Time: times.Of(v.Get("created_at")), Format: format}
 	m.Role = "user"
 	text, failure := member.String(v.Get("content")), member.String(v.Get("error"))
@@ -375,7 +394,10 @@ func messageOf(v gjson.Result, pending []content.Call) *transcript.Message {
 		if thought := member.String(v.Get("thinking")); thought != "" {
 			m.Parts = append(m.Parts, content.Thinking(thought, ""))
 		}
-		calls := callsOf(v)
+		var calls []content.Part
+		if !late {
+			calls = callsOf(v)
+		}
 		if len(m.Parts) == 0 && text == "" && len(calls) == 0 {
 			m.Own.Role, text = "system", failure
 			break
@@ -394,7 +416,7 @@ func messageOf(v gjson.Result, pending []content.Call) *transcript.Message {
 		} else if text != failure {
 			text += "\n" + failure
 		}
-		if len(pending) > 0 && isResult(kind, v.Get("source").Str) {
+		if len(pending) > 0 && !late && isResult(kind, v.Get("source").Str) {
 			c := content.Call{ID: pending[0].ID, Name: pending[0].Name, Failed: v.Get("status").Str == "ERROR"}
 			m.Parts = append(m.Parts, content.ToolResult(c, text))
 			return m
@@ -465,8 +487,10 @@ func arguments(args gjson.Result) string {
 	var members []string
 	all := true
 	args.ForEach(func(name, value gjson.Result) bool {
-		all = value.Type == gjson.String && json.Valid([]byte(value.Str))
-		members = append(members, name.Raw+":"+member.Compact(value.Str))
+		text := member.String(value)
+		if all = value.Type == gjson.String && json.Valid([]byte(text)); all {
+			members = append(members, name.Raw+":"+member.Compact(text))
+		}
 		return all
 	})
 	if !all {

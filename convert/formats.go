@@ -368,15 +368,15 @@ func Programs() []*Format {
 	}
 }
 
-// FormatsOf returns the formats of programs by their names or aliases, ignoring case, each program once.
-// One that changed from one format to another has several. If no program has one of the names, FormatsOf
-// returns the first such name as unknown.
-func FormatsOf(names ...string) (list []*Format, unknown string) {
+// FormatsOf returns the formats of tools, each tool once. A name is that of one of [Programs] or of [Formats], which come
+// after these, or an alias, ignoring case. A tool that changed from one format to another has several. If a name is
+// unknown, FormatsOf returns no formats and its index in names; otherwise unknown is -1.
+func FormatsOf(names ...string) (list []*Format, unknown int) {
 	all := slices.Concat(Programs(), Formats)
-	for _, name := range names {
+	for n, name := range names {
 		i := slices.IndexFunc(all, func(f *Format) bool { return f.IsNamed(name) })
 		if i < 0 {
-			return nil, name
+			return nil, n
 		}
 		isOne := func(f *Format) bool { return f.Tool() == all[i].Tool() }
 		if slices.ContainsFunc(list, isOne) {
@@ -388,7 +388,7 @@ func FormatsOf(names ...string) (list []*Format, unknown string) {
 			}
 		}
 	}
-	return list, ""
+	return list, -1
 }
 
 // of returns a format with what a program has of its own.

@@ -38,13 +38,15 @@ func formatNamed(flag, name string) (*convert.Format, error) {
 	return list[0], nil
 }
 
-// formatsNamed returns the formats that a flag names: a program may have changed its format. A format is
-// read alike for all its programs.
+// formatsNamed returns the formats that a flag names: a tool may have changed its format. --format takes no programs with
+// the format of another one, because it is read alike for all of them.
 func formatsNamed(flag, name string) ([]*convert.Format, error) {
-	if list, _ := convert.FormatsOf(name); list != nil && flag != "format" {
-		return list, nil
+	if flag != "format" {
+		if list, unknown := convert.FormatsOf(name); unknown < 0 {
+			return list, nil
+		}
 	}
-	if f, ok := formatOf(name); ok {
+	if f, ok := formatOf(name); ok && !takesPrograms(flag) {
 		return []*convert.Format{f}, nil
 	}
 	return nil, unknownFormat(flag, name)
@@ -53,8 +55,8 @@ func formatsNamed(flag, name string) ([]*convert.Format, error) {
 // toolsNamed returns the formats of the tools that --from names, each once.
 func toolsNamed(names []string) ([]*convert.Format, error) {
 	list, unknown := convert.FormatsOf(names...)
-	if unknown != "" {
-		return nil, unknownFormat("from", unknown)
+	if unknown >= 0 {
+		return nil, unknownFormat("from", names[unknown])
 	}
 	return list, nil
 }

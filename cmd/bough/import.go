@@ -145,9 +145,9 @@ func (p *program) importSources(c *cli.Context) (sources []imports.Source, err e
 			found[tool.Tool()] = true
 			source.Format = cmp.Or(format, source.Format)
 			sources = append(sources, source)
-			if unread := tool.Unread(machine()); unread != "" {
-				p.note(unread)
-			}
+		}
+		if unread := tool.Unread(machine()); unread != "" {
+			p.note(unread)
 		}
 	}
 	for _, tool := range list {

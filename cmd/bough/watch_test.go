@@ -236,6 +236,7 @@ func TestWatchFrom(t *testing.T) {
 	}{
 		{[]string{"--from", "codex"}, `--from takes the number of an operation, not "codex"`},
 		{[]string{"--import", "--from", "nothing"}, `unknown tool "nothing"`},
+		{[]string{"--import", "--from="}, `unknown tool ""`},
 		{[]string{"--import", "--from", "markdown"}, "bough does not know where markdown keeps its conversations"},
 	} {
 		var out, errs bytes.Buffer

@@ -261,8 +261,8 @@ func (w where) options(tool string) (lines.Where, error) {
 	o := lines.Where{Dir: w.Dir, Branch: w.Branch, Model: w.Model}
 	if tool != "" {
 		list, unknown := convert.FormatsOf(tool)
-		if unknown != "" {
-			return o, unknownFormat("tool", tool)
+		if unknown >= 0 {
+			return o, unknownName("tool", tool, slices.Concat(convert.Formats, convert.Programs()))
 		}
 		for _, f := range list {
 			o.Tools = append(o.Tools, f.Name)

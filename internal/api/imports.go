@@ -52,13 +52,11 @@ func importAll(ctx context.Context, env Env, in importIn) (*imports.Report, erro
 // any, unless all are.
 func keptBy(m *transcript.Machine, programs []string) (sources []imports.Source, err error) {
 	list, unknown := convert.FormatsOf(programs...)
-	for _, f := range list {
-		if !f.KeepsFiles() {
-			unknown = f.Tool()
-		}
+	if unknown >= 0 {
+		return nil, unknownProgram(programs[unknown])
 	}
-	if unknown != "" {
-		return nil, unknownProgram(unknown)
+	if i := slices.IndexFunc(list, func(f *convert.Format) bool { return !f.KeepsFiles() }); i >= 0 {
+		return nil, unknownProgram(list[i].Tool())
 	}
 	var missing error
 	for _, f := range list {
@@ -78,18 +76,10 @@ func keptBy(m *transcript.Machine, programs []string) (sources []imports.Source,
 	return imports.Disjoint(sources), nil
 }
 
-// unknownProgram returns the error for a name that no program has.
+// unknownProgram returns the error for a name that is not of a program with files.
 func unknownProgram(name string) error {
-	var names []string
-	for _, f := range slices.Concat(convert.Formats, convert.Programs()) {
-		if f.KeepsFiles() {
-			names = append(names, f.Tool())
-		}
-	}
-	slices.Sort(names)
-	e := badArgument("unknown program %q", name)
-	e.Hint = "programs are " + strings.Join(slices.Compact(names), ", ")
-	return e
+	all := slices.Concat(convert.Programs(), convert.Formats)
+	return unknownName("program", name, slices.DeleteFunc(all, func(f *convert.Format) bool { return !f.KeepsFiles() }))
 }
 
 // Kept returns the conversations that the program of a format keeps in files of a machine. If

@@ -147,18 +147,18 @@ func formatNamed(name string) (*convert.Format, error) {
 			return f, nil
 		}
 	}
-	return nil, unknownFormat("format", name)
+	return nil, unknownName("format", name, formats())
 }
 
-// unknownFormat returns the error for the name of a format, or of the tool that has it.
-func unknownFormat(what, name string) error {
+// unknownName returns the error for a name that none of a list has. what is what the name is of.
+func unknownName(what, name string, list []*convert.Format) error {
 	var names []string
-	for _, f := range formats() {
-		names = append(names, f.Name)
+	for _, f := range list {
+		names = append(names, f.Tool())
 	}
 	slices.Sort(names)
 	e := badArgument("unknown %s %q", what, name)
-	e.Hint = what + "s are " + strings.Join(names, ", ")
+	e.Hint = what + "s are " + strings.Join(slices.Compact(names), ", ")
 	return e
 }
 
@@ -177,14 +177,15 @@ func ExportedOf(e *workspace.Export) Exported {
 }
 
 func export(ctx context.Context, w *workspace.Workspace, in exportIn) (Exported, error) {
-	f, err := formatNamed(in.To)
-	if list, _ := convert.FormatsOf(in.To); list != nil { // a program writes its own form of a format
-		f, err = list[0], nil
+	list, unknown := convert.FormatsOf(in.To)
+	if unknown >= 0 { // it may be a page
+		f, err := formatNamed(in.To)
+		if err != nil {
+			return Exported{}, err
+		}
+		list = []*convert.Format{f}
 	}
-	if err != nil {
-		return Exported{}, err
-	}
-	o := workspace.ExportOptions{Format: f, Tree: in.Tree, CutOptions: in.cut.options()}
+	o := workspace.ExportOptions{Format: list[0], Tree: in.Tree, CutOptions: in.cut.options()}
 	if in.Redact {
 		o.Redact = redact.New().Bytes
 	}

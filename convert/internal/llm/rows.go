@@ -117,18 +117,19 @@ func (d *reader) each(where string, t *table, rest string, args []any, f func(da
 	return d.Each(where, database.Query{Table: t.name, Columns: t.columns, Rest: rest, Args: args}, f)
 }
 
-// identified calls f for the rows of a table, with their ids. Rows whose id is not a text are reported as a problem.
+// identified calls f for each row of a table whose id is a text that is not empty, and reports the number of the others
+// as a problem.
 func (d *reader) identified(t *table, f func(id string, row database.Row) error) error {
-	where, without := "the table "+t.name, 0
+	where, others := "the table "+t.name, 0
 	err := d.each(where, t, "", nil, func(row database.Row) error {
-		if id, ok := row.Value("id").(string); ok && id != "" {
-			return f(id, row)
+		if stored, _ := row.Value("id").(string); stored != "" {
+			return f(row.Text("id"), row)
 		}
-		without++
+		others++
 		return nil
 	})
-	if without > 0 {
-		d.Problem("%s: rows without an id that is text, which are not read: %d", where, without)
+	if others > 0 {
+		d.Problem("%s: the id is not text in rows that are skipped: %d", where, others)
 	}
 	return err
 }

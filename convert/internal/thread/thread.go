@@ -166,8 +166,9 @@ func (t *Reader) is(id, message string) {
 // AgentID returns the id of the conversation of another assistant, whose own id is unique in a session only.
 func AgentID(session, agent string) string { return session + "/" + url.PathEscape(agent) }
 
-// Link sets what began a conversation, and what it began. agent is the id of the assistant if the conversation is a
-// side one. began has the calls that began other assistants, by the ids of these.
+// Link links a conversation, whose ID is that of its session, with those of other assistants. If it is a side
+// conversation and agent is not empty, the session began it, and its ID becomes that of the agent. began maps the id of
+// each assistant that the conversation began to the id of the call.
 func Link(conv *transcript.Conversation, agent string, began map[string]string) {
 	session := conv.ID
 	if conv.Side && agent != "" {

@@ -74,14 +74,14 @@ open`},
 `},
 		{"calls without results, results without calls", `
 0 USER_INPUT DONE "content":"a"
-1 PLANNER_RESPONSE DONE "tool_calls":[{"name":"x"},null,{"name":"y","args":{"p":"[1]","q":"no JSON"}},{"name":"z","args":7}]
+1 PLANNER_RESPONSE DONE "tool_calls":[{"name":"x"},null,{"name":"y","args":{"p":"[1]","q":"no JSON"}},{"name":"z","args":7},{"name":"p","args":{"q":"404","r":"true"}},{"name":"e","args":{"q":"\"404\"","r":"true"}}]
 2 VIEW_FILE ERROR "content":"b"
 3 USER_INPUT DONE "content":"c"
 4 VIEW_FILE DONE "content":"d"
 5 PLANNER_RESPONSE DONE "content":"e","tool_calls":null
 6 PLANNER_RESPONSE DONE "content":"f","tool_calls":{"name":"x"}`, `line 7: the member tool_calls of the step is not a list
 0<- user 1: text "a"
-1<0 assistant 1: tool-call 1-1 x {} tool-call 1-2 y {"p":"[1]","q":"no JSON"} tool-call 1-3 z 7
+1<0 assistant 1: tool-call 1-1 x {} tool-call 1-2 y {"p":"[1]","q":"no JSON"} tool-call 1-3 z 7 tool-call 1-4 p {"q":"404","r":"true"} tool-call 1-5 e {"q":"404","r":true}
 2<1 user 1: tool-result 1-1 x failed "b"
 3<2 user 1: text "c"
 4<3 user 1: text "d"

@@ -9,7 +9,7 @@
 //   - USER_INPUT is a prompt. What the user typed is in an element USER_REQUEST; elements after it are for the
 //     model. One of them says that the user chose another model, by its name.
 //   - PLANNER_RESPONSE is an answer: thinking, content, and tool_calls, each with name and args. In some versions each
-//     value of args is JSON in a string. If all are, the values are read as that JSON, whatever the version. A member
+//     value of args is JSON in a string; they are read as that JSON if all are, and one of them is a JSON string. A member
 //     model, which some versions write, names the model of the answer.
 //   - CHECKPOINT is a summary that replaces the steps before it for the model.
 //   - SYSTEM_MESSAGE and ERROR_MESSAGE are messages of the program. So is an answer with only an error, and any other
@@ -476,7 +476,8 @@ func callsOf(v gjson.Result) (parts []content.Part) {
 	return parts
 }
 
-// arguments returns the arguments of a call. If each of them is a string with JSON, that JSON is the value.
+// arguments returns the arguments of a call. If each of them is a string with JSON, and one of these a JSON string, that
+// JSON is the value: a plain text may be a number too.
 func arguments(args gjson.Result) string {
 	if !args.Exists() {
 		return "{}"
@@ -485,15 +486,16 @@ func arguments(args gjson.Result) string {
 		return args.Raw
 	}
 	var members []string
-	all := true
+	all, quoted := true, false
 	args.ForEach(func(name, value gjson.Result) bool {
 		text := member.String(value)
 		if all = value.Type == gjson.String && json.Valid([]byte(text)); all {
+			quoted = quoted || gjson.Parse(text).Type == gjson.String
 			members = append(members, name.Raw+":"+member.Compact(text))
 		}
 		return all
 	})
-	if !all {
+	if !all || !quoted {
 		return args.Raw
 	}
 	return "{" + strings.Join(members, ",") + "}"

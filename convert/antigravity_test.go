@@ -158,7 +158,7 @@ open`},
 3<2 assistant 3: text "d"
 4<1* assistant 1: text "b e"
 `},
-		{"the last message runs, and another branch goes on", `
+		{"the last message is running, and the path is on another branch", `
 0 USER_INPUT DONE "content":"a"
 2 USER_INPUT DONE "content":"b"
 2 USER_INPUT DONE "content":"c"

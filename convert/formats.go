@@ -368,8 +368,8 @@ func Programs() []*Format {
 	}
 }
 
-// FormatsOf returns the formats of tools, each tool once. A name is that of one of [Programs] or of [Formats], which come
-// after these, or an alias, ignoring case. A tool that changed from one format to another has several. If a name is
+// FormatsOf returns the formats of tools by their names or aliases, ignoring case, each tool once. A name in [Programs] has
+// precedence over an alias in [Formats]. A tool that changed from one format to another has several. If a name is
 // unknown, FormatsOf returns no formats and its index in names; otherwise unknown is -1.
 func FormatsOf(names ...string) (list []*Format, unknown int) {
 	all := slices.Concat(Programs(), Formats)

@@ -280,8 +280,8 @@ func TestLLMDatabaseDamage(t *testing.T) {
 		problem            string
 	}{
 		{"responses", "a missing attachment", "DELETE FROM attachments WHERE id = 'a2'", []int{7, 3, 2}, "response 01jxb0000000000000000000b1: the attachment a2 is missing"},
-		{"responses", "ids that are no text", "INSERT INTO responses(id, prompt, response, conversation_id) VALUES (NULL, 'a', 'b', '" + aa + "'), (x'6162', 'c', 'd', NULL)", []int{7, 3, 2}, "the table responses: the id is not text in rows that are skipped: 2"},
-		{"threads", "an id that is no text", "INSERT INTO threads(id, name) VALUES (x'6162', 'a')", []int{4, 9, 7}, "the table threads: the id is not text in rows that are skipped: 1"},
+		{"responses", "ids that are no text", "INSERT INTO responses(id, prompt, response, conversation_id) VALUES (NULL, 'a', 'b', '" + aa + "'), (x'6162', 'c', 'd', NULL)", []int{7, 3, 2}, "the table responses: number of rows that are skipped because their id is not text: 2"},
+		{"threads", "an id that is no text", "INSERT INTO threads(id, name) VALUES (x'6162', 'a')", []int{4, 9, 7}, "the table threads: number of rows that are skipped because their id is not text: 1"},
 		{"responses", "a missing fragment", "DELETE FROM fragments WHERE id = 1", []int{7, 3, 2}, "response 01jxb0000000000000000000b1: the fragment 1 is missing"},
 		{"responses", "arguments that are not JSON", "UPDATE tool_calls SET arguments = '{'", []int{7, 3, 2}, ""},
 		{"responses", "deep JSON", "UPDATE responses SET options_json = replace(hex(zeroblob(50000)), '00', '[') || replace(hex(zeroblob(50000)), '00', ']')", []int{7, 3, 2}, ""},

@@ -285,6 +285,7 @@ func TestNativeFolders(t *testing.T) {
 	}
 	for path, want := range map[string]bool{
 		nativeID + "/.system_generated/logs/transcript_full.jsonl": true, nativeID + "/.system_generated/logs/transcript.jsonl": false,
+		"brain/" + nativeID + "/.system_generated/logs/transcript_full.jsonl": true, "transcript_full.jsonl": true, // of a named folder
 	} {
 		if got := antigravityFormat.Holds(path); got != want {
 			t.Errorf("Antigravity has %s: %v", path, got)

@@ -150,7 +150,7 @@ func formatNamed(name string) (*convert.Format, error) {
 	return nil, unknownName("format", name, formats())
 }
 
-// unknownName returns the error for a name that none of a list has. what is what the name is of.
+// unknownName returns the error for a name that no format of a list has. what is the kind of the name, such as "tool".
 func unknownName(what, name string, list []*convert.Format) error {
 	var names []string
 	for _, f := range list {

@@ -50,7 +50,6 @@ import (
 	"encoding/json"
 	"io"
 	"math"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,11 +57,9 @@ import (
 	"github.com/bough-dev/bough/convert/content"
 	"github.com/bough-dev/bough/convert/internal/jsondoc"
 	"github.com/bough-dev/bough/convert/internal/jsonl"
-	"github.com/bough-dev/bough/convert/internal/member"
 	"github.com/bough-dev/bough/convert/internal/riders"
 	"github.com/bough-dev/bough/convert/internal/times"
 	"github.com/bough-dev/bough/convert/transcript"
-	"github.com/bough-dev/bough/internal/plural"
 	"github.com/tidwall/gjson"
 )
 
@@ -98,64 +95,6 @@ func Detect(head []byte) bool {
 // isName reports whether a text has the form of a source or a type.
 func isName(text string) bool {
 	return text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
-}
-
-var Home = transcript.Home{
-	Roots: func(m transcript.Machine) (roots []string) {
-		for _, folder := range folders(m) {
-			roots = append(roots, path.Join(folder, "brain"))
-		}
-		return roots
-	},
-	Holds: func(p string) bool {
-		_, within, _ := strings.Cut(p, "/")
-		return within == logs+"/"+full
-	},
-	Unread: unread,
-	Identify: func(file string) (id, begunBy string) {
-		if name := path.Base(file); name != full && name != "transcript.jsonl" {
-			return "", ""
-		}
-		brain, found := strings.CutSuffix(path.Dir(file), "/"+logs)
-		if !found || path.Base(path.Dir(brain)) != "brain" {
-			return "", ""
-		}
-		return path.Base(brain), ""
-	},
-}
-
-const (
-	logs = ".system_generated/logs"
-	full = "transcript_full.jsonl"
-)
-
-// folders returns the folders of the programs with the name Antigravity.
-func folders(m transcript.Machine) (list []string) {
-	for _, name := range []string{"antigravity-cli", "antigravity-ide", "antigravity"} {
-		list = append(list, path.Join(m.Home, ".gemini", name))
-	}
-	return list
-}
-
-// unread describes conversations without a transcript.
-func unread(m transcript.Machine) string {
-	if m.Names == nil {
-		return ""
-	}
-	n := 0
-	for _, folder := range folders(m) {
-		for _, name := range m.Names(path.Join(folder, "conversations")) {
-			ext := path.Ext(name)
-			id := strings.TrimSuffix(name, ext)
-			if (ext == ".pb" || ext == ".db") && !slices.Contains(m.Names(path.Join(folder, "brain", id, logs)), full) {
-				n++
-			}
-		}
-	}
-	if n == 0 {
-		return ""
-	}
-	return plural.Of(n, "conversation") + " of Antigravity cannot be read, for lack of a transcript; versions before May 2026 wrote none"
 }
 
 // A reader converts steps to messages.
@@ -378,125 +317,4 @@ func (r *reader) choose(v gjson.Result, m *transcript.Message) {
 			r.model = strings.Clone(strings.TrimSuffix(strings.TrimSpace(name), "."))
 		}
 	}
-}
-
-// messageOf returns the message of a step without its id, nil if it has none. A result is of the first of pending. The
-// late end of a running step has neither calls nor a result.
-func messageOf(v gjson.Result, pending []content.Call, late bool) *transcript.Message {
-	m := &transcript.Message{Time: times.Of(v.Get("created_at")), Format: format}
-	m.Role = "user"
-	text, failure := member.String(v.Get("content")), member.String(v.Get("error"))
-	kind := v.Get("type").Str
-	switch kind {
-	case prompt:
-		text, _ = typed(text)
-	case answer:
-		if thought := member.String(v.Get("thinking")); thought != "" {
-			m.Parts = append(m.Parts, content.Thinking(thought, ""))
-		}
-		var calls []content.Part
-		if !late {
-			calls = callsOf(v)
-		}
-		if len(m.Parts) == 0 && text == "" && len(calls) == 0 {
-			m.Own.Role, text = "system", failure
-			break
-		}
-		m.Role = "assistant"
-		if text != "" {
-			m.Parts = append(m.Parts, content.Text(text))
-		}
-		m.Parts = append(m.Parts, calls...)
-		return m
-	case "CHECKPOINT":
-		m.Kind = transcript.Compaction
-	default:
-		if text == "" || failure == "" {
-			text += failure
-		} else if text != failure {
-			text += "\n" + failure
-		}
-		if len(pending) > 0 && !late && isResult(kind, v.Get("source").Str) {
-			c := content.Call{ID: pending[0].ID, Name: pending[0].Name, Failed: v.Get("status").Str == "ERROR"}
-			m.Parts = append(m.Parts, content.ToolResult(c, text))
-			return m
-		}
-		m.Own.Role = "system"
-	}
-	switch {
-	case text != "":
-		m.Parts = append(m.Parts, content.Text(text))
-	case kind != prompt:
-		return nil
-	}
-	return m
-}
-
-// isResult reports whether a step of a type that has no other meaning can be the result of a tool.
-func isResult(kind, source string) bool {
-	switch kind {
-	case "SYSTEM_MESSAGE", "ERROR_MESSAGE":
-		return false
-	case "TOOL_RESPONSE":
-		return true
-	}
-	return source == "MODEL"
-}
-
-// typed returns what the user typed of a prompt, and the context after it, which is for the model.
-func typed(text string) (said, context string) {
-	const begin, end = "<USER_REQUEST>", "</USER_REQUEST>"
-	said, found := strings.CutPrefix(strings.TrimSpace(text), begin)
-	for at := 0; found; {
-		n := strings.Index(said[at:], end)
-		if n < 0 {
-			break
-		}
-		at += n
-		context = said[at+len(end):]
-		if context == "" || strings.HasPrefix(context, "\n<") { // else the user typed it
-			return strings.TrimSuffix(strings.TrimPrefix(said[:at], "\n"), "\n"), context
-		}
-		at += len(end)
-	}
-	return text, ""
-}
-
-// callsOf returns the calls of an answer, without ids.
-func callsOf(v gjson.Result) (parts []content.Part) {
-	calls := v.Get("tool_calls")
-	if !calls.IsArray() {
-		return nil
-	}
-	for _, call := range calls.Array() {
-		if call.IsObject() {
-			parts = append(parts, content.ToolCall(content.Call{Name: member.String(call.Get("name")), Arguments: arguments(call.Get("args"))}))
-		}
-	}
-	return parts
-}
-
-// arguments returns the arguments of a call. If each of them is a string with JSON, and one of these a JSON string, that
-// JSON is the value: a plain text may be a number too.
-func arguments(args gjson.Result) string {
-	if !args.Exists() {
-		return "{}"
-	}
-	if !args.IsObject() {
-		return args.Raw
-	}
-	var members []string
-	all, quoted := true, false
-	args.ForEach(func(name, value gjson.Result) bool {
-		text := member.String(value)
-		if all = value.Type == gjson.String && json.Valid([]byte(text)); all {
-			quoted = quoted || gjson.Parse(text).Type == gjson.String
-			members = append(members, name.Raw+":"+member.Compact(text))
-		}
-		return all
-	})
-	if !all || !quoted {
-		return args.Raw
-	}
-	return "{" + strings.Join(members, ",") + "}"
 }

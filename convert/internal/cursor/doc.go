@@ -78,7 +78,7 @@
 // "agent-" is of the SDK, whose database (sdk-agent-store) has no messages that a source names.
 //
 // Transcripts of older versions, ID.txt, are not read: the programs that read them do not agree how the
-// arguments of a call are written, and where what the assistant says goes on after it.
+// arguments of a call are written, and where the text of the assistant continues after it.
 //
 // # Sources
 //

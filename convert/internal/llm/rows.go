@@ -129,7 +129,7 @@ func (d *reader) identified(t *table, f func(id string, row database.Row) error)
 		return nil
 	})
 	if others > 0 {
-		d.Problem("%s: the id is not text in rows that are skipped: %d", where, others)
+		d.Problem("%s: number of rows that are skipped because their id is not text: %d", where, others)
 	}
 	return err
 }

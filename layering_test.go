@@ -45,6 +45,7 @@ var layers = [][]string{
 	{"workspace/mirror"},
 	{"workspace/bookmark", "workspace/compare", "workspace/provenance", "internal/lookup", "internal/outfile", "internal/register", "workspace/search"},
 	{"workspace/doctor", "workspace/fault", "workspace/forget", "workspace/history", "workspace/imports", "workspace/lines", "workspace/merge", "workspace/trash", "workspace/usage", "workspace/origin", "workspace/project", "workspace/suggest"},
+	{"workspace/restores"},
 	{"workspace/files"},
 	{"checkpoint"},
 	{"workspace/task"},

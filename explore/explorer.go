@@ -14,7 +14,7 @@ import (
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 	"github.com/google/uuid"
 )
 
@@ -171,7 +171,7 @@ func (x *Explorer) Adopt(ctx context.Context, name, branch string) (*Exploration
 // of the repository that contains it, as the branch changed them; see [workspace.Folder.Adopt].
 // If branch is empty, the outcome must be the result of one branch. Without an agent, files and
 // head change in one operation. In a dry run nothing changes.
-func (x *Explorer) AdoptFiles(ctx context.Context, name, branch string, o files.RestoreOptions) (e *Exploration, r *files.Restore, err error) {
+func (x *Explorer) AdoptFiles(ctx context.Context, name, branch string, o restores.Options) (e *Exploration, r *restores.Restore, err error) {
 	e, err = x.hold(ctx, name, func(e *Exploration) error {
 		b, err := e.named(branch)
 		if err != nil {

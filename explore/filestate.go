@@ -11,6 +11,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // baseState takes the state with which the branches of e begin, of the repository that
@@ -55,7 +56,7 @@ func (r *run) keepFiles(ctx context.Context, b *Branch, folder string) error {
 }
 
 // adoptFiles adopts the outcome of e, or the result of b if that is not nil, with the files.
-func (x *Explorer) adoptFiles(ctx context.Context, e *Exploration, b *Branch, o files.RestoreOptions) (*files.Restore, error) {
+func (x *Explorer) adoptFiles(ctx context.Context, e *Exploration, b *Branch, o restores.Options) (*restores.Restore, error) {
 	if err := e.adoptable(b); err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (x *Explorer) adoptFiles(ctx context.Context, e *Exploration, b *Branch, o 
 		return filesOf(plan), err
 	}
 	if list := plan.Files.Conflicts; len(list) > 0 {
-		return nil, &files.ConflictError{Dir: plan.Files.Dir, Conflicts: list}
+		return nil, &restores.ConflictError{Dir: plan.Files.Dir, Conflicts: list}
 	}
 	node, err := x.adoptedNode(ctx, e, b)
 	if err != nil {
@@ -101,7 +102,7 @@ func (x *Explorer) adoptFiles(ctx context.Context, e *Exploration, b *Branch, o 
 	return pos.Files, x.Workspace.Exploration(e.ID).Write(ctx, e.Encode())
 }
 
-func filesOf(pos *lines.Position) *files.Restore {
+func filesOf(pos *lines.Position) *restores.Restore {
 	if pos == nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/origin"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // A Folder is a handle on a directory of the machine whose states the workspace keeps. It
@@ -138,12 +139,12 @@ func (f Folder) Export(ctx context.Context, state, dir string, o files.ExportOpt
 // A state of what the folder has is taken first, so that nothing is lost and undo brings it
 // back. Only paths that the conversation of ref changed since change, unless o says more.
 // Paths that others changed too are conflicts: they are refused with a
-// *[files.ConflictError], or handled as o says. Paths that states do not hold never change.
+// *[restores.ConflictError], or handled as o says. Paths that states do not hold never change.
 // What another program changes meanwhile is kept.
 //
 // If the process is interrupted, the restore is completed by the next one that takes a state
 // of the folder, restores it or repairs the workspace.
-func (f Folder) RestoreFiles(ctx context.Context, ref string, o files.RestoreOptions) (_ *files.Restore, err error) {
+func (f Folder) RestoreFiles(ctx context.Context, ref string, o restores.Options) (_ *restores.Restore, err error) {
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "restore files", Args: store.Args{"ref": ref}}
 	return filesOf(folders.Restore(ctx, f.w.store, f.dir, ref, nil, op, o))
@@ -152,7 +153,7 @@ func (f Folder) RestoreFiles(ctx context.Context, ref string, o files.RestoreOpt
 // Restore moves the head to the end of a checkpoint, as [Workspace.Restore] does, and brings
 // the files back, as [Folder.RestoreFiles] does, in one operation. [lines.Position.Files] says
 // what happened to the files.
-func (f Folder) Restore(ctx context.Context, name string, o files.RestoreOptions) (_ *lines.Position, err error) {
+func (f Folder) Restore(ctx context.Context, name string, o restores.Options) (_ *lines.Position, err error) {
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "restore", Args: store.Args{"session": name}}
 	head := func(v *store.View) (*store.Place, checkpoint.Adjustment, error) {
@@ -164,7 +165,7 @@ func (f Folder) Restore(ctx context.Context, name string, o files.RestoreOptions
 
 // Rewind moves the head to the message that ref refers to, as [Workspace.Rewind] does, and
 // brings the files back, as [Folder.RestoreFiles] does, in one operation.
-func (f Folder) Rewind(ctx context.Context, ref string, c checkpoint.CutOptions, o files.RestoreOptions) (_ *lines.Position, err error) {
+func (f Folder) Rewind(ctx context.Context, ref string, c checkpoint.CutOptions, o restores.Options) (_ *lines.Position, err error) {
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "rewind", Args: store.Args{"ref": ref}}
 	head := func(v *store.View) (*store.Place, checkpoint.Adjustment, error) { return cut(v, ref, c) }
@@ -177,7 +178,7 @@ func (f Folder) Rewind(ctx context.Context, ref string, c checkpoint.CutOptions,
 //
 // ref is the message to which these files belong then. If moves is true, the head goes to it in
 // the same operation.
-func (f Folder) Adopt(ctx context.Context, from, to, ref string, moves bool, o files.RestoreOptions) (_ *lines.Position, err error) {
+func (f Folder) Adopt(ctx context.Context, from, to, ref string, moves bool, o restores.Options) (_ *lines.Position, err error) {
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "explore adopt", Args: store.Args{"from": from, "ref": ref}}
 	at := func(v *store.View) (*store.Place, checkpoint.Adjustment, error) {
@@ -214,7 +215,7 @@ func (f Folder) Turn(ctx context.Context, ref string, o files.DiffOptions) (_ *f
 // UndoTurn takes back what the turn of the message at ref changed in the folder, as
 // [Folder.RestoreFiles] does. What changed since stays; a path that the turn and a later
 // change have in common is a conflict.
-func (f Folder) UndoTurn(ctx context.Context, ref string, o files.RestoreOptions) (_ *files.Restore, err error) {
+func (f Folder) UndoTurn(ctx context.Context, ref string, o restores.Options) (_ *restores.Restore, err error) {
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "files turn", Args: store.Args{"ref": ref}}
 	return filesOf(folders.UndoTurn(ctx, f.w.store, f.dir, ref, op, o))
@@ -223,7 +224,7 @@ func (f Folder) UndoTurn(ctx context.Context, ref string, o files.RestoreOptions
 // Apply brings the files that the branch at ref changed in a folder of its own to this folder,
 // as [Folder.RestoreFiles] does: from the state at its branch point to its newest state. A path
 // that both folders changed is a conflict.
-func (f Folder) Apply(ctx context.Context, ref string, o files.RestoreOptions) (_ *files.Restore, err error) {
+func (f Folder) Apply(ctx context.Context, ref string, o restores.Options) (_ *restores.Restore, err error) {
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "files apply", Args: store.Args{"ref": ref}}
 	return filesOf(folders.Apply(ctx, f.w.store, f.dir, ref, op, o))
@@ -268,7 +269,7 @@ func (f Folder) Bisect(ctx context.Context, ref string, o origin.BisectOptions, 
 }
 
 // filesOf returns what happened to files.
-func filesOf(pos *lines.Position, err error) (*files.Restore, error) {
+func filesOf(pos *lines.Position, err error) (*restores.Restore, error) {
 	if err != nil {
 		return nil, err
 	}

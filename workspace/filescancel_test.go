@@ -10,8 +10,8 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/durable"
 	"github.com/bough-dev/bough/internal/testsize"
-	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // TestCanceledRestore: a verb on files whose context ends at any step either changes nothing and
@@ -23,15 +23,15 @@ func TestCanceledRestore(t *testing.T) {
 		verb  func(context.Context, *shelf) error
 	}{
 		{"files", func(*shelf) {}, func(ctx context.Context, s *shelf) error {
-			_, err := s.Folder(s.dir()).RestoreFiles(ctx, "Kept", files.RestoreOptions{})
+			_, err := s.Folder(s.dir()).RestoreFiles(ctx, "Kept", restores.Options{})
 			return err
 		}},
 		{"both", func(*shelf) {}, func(ctx context.Context, s *shelf) error {
-			_, err := s.Folder(s.dir()).Rewind(ctx, "HEAD^", checkpoint.CutOptions{}, files.RestoreOptions{})
+			_, err := s.Folder(s.dir()).Rewind(ctx, "HEAD^", checkpoint.CutOptions{}, restores.Options{})
 			return err
 		}},
 		{"a turn", func(s *shelf) { s.turn(true, "a", "3", "c", "") }, func(ctx context.Context, s *shelf) error {
-			_, err := s.Folder(s.dir()).UndoTurn(ctx, "HEAD", files.RestoreOptions{})
+			_, err := s.Folder(s.dir()).UndoTurn(ctx, "HEAD", restores.Options{})
 			return err
 		}},
 		{"undo", func(s *shelf) { s.rewindFiles("HEAD^") }, func(ctx context.Context, s *shelf) error {
@@ -93,7 +93,7 @@ func TestCanceledRestore(t *testing.T) {
 // rewindFiles brings files and head back.
 func (s *shelf) rewindFiles(ref string) {
 	s.Helper()
-	if _, err := s.Folder(s.dir()).Rewind(s.Context(), ref, checkpoint.CutOptions{}, files.RestoreOptions{}); err != nil {
+	if _, err := s.Folder(s.dir()).Rewind(s.Context(), ref, checkpoint.CutOptions{}, restores.Options{}); err != nil {
 		s.Fatal(err)
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/merge"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // A shelf is a disk with a workspace and a folder.
@@ -170,7 +171,7 @@ var fileScenarios = []struct {
 			}
 			return nil
 		})
-		_, err := s.Folder(s.dir()).Restore(context.Background(), "Kept", files.RestoreOptions{})
+		_, err := s.Folder(s.dir()).Restore(context.Background(), "Kept", restores.Options{})
 		if stop(); err == nil {
 			s.Fatal("nothing was interrupted")
 		}
@@ -187,11 +188,11 @@ var fileScenarios = []struct {
 		return err
 	}, 0},
 	{"restore files", "restore files", false, func(*shelf) {}, func(s *shelf) error {
-		_, err := s.Folder(s.dir()).RestoreFiles(context.Background(), "Kept", files.RestoreOptions{})
+		_, err := s.Folder(s.dir()).RestoreFiles(context.Background(), "Kept", restores.Options{})
 		return err
 	}, 0},
 	{"restore both", "restore", false, func(s *shelf) { s.put("mine", "1") }, func(s *shelf) error {
-		_, err := s.Folder(s.dir()).Restore(context.Background(), "Kept", files.RestoreOptions{})
+		_, err := s.Folder(s.dir()).Restore(context.Background(), "Kept", restores.Options{})
 		return err
 	}, 0},
 	{"merge with files", "merge", false, func(s *shelf) {
@@ -215,7 +216,7 @@ var fileScenarios = []struct {
 		return err
 	}, 4},
 	{"undo", "undo", false, func(s *shelf) {
-		if _, err := s.Folder(s.dir()).Rewind(context.Background(), "HEAD^", checkpoint.CutOptions{}, files.RestoreOptions{}); err != nil {
+		if _, err := s.Folder(s.dir()).Rewind(context.Background(), "HEAD^", checkpoint.CutOptions{}, restores.Options{}); err != nil {
 			s.Fatal(err)
 		}
 	}, func(s *shelf) error {
@@ -474,7 +475,7 @@ func TestInterruptedRestore(t *testing.T) {
 			}
 			return nil
 		})
-		_, err := s.Folder(s.dir()).Restore(t.Context(), "Kept", files.RestoreOptions{})
+		_, err := s.Folder(s.dir()).Restore(t.Context(), "Kept", restores.Options{})
 		stop()
 		if err == nil && n <= k {
 			if k == 0 {
@@ -513,7 +514,7 @@ func TestUndoOfInterruptedRestore(t *testing.T) {
 			}
 			return nil
 		})
-		_, err := s.Folder(s.dir()).Restore(t.Context(), "Kept", files.RestoreOptions{})
+		_, err := s.Folder(s.dir()).Restore(t.Context(), "Kept", restores.Options{})
 		stop()
 		if err == nil && n <= k {
 			return

@@ -17,6 +17,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // newShelf returns a shelf with an empty folder.
@@ -63,12 +64,12 @@ func (s *shelf) conversation(title string) {
 // conflicts returns the paths of the conflicts that err reports, with the reason if that is not
 // the user.
 func conflicts(err error) (paths []string) {
-	clashes, _ := errors.AsType[*files.ConflictError](err)
+	clashes, _ := errors.AsType[*restores.ConflictError](err)
 	if clashes == nil || !errors.Is(err, fault.Refused) {
 		return nil
 	}
 	for _, c := range clashes.Conflicts {
-		if c.Why != files.ByUser {
+		if c.Why != restores.ByUser {
 			c.Path += ":" + c.Why
 		}
 		paths = append(paths, c.Path)
@@ -146,7 +147,7 @@ func TestRestoreTurns(t *testing.T) {
 		{"after a restore that was undone, as before it", func(s *shelf) string {
 			ref := s.turn(true, "a", "1")
 			s.put("mine", "1", "k", "mine")
-			for _, o := range []files.RestoreOptions{{}, {Whole: true}} {
+			for _, o := range []restores.Options{{}, {Whole: true}} {
 				if _, err := s.Folder(s.dir()).RestoreFiles(s.Context(), ref, o); err != nil {
 					s.Fatal(err)
 				}
@@ -159,7 +160,7 @@ func TestRestoreTurns(t *testing.T) {
 		{"forth again", func(s *shelf) string {
 			ref := s.turn(true, "a", "1")
 			s.turn(true, "a", "2", "b", "2")
-			if _, err := s.Folder(s.dir()).RestoreFiles(s.Context(), ref, files.RestoreOptions{}); err != nil {
+			if _, err := s.Folder(s.dir()).RestoreFiles(s.Context(), ref, restores.Options{}); err != nil {
 				s.Fatal(err)
 			}
 			return "HEAD"
@@ -170,7 +171,7 @@ func TestRestoreTurns(t *testing.T) {
 			s.conversation("Bread")
 			ref := row.story(s)
 			before := s.has()
-			_, err := s.Folder(s.dir()).RestoreFiles(t.Context(), ref, files.RestoreOptions{})
+			_, err := s.Folder(s.dir()).RestoreFiles(t.Context(), ref, restores.Options{})
 			got := s.has()
 			if err != nil {
 				if got != before {
@@ -192,7 +193,7 @@ func TestRestorePosition(t *testing.T) {
 	s.conversation("Bread")
 	ref := s.turn(true, "a", "1")
 	s.turn(true, "a", "2")
-	if _, err := s.Folder(s.dir()).RestoreFiles(t.Context(), ref, files.RestoreOptions{}); err != nil {
+	if _, err := s.Folder(s.dir()).RestoreFiles(t.Context(), ref, restores.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	log, err := s.Log(t.Context(), history.LogOptions{Limit: 1})
@@ -242,7 +243,7 @@ func TestRestoreHeldOut(t *testing.T) {
 			for name := range strings.FieldsSeq(row.kept) {
 				held[name] = read(name)
 			}
-			for _, o := range []files.RestoreOptions{{Conflicts: files.Take}, {Whole: true}} {
+			for _, o := range []restores.Options{{Conflicts: restores.Take}, {Whole: true}} {
 				r, err := s.Folder(s.dir()).RestoreFiles(t.Context(), ref, o)
 				if err != nil {
 					t.Fatal(err)
@@ -271,7 +272,7 @@ func TestRestoreRemovedState(t *testing.T) {
 	s := newShelf(t)
 	s.conversation("Bread")
 	ref := s.turn(true, "a", "1")
-	if _, err := s.Folder(s.dir()).Rewind(t.Context(), ref, checkpoint.CutOptions{}, files.RestoreOptions{}); err != nil {
+	if _, err := s.Folder(s.dir()).Rewind(t.Context(), ref, checkpoint.CutOptions{}, restores.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	name := filepath.Join(s.Dir(), "states", "states.jsonl")
@@ -316,7 +317,7 @@ func TestFolderIsSwapped(t *testing.T) {
 	}
 	had := s.has()
 	s.put("k", "3") // so that the folder is read
-	_, err = w.Folder(s.dir()).RestoreFiles(t.Context(), ref, files.RestoreOptions{Whole: true})
+	_, err = w.Folder(s.dir()).RestoreFiles(t.Context(), ref, restores.Options{Whole: true})
 	if !swapped || !errors.Is(err, fault.Refused) || !strings.Contains(err.Error(), "another folder took the path") || s.has() != strings.Replace(had, "k=2", "k=3", 1) {
 		t.Errorf("swapped: %t, %v; the other folder has %s", swapped, err, s.has())
 	}
@@ -341,7 +342,7 @@ func TestRestoreOnFullDisk(t *testing.T) {
 		}
 		return nil
 	})
-	_, err := s.Folder(s.dir()).Rewind(t.Context(), ref, checkpoint.CutOptions{}, files.RestoreOptions{})
+	_, err := s.Folder(s.dir()).Rewind(t.Context(), ref, checkpoint.CutOptions{}, restores.Options{})
 	restore()
 	if e := workspace.Explain(err); !errors.Is(err, syscall.ENOSPC) || e.Code != fault.Failed || e.Hint != "nothing was changed" {
 		t.Errorf("%v, hint %q", err, e.Hint)

@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // interrupt leaves a restore of files and head to the checkpoint half done, and returns its
@@ -32,7 +33,7 @@ func (s *shelf) interrupt() {
 		}
 		return nil
 	})
-	_, err := s.Folder(s.dir()).Restore(s.Context(), "Kept", files.RestoreOptions{})
+	_, err := s.Folder(s.dir()).Restore(s.Context(), "Kept", restores.Options{})
 	if stop(); err == nil || len(s.journals()) != 1 {
 		s.Fatalf("interrupted: %v, %q", err, s.journals())
 	}

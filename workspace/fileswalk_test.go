@@ -20,6 +20,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 var (
@@ -223,9 +224,9 @@ func (w *fileWalk) useBough() (did string, err error) {
 		_, err = w.Folder(w.dir).Snap(ctx, ref, o)
 		return "snap " + o.At + " " + ref, err
 	case n < 8:
-		o := files.RestoreOptions{Conflicts: []string{files.Refuse, files.Keep, files.Take, files.Merge}[w.IntN(4)], DryRun: w.IntN(10) == 0}
+		o := restores.Options{Conflicts: []string{restores.Refuse, restores.Keep, restores.Take, restores.Merge}[w.IntN(4)], DryRun: w.IntN(10) == 0}
 		if w.IntN(4) == 0 {
-			o.Whole, o.Conflicts = true, files.Refuse
+			o.Whole, o.Conflicts = true, restores.Refuse
 		}
 		if w.IntN(6) == 0 {
 			o.Only = []string{w.name()}

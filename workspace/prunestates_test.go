@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // A bounded is a workspace with states of a folder, whose clock is set by the test.
@@ -315,7 +316,7 @@ func TestUndoOfPrunedRestore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := b.Folder(b.dir).RestoreFiles(t.Context(), id+"@"+one, files.RestoreOptions{Whole: true})
+		r, err := b.Folder(b.dir).RestoreFiles(t.Context(), id+"@"+one, restores.Options{Whole: true})
 		if err != nil || r.Before == "" {
 			t.Fatalf("%+v, %v", r, err)
 		}

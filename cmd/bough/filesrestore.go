@@ -10,6 +10,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/restores"
 	"github.com/urfave/cli/v2"
 )
 
@@ -72,10 +73,10 @@ func goesBack(c *cli.Context) (head, restored bool, err error) {
 	return head, restored, err
 }
 
-func restoreOptions(c *cli.Context) (o files.RestoreOptions, err error) {
-	o = files.RestoreOptions{DryRun: c.Bool("dry-run"), Whole: c.Bool("whole")}
+func restoreOptions(c *cli.Context) (o restores.Options, err error) {
+	o = restores.Options{DryRun: c.Bool("dry-run"), Whole: c.Bool("whole")}
 	chosen := ""
-	for _, name := range []string{"whole", files.Keep, files.Take, files.Merge} {
+	for _, name := range []string{"whole", restores.Keep, restores.Take, restores.Merge} {
 		if !c.Bool(name) {
 			continue
 		}
@@ -96,7 +97,7 @@ func restoreOptions(c *cli.Context) (o files.RestoreOptions, err error) {
 }
 
 // restoreFiles brings only files back, and prints what happened.
-func (p *program) restoreFiles(c *cli.Context, w *workspace.Workspace, restore func(files.RestoreOptions) (*files.Restore, error)) error {
+func (p *program) restoreFiles(c *cli.Context, w *workspace.Workspace, restore func(restores.Options) (*restores.Restore, error)) error {
 	o, err := restoreOptions(c)
 	if err != nil {
 		return err
@@ -117,7 +118,7 @@ func (p *program) restoreFiles(c *cli.Context, w *workspace.Workspace, restore f
 }
 
 // restoreBoth brings files back and moves the head, and prints what happened.
-func (p *program) restoreBoth(c *cli.Context, restore func(files.RestoreOptions) (*lines.Position, error)) error {
+func (p *program) restoreBoth(c *cli.Context, restore func(restores.Options) (*lines.Position, error)) error {
 	o, err := restoreOptions(c)
 	if err != nil {
 		return err
@@ -141,7 +142,7 @@ func (p *program) restoreBoth(c *cli.Context, restore func(files.RestoreOptions)
 }
 
 // restored prints what bringing files back did, or would do.
-func (p *program) restored(r *files.Restore, dryRun bool) {
+func (p *program) restored(r *restores.Restore, dryRun bool) {
 	p.meter.clear()
 	if !r.Exact {
 		fmt.Fprintf(p.stderr, "No state of that message; the nearest earlier one is %s\n", lookup.Short(r.To))
@@ -182,7 +183,7 @@ func (p *program) restored(r *files.Restore, dryRun bool) {
 }
 
 // whyKept says why a path stays as it is.
-func whyKept(k files.Kept) string {
+func whyKept(k restores.Kept) string {
 	text, ok := map[string]string{
 		"yours":           "you changed it",
 		"conflict":        "you changed it too",
@@ -209,19 +210,19 @@ func whyKept(k files.Kept) string {
 }
 
 // printConflicts lists the paths of conflicts, and what changed.
-func (p *program) printConflicts(w io.Writer, list []files.Conflict) {
+func (p *program) printConflicts(w io.Writer, list []restores.Conflict) {
 	for _, c := range list {
 		fmt.Fprintf(w, "  %s  %s\n", line(c.Path), conflicting(c))
 	}
 }
 
 // conflicting says what changed at a path of a conflict: in the folder, and by the restore.
-func conflicting(c files.Conflict) string {
+func conflicting(c restores.Conflict) string {
 	would := "would be " + did(c.Yours, c.Theirs)
 	switch {
-	case c.Why == files.NoEnd:
+	case c.Why == restores.NoEnd:
 		return "changed by a turn without an end or by you, " + would
-	case c.Why == files.ByOther:
+	case c.Why == restores.ByOther:
 		return "changed by another conversation too, " + would
 	case c.Base == c.Yours || c.Base != nil && c.Yours != nil && *c.Base == *c.Yours: // before the last state of this conversation
 		return "changed by others too, " + would

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 	"github.com/urfave/cli/v2"
 )
 
@@ -37,7 +38,7 @@ bough files turn HEAD~3 --undo --dry-run`,
 				if c.Bool("patch") {
 					return usageError("--undo and --patch exclude each other")
 				}
-				return p.restoreFiles(c, w, func(o files.RestoreOptions) (*files.Restore, error) { return folder.UndoTurn(c.Context, ref, o) })
+				return p.restoreFiles(c, w, func(o restores.Options) (*restores.Restore, error) { return folder.UndoTurn(c.Context, ref, o) })
 			}
 			if err := needs(c, "--undo", "dry-run", "whole", "keep", "take", "merge", "only"); err != nil {
 				return err
@@ -75,7 +76,7 @@ bough files apply "With rye" --into ~/src/trip`,
 		choices: []choice{chooseSession},
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
-			return p.restoreFiles(c, w, func(o files.RestoreOptions) (*files.Restore, error) {
+			return p.restoreFiles(c, w, func(o restores.Options) (*restores.Restore, error) {
 				return w.Folder(c.String("into")).Apply(c.Context, c.Args().First(), o)
 			})
 		},

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/bough-dev/bough/workspace"
-	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/restores"
 	"github.com/urfave/cli/v2"
 )
 
@@ -34,9 +34,9 @@ bough restore "Before the budget" --both --dry-run`,
 			name, folder := c.Args().First(), w.Folder(c.String("dir"))
 			switch {
 			case restored && head:
-				return p.restoreBoth(c, func(o files.RestoreOptions) (*lines.Position, error) { return folder.Restore(c.Context, name, o) })
+				return p.restoreBoth(c, func(o restores.Options) (*lines.Position, error) { return folder.Restore(c.Context, name, o) })
 			case restored:
-				return p.restoreFiles(c, w, func(o files.RestoreOptions) (*files.Restore, error) { return folder.RestoreFiles(c.Context, name, o) })
+				return p.restoreFiles(c, w, func(o restores.Options) (*restores.Restore, error) { return folder.RestoreFiles(c.Context, name, o) })
 			}
 			pos, err := w.Restore(c.Context, name)
 			if err != nil {
@@ -73,11 +73,11 @@ bough rewind HEAD~2 --files --only src/main.go --dry-run`,
 			ref, folder := c.Args().First(), w.Folder(c.String("dir"))
 			switch {
 			case restored && head:
-				return p.restoreBoth(c, func(o files.RestoreOptions) (*lines.Position, error) {
+				return p.restoreBoth(c, func(o restores.Options) (*lines.Position, error) {
 					return folder.Rewind(c.Context, ref, cutOptions(c), o)
 				})
 			case restored:
-				return p.restoreFiles(c, w, func(o files.RestoreOptions) (*files.Restore, error) { return folder.RestoreFiles(c.Context, ref, o) })
+				return p.restoreFiles(c, w, func(o restores.Options) (*restores.Restore, error) { return folder.RestoreFiles(c.Context, ref, o) })
 			}
 			pos, err := w.Rewind(c.Context, ref, cutOptions(c))
 			if err != nil {

@@ -37,6 +37,7 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 	"github.com/bough-dev/bough/workspace/origin"
 	"github.com/bough-dev/bough/workspace/project"
+	"github.com/bough-dev/bough/workspace/restores"
 	"github.com/bough-dev/bough/workspace/rewrite"
 	"github.com/bough-dev/bough/workspace/suggest"
 	"github.com/tidwall/gjson"
@@ -315,8 +316,8 @@ func (s *jsonStory) values() {
 			Time: at, Role: "user", Kind: turn.KindUser, Mode: turn.Steer, State: "waiting", Tool: "ls", Call: "c",
 			Label: "l", Replaces: "m", Agent: "ada", Text: "t", Ended: turn.Failed, Error: "e",
 		},
-		"bough restore": lines.Position{Head: lines.Head{Session: "s", Message: "m"}, Files: &files.Restore{
-			Written: []string{}, Deleted: []string{}, RawPaths: [][]byte{{0xff}}, Kept: []files.Kept{{Path: "p", Why: "changed", As: "a"}}, Conflicts: []files.Conflict{}, Orphan: true, Mapped: "m",
+		"bough restore": lines.Position{Head: lines.Head{Session: "s", Message: "m"}, Files: &restores.Restore{
+			Written: []string{}, Deleted: []string{}, RawPaths: [][]byte{{0xff}}, Kept: []restores.Kept{{Path: "p", Why: "changed", As: "a"}}, Conflicts: []restores.Conflict{}, Orphan: true, Mapped: "m",
 		}},
 		"bough queue":  agents.Queue{Queue: []turn.Entry{{ID: "m", Mode: turn.Steer, State: turn.Waiting, Cut: true}}},
 		"bough forget": forget.Result{Session: "s", Sources: []forget.Source{{ID: "i", Last: "m"}}, Remotes: []forget.Holder{{Remote: "r", Sessions: []string{"s"}}}},
@@ -346,7 +347,7 @@ func (s *jsonStory) values() {
 		}}},
 		"bough merge": merge.Result{
 			Session: "s", Message: "m", Parent: "p", ForkedFrom: "c", MovedFrom: "m", Prompt: "p", Merged: &merge.Merged{Session: "s", Message: "m", Base: "b"},
-			Files: &files.Restore{Written: []string{}, Deleted: []string{}, Kept: []files.Kept{}, Conflicts: []files.Conflict{}},
+			Files: &restores.Restore{Written: []string{}, Deleted: []string{}, Kept: []restores.Kept{}, Conflicts: []restores.Conflict{}},
 		},
 		"bough files":         files.Coverage{Left: []files.Left{{RawPath: []byte("\xff")}}},
 		"bough files diff":    files.Diff{Changes: []files.Change{{RawPath: []byte("\xff")}}},

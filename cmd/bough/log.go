@@ -9,8 +9,8 @@ import (
 	"github.com/bough-dev/bough/internal/lookup"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace"
-	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
+	"github.com/bough-dev/bough/workspace/restores"
 	"github.com/clipperhouse/displaywidth"
 	"github.com/urfave/cli/v2"
 )
@@ -88,9 +88,9 @@ func (p *program) takeBackVerb(name string, do takeBack, short, long string) ver
 		example: "bough " + name,
 		flags: []cli.Flag{
 			inFlag("only consider changes of this `SESSION`"),
-			&cli.BoolFlag{Name: files.Keep, DisableDefaultText: true, Usage: "leave files of folders that were changed since"},
-			&cli.BoolFlag{Name: files.Take, DisableDefaultText: true, Usage: "overwrite them; a state has what they were"},
-			&cli.BoolFlag{Name: files.Merge, DisableDefaultText: true, Usage: "merge them line by line"},
+			&cli.BoolFlag{Name: restores.Keep, DisableDefaultText: true, Usage: "leave files of folders that were changed since"},
+			&cli.BoolFlag{Name: restores.Take, DisableDefaultText: true, Usage: "overwrite them; a state has what they were"},
+			&cli.BoolFlag{Name: restores.Merge, DisableDefaultText: true, Usage: "merge them line by line"},
 		},
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -113,7 +113,7 @@ func (p *program) takeBackVerb(name string, do takeBack, short, long string) ver
 
 func undoOptions(c *cli.Context) (o history.UndoOptions, err error) {
 	o = history.UndoOptions{In: c.String("in"), Count: c.Int("limit"), To: operation.Seq(c.Int64("to"))}
-	for _, name := range []string{files.Keep, files.Take, files.Merge} {
+	for _, name := range []string{restores.Keep, restores.Take, restores.Merge} {
 		if c.Bool(name) && o.Conflicts != "" {
 			return o, usageError("--%s and --%s exclude each other", o.Conflicts, name)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/doctor"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 	"github.com/urfave/cli/v2"
 )
 
@@ -139,7 +139,7 @@ func (p *program) printError(err error) int {
 	e := workspace.Explain(err)
 	e.Hint = cmp.Or(hint(e), exploreHint(err), remoteHint(err))
 	var several *fault.AmbiguousError
-	var clashes *files.ConflictError
+	var clashes *restores.ConflictError
 	var unknown *fault.UnknownError
 	errors.As(err, &several)
 	errors.As(err, &clashes)
@@ -148,11 +148,11 @@ func (p *program) printError(err error) int {
 	}
 	if p.json {
 		answer := struct {
-			Code       fault.Code        `json:"code"`
-			Message    string            `json:"message"`
-			Hint       string            `json:"hint"`
-			Candidates []fault.Candidate `json:"candidates,omitempty"`
-			Conflicts  []files.Conflict  `json:"conflicts,omitempty"`
+			Code       fault.Code          `json:"code"`
+			Message    string              `json:"message"`
+			Hint       string              `json:"hint"`
+			Candidates []fault.Candidate   `json:"candidates,omitempty"`
+			Conflicts  []restores.Conflict `json:"conflicts,omitempty"`
 		}{Code: e.Code, Message: e.Message, Hint: e.Hint}
 		if several != nil {
 			answer.Candidates = several.Candidates

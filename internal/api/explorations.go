@@ -7,7 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/workspace"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 type explorationIn struct {
@@ -33,7 +33,7 @@ type adoptFilesIn struct {
 // AdoptedFiles is an exploration, and what adopting the files of a branch did or would do.
 type AdoptedFiles struct {
 	*explore.Exploration
-	Files *files.Restore `json:"files"`
+	Files *restores.Restore `json:"files"`
 }
 
 // adoptFiles adopts a result with the files. The folder is one that has states.

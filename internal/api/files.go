@@ -8,6 +8,7 @@ import (
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/origin"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // aFolder is the folder whose states are meant. Clients name only folders that have states.
@@ -45,16 +46,16 @@ type planning struct {
 	Only      []string `json:"only,omitempty" jsonschema:"only these paths of the folder and what is below them"`
 }
 
-func (r restoring) of(w *workspace.Workspace) (workspace.Folder, files.RestoreOptions, error) {
+func (r restoring) of(w *workspace.Workspace) (workspace.Folder, restores.Options, error) {
 	o, err := r.options()
 	return w.Confined().Folder(r.Dir), o, err
 }
 
-func (p planning) options() (files.RestoreOptions, error) {
+func (p planning) options() (restores.Options, error) {
 	if p.Whole && p.Conflicts != "" {
-		return files.RestoreOptions{}, badArgument("whole and conflicts exclude each other")
+		return restores.Options{}, badArgument("whole and conflicts exclude each other")
 	}
-	return files.RestoreOptions{DryRun: p.DryRun, Whole: p.Whole, Conflicts: p.Conflicts, Only: p.Only}, nil
+	return restores.Options{DryRun: p.DryRun, Whole: p.Whole, Conflicts: p.Conflicts, Only: p.Only}, nil
 }
 
 // context returns a context for a restore, which continues when the client disconnects: it would
@@ -120,13 +121,13 @@ type rewindBothIn struct {
 
 // RestoredFiles says what bringing files back did, or would do, and where the head is.
 type RestoredFiles struct {
-	Head     *lines.Head    `json:"head"` // nil without one
-	ReadOnly bool           `json:"read_only"`
-	Files    *files.Restore `json:"files"`
+	Head     *lines.Head       `json:"head"` // nil without one
+	ReadOnly bool              `json:"read_only"`
+	Files    *restores.Restore `json:"files"`
 }
 
 // RestoredFilesOf returns the document of files that were brought back.
-func RestoredFilesOf(ctx context.Context, w *workspace.Workspace, r *files.Restore) *RestoredFiles {
+func RestoredFilesOf(ctx context.Context, w *workspace.Workspace, r *restores.Restore) *RestoredFiles {
 	out := &RestoredFiles{Files: r}
 	if pos, err := w.Head(context.WithoutCancel(ctx)); err == nil && pos != nil { // what was done is said, also after an interrupt
 		out.Head, out.ReadOnly = &pos.Head, pos.ReadOnly
@@ -136,7 +137,7 @@ func RestoredFilesOf(ctx context.Context, w *workspace.Workspace, r *files.Resto
 
 // restoreFiles brings files back by a method of a folder.
 func restoreFiles(ctx context.Context, w *workspace.Workspace, ref string, in restoring,
-	do func(workspace.Folder, context.Context, string, files.RestoreOptions) (*files.Restore, error),
+	do func(workspace.Folder, context.Context, string, restores.Options) (*restores.Restore, error),
 ) (*RestoredFiles, error) {
 	f, o, err := in.of(w)
 	if err != nil {

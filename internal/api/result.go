@@ -19,6 +19,7 @@ import (
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/history"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/restores"
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
@@ -50,7 +51,7 @@ func shared() map[reflect.Type]string {
 		reflect.TypeFor[workspace.StraightRun]():   "Run",
 		reflect.TypeFor[workspace.PruneDecision](): "PruneDecision",
 		reflect.TypeFor[files.State]():             "State",
-		reflect.TypeFor[files.Restore]():           "Restore",
+		reflect.TypeFor[restores.Restore]():        "Restore",
 	}
 }
 

@@ -3,16 +3,16 @@ package sentence
 import (
 	"cmp"
 
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // Conflict says what happened to a path of a conflict, and what the state has.
-func Conflict(k files.Conflict) string {
+func Conflict(k restores.Conflict) string {
 	text := "changed since"
 	switch {
-	case k.Why == files.NoEnd:
+	case k.Why == restores.NoEnd:
 		text = "changed by a turn without an end or by you"
-	case k.Why == files.ByOther:
+	case k.Why == restores.ByOther:
 		text = "changed by another conversation too"
 	case k.Base == k.Yours, k.Base != nil && k.Yours != nil && *k.Base == *k.Yours:
 		text = "changed by others too"
@@ -32,7 +32,7 @@ func Kept(why string) string {
 	switch why {
 	case "yours":
 		return "others changed it, and the conversation did not"
-	case files.Keep, "conflict":
+	case restores.Keep, "conflict":
 		return "others changed it too"
 	case "ignored":
 		return "it is ignored"

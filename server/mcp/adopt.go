@@ -10,7 +10,7 @@ import (
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 type adoptInput struct {
@@ -37,8 +37,8 @@ type filePlan struct {
 // beginning of long ones.
 type adopted struct {
 	*explore.Exploration
-	Files   *files.Restore `json:"files,omitempty"`
-	Omitted int            `json:"omitted,omitempty" jsonschema:"how many paths the lists of files omit"`
+	Files   *restores.Restore `json:"files,omitempty"`
+	Omitted int               `json:"omitted,omitempty" jsonschema:"how many paths the lists of files omit"`
 }
 
 // adopt moves the head to a result of an exploration after the user confirmed it, and with files
@@ -61,7 +61,7 @@ func adopt(ctx context.Context, c *call, in adoptInput) (*adopted, error) {
 		return plan.limited(), nil
 	}
 	if f := plan.Files; len(f.Conflicts) > 0 {
-		return nil, &files.ConflictError{Dir: f.Dir, Conflicts: f.Conflicts}
+		return nil, &restores.ConflictError{Dir: f.Dir, Conflicts: f.Conflicts}
 	}
 	sum := sha256.Sum256(append(rawjson.Compact(plan.Files), plan.EndedAt...))
 	if err := c.confirm(in.question(plan), fmt.Sprintf("%x", sum), in.command(plan.ID)...); err != nil {
@@ -120,9 +120,9 @@ func (in *adoptInput) question(plan *adopted) string {
 	switch {
 	case in.Whole:
 		text += "\nThe whole folder becomes what the branch left, also where you changed it."
-	case in.Conflicts == files.Take:
+	case in.Conflicts == restores.Take:
 		text += "\nFiles that you changed too become those of the branch."
-	case in.Conflicts == files.Merge:
+	case in.Conflicts == restores.Merge:
 		text += "\nFiles that you changed too are merged."
 	}
 	return text + listed(f)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -19,11 +19,11 @@ const errorMeta = "io.github.bough-dev/error"
 func failed(err error) *sdk.CallToolResult {
 	e := workspace.Explain(err)
 	type details struct {
-		Code       fault.Code        `json:"code"`
-		Message    string            `json:"message"`
-		Hint       string            `json:"hint"`
-		Candidates []fault.Candidate `json:"candidates,omitempty"`
-		Conflicts  []files.Conflict  `json:"conflicts,omitempty"`
+		Code       fault.Code          `json:"code"`
+		Message    string              `json:"message"`
+		Hint       string              `json:"hint"`
+		Candidates []fault.Candidate   `json:"candidates,omitempty"`
+		Conflicts  []restores.Conflict `json:"conflicts,omitempty"`
 	}
 	d := details{Code: e.Code, Message: shortText(e.Message, maxError), Hint: hint(e)}
 	var several *fault.AmbiguousError
@@ -43,7 +43,7 @@ func failed(err error) *sdk.CallToolResult {
 			d.Candidates = append(d.Candidates, k)
 		}
 	}
-	var clashes *files.ConflictError
+	var clashes *restores.ConflictError
 	if errors.As(err, &clashes) {
 		omitted := 0
 		d.Conflicts = fitting(clashes.Conflicts, &omitted, conflictSize)

@@ -13,7 +13,7 @@ import (
 	"github.com/bough-dev/bough/internal/plural"
 	"github.com/bough-dev/bough/internal/rawjson"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 type restoreInput struct {
@@ -51,7 +51,7 @@ func restoreFiles(ctx context.Context, c *call, in restoreInput) (*restoredFiles
 	case in.DryRun:
 		return limited(plan), nil
 	case len(f.Conflicts) > 0:
-		return nil, &files.ConflictError{Dir: f.Dir, Conflicts: f.Conflicts}
+		return nil, &restores.ConflictError{Dir: f.Dir, Conflicts: f.Conflicts}
 	case len(f.Written)+len(f.Deleted) == 0 && !in.Conversation:
 		return limited(plan), nil
 	}
@@ -73,7 +73,7 @@ func restoreFiles(ctx context.Context, c *call, in restoreInput) (*restoredFiles
 // restore restores, or returns what it would do.
 func (in *restoreInput) restore(ctx context.Context, c *call, dryRun bool) (*api.RestoredFiles, error) {
 	folder := c.w.Confined().Folder(in.Dir)
-	o := files.RestoreOptions{DryRun: dryRun, Whole: in.Whole, Conflicts: in.Conflicts, Only: in.Only}
+	o := restores.Options{DryRun: dryRun, Whole: in.Whole, Conflicts: in.Conflicts, Only: in.Only}
 	if in.Conversation {
 		pos, err := folder.Rewind(ctx, in.Ref, checkpoint.CutOptions{}, o)
 		if err != nil {
@@ -93,7 +93,7 @@ func (in *restoreInput) restore(ctx context.Context, c *call, dryRun bool) (*api
 }
 
 // question asks about a plan, which brings files back to what they were at a time.
-func (in *restoreInput) question(f *files.Restore, to time.Time) string {
+func (in *restoreInput) question(f *restores.Restore, to time.Time) string {
 	text := fmt.Sprintf("Restore %s in %s to the state of %s", plural.Of(len(f.Written)+len(f.Deleted), "file"), oneLine(f.Dir, 300), to.UTC().Format("2006-01-02 15:04"))
 	switch {
 	case in.Conversation:
@@ -105,16 +105,16 @@ func (in *restoreInput) question(f *files.Restore, to time.Time) string {
 	switch {
 	case in.Whole:
 		text += "\nThe whole folder becomes this state, also where you changed it."
-	case in.Conflicts == files.Take:
+	case in.Conflicts == restores.Take:
 		text += "\nFiles that you changed too become those of the state."
-	case in.Conflicts == files.Merge:
+	case in.Conflicts == restores.Merge:
 		text += "\nFiles that you changed too are merged."
 	}
 	return text + listed(f)
 }
 
 // listed lists the paths of a plan, of which a question has only the first ones.
-func listed(f *files.Restore) (text string) {
+func listed(f *restores.Restore) (text string) {
 	for _, part := range []struct {
 		did   string
 		paths []string
@@ -169,17 +169,17 @@ func limited(r *api.RestoredFiles) *restoredFiles {
 
 // fittingPaths returns a result of which each list fits into a quarter of an answer, and how many
 // paths it omits.
-func fittingPaths(r *files.Restore) (out *files.Restore, omitted int) {
+func fittingPaths(r *restores.Restore) (out *restores.Restore, omitted int) {
 	own := *r
 	own.Written = fitting(own.Written, &omitted, func(name string) int { return len(name) })
 	own.Deleted = fitting(own.Deleted, &omitted, func(name string) int { return len(name) })
-	own.Kept = fitting(own.Kept, &omitted, func(k files.Kept) int { return len(k.Path) + len(k.As) + 50 })
+	own.Kept = fitting(own.Kept, &omitted, func(k restores.Kept) int { return len(k.Path) + len(k.As) + 50 })
 	own.Conflicts = fitting(own.Conflicts, &omitted, conflictSize)
 	return &own, omitted
 }
 
 // conflictSize returns about how long the JSON of a conflict is.
-func conflictSize(c files.Conflict) int { return len(c.Path) + 600 }
+func conflictSize(c restores.Conflict) int { return len(c.Path) + 600 }
 
 // fitting returns the beginning of a list that fits into a quarter of an answer, and adds
 // to omitted how many elements it omits.

@@ -8,7 +8,7 @@ import (
 	"github.com/bough-dev/bough/internal/api"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // head is the ref that a tool uses if it gets none.
@@ -191,7 +191,7 @@ func tools() []*tool {
 
 // conflictChoices returns what may happen to paths that others changed too.
 func conflictChoices() map[string][]string {
-	return map[string][]string{"conflicts": {files.Keep, files.Take, files.Merge}}
+	return map[string][]string{"conflicts": {restores.Keep, restores.Take, restores.Merge}}
 }
 
 // formatNames returns the names of the formats for which a property holds.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bough-dev/bough/explore"
 	"github.com/bough-dev/bough/internal/sentence"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // adoption is the value of [restorePage.What] for what a branch of an exploration changed.
@@ -57,7 +57,7 @@ func hasFiles(e *explore.Exploration, b *explore.Branch) bool {
 
 // keptOf returns the paths that stayed as they were although files were brought back, which the
 // page shows after the form was sent.
-func keptOf(list []files.Kept) (paths []plannedPath) {
+func keptOf(list []restores.Kept) (paths []plannedPath) {
 	for _, k := range list {
 		why := sentence.Kept(k.Why)
 		if k.As != "" {

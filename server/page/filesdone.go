@@ -9,20 +9,21 @@ import (
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/lines"
 	"github.com/bough-dev/bough/workspace/merge"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // A keptPaths remembers which paths the last restores kept, by the state before each. It is safe
 // for concurrent use.
 type keptPaths struct {
 	mu   sync.Mutex
-	list []*files.Restore // oldest first
+	list []*restores.Restore // oldest first
 }
 
 // maxRestores is how many restores are remembered.
 const maxRestores = 32
 
 // add remembers what bringing files back did.
-func (k *keptPaths) add(r *files.Restore) {
+func (k *keptPaths) add(r *restores.Restore) {
 	if r == nil || r.Before == "" || len(r.Kept) == 0 {
 		return
 	}
@@ -33,10 +34,10 @@ func (k *keptPaths) add(r *files.Restore) {
 }
 
 // since returns the paths that the restore after a state kept.
-func (k *keptPaths) since(state string) []files.Kept {
+func (k *keptPaths) since(state string) []restores.Kept {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	i := slices.IndexFunc(k.list, func(r *files.Restore) bool { return r.Before == state })
+	i := slices.IndexFunc(k.list, func(r *restores.Restore) bool { return r.Before == state })
 	if i < 0 {
 		return nil
 	}
@@ -44,7 +45,7 @@ func (k *keptPaths) since(state string) []files.Kept {
 }
 
 // restoredBy returns what happened to files in the result of a verb, nil if nothing did.
-func restoredBy(result any) *files.Restore {
+func restoredBy(result any) *restores.Restore {
 	switch r := result.(type) {
 	case *api.RestoredFiles:
 		return r.Files

@@ -9,10 +9,11 @@ import (
 	"github.com/bough-dev/bough/internal/sentence"
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // wholeFolder is the way to restore that makes the folder exactly the state. The others are
-// those of [files.RestoreOptions].
+// those of [restores.Options].
 const wholeFolder = "whole"
 
 // maxPlanned is how many paths of each kind a plan lists.
@@ -156,12 +157,12 @@ func onlyIn(q url.Values) string {
 }
 
 // options returns the options of a dry run, and adds them to the form of the restore.
-func (p *restorePage) options() files.RestoreOptions {
-	o := files.RestoreOptions{DryRun: true, Whole: p.Way == wholeFolder}
+func (p *restorePage) options() restores.Options {
+	o := restores.Options{DryRun: true, Whole: p.Way == wholeFolder}
 	switch {
 	case o.Whole:
 		p.Posted = append(p.Posted, field{"whole", "true"})
-	case p.Way != files.Refuse:
+	case p.Way != restores.Refuse:
 		o.Conflicts = p.Way
 		p.Posted = append(p.Posted, field{"conflicts", p.Way})
 	}
@@ -174,7 +175,7 @@ func (p *restorePage) options() files.RestoreOptions {
 }
 
 // plan returns what the restore would do.
-func (p *restorePage) plan(c *request) (*files.Restore, error) {
+func (p *restorePage) plan(c *request) (*restores.Restore, error) {
 	o := p.options()
 	ctx, folder := c.r.Context(), c.workspace.Confined().Folder(p.Dir)
 	switch p.What {
@@ -194,12 +195,12 @@ func (p *restorePage) plan(c *request) (*files.Restore, error) {
 }
 
 // of sets what follows from a plan.
-func (p *restorePage) of(r *files.Restore) {
+func (p *restorePage) of(r *restores.Restore) {
 	for _, way := range []restoreWay{
-		{Value: files.Refuse, Text: "restore nothing"},
-		{Value: files.Keep, Text: "keep them as they are"},
-		{Value: files.Take, Text: "take those of the state"},
-		{Value: files.Merge, Text: p.mergeText()},
+		{Value: restores.Refuse, Text: "restore nothing"},
+		{Value: restores.Keep, Text: "keep them as they are"},
+		{Value: restores.Take, Text: "take those of the state"},
+		{Value: restores.Merge, Text: p.mergeText()},
 		{Value: wholeFolder, Text: "make the whole folder exactly the state"},
 	} {
 		way.Current = way.Value == p.Way

@@ -59,7 +59,7 @@ type UndoOptions struct {
 	// is refused. It applies to one change: Count and To must be zero. DryRun ignores it.
 	Only []events.Seq
 	// Conflicts says what happens to a file of a folder that was changed since, as
-	// [files.RestoreOptions] has it. Empty means that the operation is refused.
+	// [restores.Options] has it. Empty means that the operation is refused.
 	Conflicts string
 	// DryRun returns the operations that would be undone, newest first, and changes
 	// nothing. Redo ignores DryRun.

@@ -3,7 +3,7 @@ package lines
 import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // A Head is a message to which the next message is added.
@@ -17,5 +17,5 @@ type Position struct {
 	Head     Head `json:"head"`
 	ReadOnly bool `json:"read_only"` // in a checkpoint: the next message creates a branch first
 	checkpoint.Adjustment
-	Files *files.Restore `json:"files,omitempty"` // nil if only the head moved
+	Files *restores.Restore `json:"files,omitempty"` // nil if only the head moved
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bough-dev/bough/agent/model"
 	"github.com/bough-dev/bough/session"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // Own is the member of metadata.bough of a message that says what it merged: a [Merged].
@@ -51,7 +51,7 @@ type Options struct {
 	// workspace.Folder. Restore says what happens to conflicts; its DryRun is ignored.
 	Files   bool
 	Dir     string
-	Restore files.RestoreOptions
+	Restore restores.Options
 }
 
 // The values of [Result.By].
@@ -81,8 +81,8 @@ type Result struct {
 	Prompt     string     `json:"prompt,omitempty"`
 	// MovedFrom is the end of the target when the merge was planned, if another message was added
 	// meanwhile and the merge is after that one.
-	MovedFrom session.ID     `json:"moved_from,omitempty"`
-	Files     *files.Restore `json:"files,omitempty"` // what happened to the files, if they were asked for
+	MovedFrom session.ID        `json:"moved_from,omitempty"`
+	Files     *restores.Restore `json:"files,omitempty"` // what happened to the files, if they were asked for
 }
 
 // A Step is a message of a path, as far as the plan of a merge depends on it.

@@ -8,17 +8,17 @@ import (
 	"github.com/bough-dev/bough/server/internal/exchange"
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // A failure is the error of the command.
 type failure struct {
 	status     int
-	Code       fault.Code        `json:"code"`
-	Message    string            `json:"message"`
-	Hint       string            `json:"hint"`
-	Candidates []fault.Candidate `json:"candidates,omitempty"`
-	Conflicts  []files.Conflict  `json:"conflicts,omitempty"`
+	Code       fault.Code          `json:"code"`
+	Message    string              `json:"message"`
+	Hint       string              `json:"hint"`
+	Candidates []fault.Candidate   `json:"candidates,omitempty"`
+	Conflicts  []restores.Conflict `json:"conflicts,omitempty"`
 }
 
 // WriteFailure sends the failure for an error.
@@ -40,7 +40,7 @@ func explain(err error) *failure {
 	if errors.As(err, &several) {
 		f.Candidates = several.Candidates
 	}
-	var clashes *files.ConflictError
+	var clashes *restores.ConflictError
 	if errors.As(err, &clashes) {
 		f.Conflicts = clashes.Conflicts
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // Adopt changes the files of the folder dir as they changed from one state to another, which
 // may be of another folder. at is the message that has these files then, and if moves is true,
 // the head goes there in the same operation.
-func Adopt(ctx context.Context, w *store.Store, dir, from, to string, at Head, moves bool, op operation.Operation, o files.RestoreOptions) (*lines.Position, error) {
+func Adopt(ctx context.Context, w *store.Store, dir, from, to string, at Head, moves bool, op operation.Operation, o restores.Options) (*lines.Position, error) {
 	if err := checkOptions(o); err != nil {
 		return nil, err
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/bough-dev/bough/internal/restore"
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // Apply brings what the branch at a REF changed, in a folder of its own, to the folder dir.
-func Apply(ctx context.Context, w *store.Store, dir, ref string, op operation.Operation, o files.RestoreOptions) (*lines.Position, error) {
+func Apply(ctx context.Context, w *store.Store, dir, ref string, op operation.Operation, o restores.Options) (*lines.Position, error) {
 	return bring(ctx, w, dir, op, o, func(r *reading, f *Folder) (*goal, *store.Place, checkpoint.Adjustment, error) {
 		if f == nil {
 			return nil, nil, checkpoint.Adjustment{}, &fault.Error{Code: fault.Usage, Message: "no folder to bring the files to", Hint: "name one that has states"}

@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // A goal is what a restore goes to, and what was changed since.
@@ -40,12 +41,12 @@ type scanned struct {
 }
 
 // checkOptions refuses options that are no choices.
-func checkOptions(o files.RestoreOptions) error {
-	choices := []string{files.Refuse, files.Keep, files.Take, files.Merge}
+func checkOptions(o restores.Options) error {
+	choices := []string{restores.Refuse, restores.Keep, restores.Take, restores.Merge}
 	if !slices.Contains(choices, o.Conflicts) {
 		return &fault.UnknownError{What: "answer to conflicts", Word: o.Conflicts, Choices: choices[1:]}
 	}
-	if o.Whole && o.Conflicts != files.Refuse {
+	if o.Whole && o.Conflicts != restores.Refuse {
 		return &fault.Error{Code: fault.Usage, Message: "if the whole folder is restored, there are no conflicts to choose for", Hint: "choose only one of both"}
 	}
 	for _, name := range o.Only {
@@ -196,7 +197,7 @@ func (r *reading) linesTo(id string) (sessions []string) {
 }
 
 // plan makes the plan for a goal.
-func (f *Folder) plan(s *states.Store, g *goal, now *scanned, o files.RestoreOptions) (*restore.Plan, error) {
+func (f *Folder) plan(s *states.Store, g *goal, now *scanned, o restores.Options) (*restore.Plan, error) {
 	then, err := s.CoverageOf(g.target)
 	if err != nil {
 		return nil, err
@@ -296,11 +297,11 @@ func (f *Folder) hasMore(dir string, t trees, state pack.ID) bool {
 }
 
 // resultOf returns what a plan will do, as results have it.
-func (f *Folder) resultOf(g *goal, p *restore.Plan, o files.RestoreOptions) *files.Restore {
-	r := &files.Restore{
+func (f *Folder) resultOf(g *goal, p *restore.Plan, o restores.Options) *restores.Restore {
+	r := &restores.Restore{
 		Dir: f.Path, Mapped: g.mapped, To: g.target.ID, Exact: g.exact, Late: g.target.Late,
 		Differs: g.differs && !o.Whole && isUsers(p), Orphan: g.orphan && !o.Whole,
-		Written: []string{}, Deleted: []string{}, Kept: keptOf(p.Kept), Conflicts: []files.Conflict{},
+		Written: []string{}, Deleted: []string{}, Kept: keptOf(p.Kept), Conflicts: []restores.Conflict{},
 	}
 	for _, c := range p.Changes {
 		if c.To.Type == 0 {
@@ -310,10 +311,10 @@ func (f *Folder) resultOf(g *goal, p *restore.Plan, o files.RestoreOptions) *fil
 		}
 	}
 	for _, c := range p.Conflicts {
-		r.Conflicts = append(r.Conflicts, files.Conflict{Path: c.Path, RawPath: files.Raw(c.Path), Base: versionAt(c.Base), Yours: versionAt(c.Yours), Theirs: versionAt(c.Theirs), Why: c.Why})
+		r.Conflicts = append(r.Conflicts, restores.Conflict{Path: c.Path, RawPath: files.Raw(c.Path), Base: versionAt(c.Base), Yours: versionAt(c.Yours), Theirs: versionAt(c.Theirs), Why: c.Why})
 	}
 	r.RawPaths = rawPaths(r)
-	slices.SortFunc(r.Conflicts, func(a, b files.Conflict) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(r.Conflicts, func(a, b restores.Conflict) int { return cmp.Compare(a.Path, b.Path) })
 	return r
 }
 
@@ -322,16 +323,16 @@ func isUsers(p *restore.Plan) bool {
 	return len(p.Changes)+len(p.Conflicts) == 0 && !slices.ContainsFunc(p.Kept, func(k restore.Kept) bool { return k.Why != restore.Yours })
 }
 
-func keptOf(list []restore.Kept) []files.Kept {
-	kept := make([]files.Kept, len(list))
+func keptOf(list []restore.Kept) []restores.Kept {
+	kept := make([]restores.Kept, len(list))
 	for i, k := range list {
-		kept[i] = files.Kept{Path: k.Path, RawPath: files.Raw(k.Path), Why: k.Why, As: k.As}
+		kept[i] = restores.Kept{Path: k.Path, RawPath: files.Raw(k.Path), Why: k.Why, As: k.As}
 	}
 	return kept
 }
 
 // reported returns the result of a restore that was made.
-func reported(r *files.Restore, report *restore.Report) *files.Restore {
+func reported(r *restores.Restore, report *restore.Report) *restores.Restore {
 	done := *r
 	done.Written, done.Deleted, done.Kept = append([]string{}, report.Written...), append([]string{}, report.Deleted...), keptOf(report.Kept)
 	done.RawPaths = rawPaths(&done)
@@ -339,7 +340,7 @@ func reported(r *files.Restore, report *restore.Report) *files.Restore {
 }
 
 // rawPaths returns the paths that are written or deleted and not valid UTF-8.
-func rawPaths(r *files.Restore) (list [][]byte) {
+func rawPaths(r *restores.Restore) (list [][]byte) {
 	for _, name := range slices.Concat(r.Written, r.Deleted) {
 		if b := files.Raw(name); b != nil {
 			list = append(list, b)

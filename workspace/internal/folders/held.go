@@ -16,6 +16,7 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // A Held is a folder whose lock a process has.
@@ -47,7 +48,7 @@ func (d *draft) close() {
 
 // A made restore changed the files of a folder, or found nothing to change.
 type made struct {
-	result        *files.Restore
+	result        *restores.Restore
 	pending       *pending // nil if nothing changed
 	before, after string   // IDs of states, "" if they were not taken
 }
@@ -170,7 +171,7 @@ func (h *Held) before(v *store.View, s *states.Store, state states.State, accept
 // change restores files, and makes it part of the operation of tx. If always is false and
 // nothing has to change, it is not. A caller whose commit failed may call it again: what was
 // restored stays, and only the rest is done once more.
-func (h *Held) change(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOptions, always bool) (*files.Restore, error) {
+func (h *Held) change(tx *store.Tx, s *states.Store, g *goal, o restores.Options, always bool) (*restores.Restore, error) {
 	if h.made == nil {
 		if err := h.apply(tx, s, g, o, always); err != nil {
 			return nil, err
@@ -202,7 +203,7 @@ func argsOf(args store.Args, dir, before, to string) store.Args {
 }
 
 // apply takes the state before, and restores the files.
-func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOptions, always bool) error {
+func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o restores.Options, always bool) error {
 	var plan *restore.Plan
 	errSame := errors.New("nothing changes")
 	accept := func(st *states.State) error {
@@ -214,7 +215,7 @@ func (h *Held) apply(tx *store.Tx, s *states.Store, g *goal, o files.RestoreOpti
 			return err
 		}
 		if len(plan.Conflicts) > 0 {
-			return &files.ConflictError{Dir: h.Path, Conflicts: h.resultOf(g, plan, o).Conflicts}
+			return &restores.ConflictError{Dir: h.Path, Conflicts: h.resultOf(g, plan, o).Conflicts}
 		}
 		if len(plan.Changes) == 0 && !always {
 			return errSame

@@ -7,9 +7,9 @@ import (
 	"github.com/bough-dev/bough/checkpoint"
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // An Addition is a message that is added to a conversation. It is in the journal of a restore,
@@ -52,7 +52,7 @@ func (a *Addition) Stage(tx *store.Tx) (written string, err error) {
 // Merge changes the files of the folder dir as they changed in a stretch of a path, and adds a
 // message in the same operation. find returns both; it is called several times. The head of the
 // position is the message, and done what was added, nil in a dry run.
-func Merge(ctx context.Context, w *store.Store, dir string, op operation.Operation, o files.RestoreOptions, find func(*store.View) (Stretch, *Addition, error)) (pos *lines.Position, done *Addition, err error) {
+func Merge(ctx context.Context, w *store.Store, dir string, op operation.Operation, o restores.Options, find func(*store.View) (Stretch, *Addition, error)) (pos *lines.Position, done *Addition, err error) {
 	r, err := bringAdding(ctx, w, dir, op, o, func(r *reading, f *Folder) (*goal, *store.Place, checkpoint.Adjustment, error) {
 		if f == nil {
 			return nil, nil, checkpoint.Adjustment{}, &fault.Error{Code: fault.Usage, Message: "no folder to bring the files to", Hint: "name one that has states"}

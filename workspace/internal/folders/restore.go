@@ -12,9 +12,9 @@ import (
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // A Head says where the head of the workspace goes, and how far that is from what was asked
@@ -30,7 +30,7 @@ type finder func(*reading, *Folder) (*goal, *store.Place, checkpoint.Adjustment,
 // folder of that state, which must be in the current directory. If head is not nil, the head
 // goes to its place in the same operation, after the files, and the state is that of its
 // place. op has the verb and the arguments.
-func Restore(ctx context.Context, w *store.Store, dir, ref string, head Head, op operation.Operation, o files.RestoreOptions) (*lines.Position, error) {
+func Restore(ctx context.Context, w *store.Store, dir, ref string, head Head, op operation.Operation, o restores.Options) (*lines.Position, error) {
 	return bring(ctx, w, dir, op, o, func(r *reading, f *Folder) (*goal, *store.Place, checkpoint.Adjustment, error) {
 		if head == nil {
 			g, err := r.goalAt(ref, f)
@@ -53,13 +53,13 @@ func Restore(ctx context.Context, w *store.Store, dir, ref string, head Head, op
 }
 
 // bring brings the files of a folder to what find finds.
-func bring(ctx context.Context, w *store.Store, dir string, op operation.Operation, o files.RestoreOptions, find finder) (*lines.Position, error) {
+func bring(ctx context.Context, w *store.Store, dir string, op operation.Operation, o restores.Options, find finder) (*lines.Position, error) {
 	r, err := bringAdding(ctx, w, dir, op, o, find)
 	return r.Position, err
 }
 
 // bringAdding is bring for a goal that may add a message.
-func bringAdding(ctx context.Context, w *store.Store, dir string, op operation.Operation, o files.RestoreOptions, find finder) (outcome, error) {
+func bringAdding(ctx context.Context, w *store.Store, dir string, op operation.Operation, o restores.Options, find finder) (outcome, error) {
 	if err := checkOptions(o); err != nil {
 		return outcome{}, err
 	}
@@ -71,7 +71,7 @@ func bringAdding(ctx context.Context, w *store.Store, dir string, op operation.O
 }
 
 // restore makes a restore, or returns what it would do.
-func (f *Folder) restore(ctx context.Context, w *store.Store, op operation.Operation, o files.RestoreOptions, find finder) (*lines.Position, error) {
+func (f *Folder) restore(ctx context.Context, w *store.Store, op operation.Operation, o restores.Options, find finder) (*lines.Position, error) {
 	r, err := f.restoreAdding(ctx, w, op, o, find)
 	return r.Position, err
 }
@@ -83,7 +83,7 @@ type outcome struct {
 }
 
 // restoreAdding is restore for a goal that may add a message.
-func (f *Folder) restoreAdding(ctx context.Context, w *store.Store, op operation.Operation, o files.RestoreOptions, find finder) (out outcome, err error) {
+func (f *Folder) restoreAdding(ctx context.Context, w *store.Store, op operation.Operation, o restores.Options, find finder) (out outcome, err error) {
 	if o.DryRun {
 		out.Position, err = f.preview(ctx, w, o, find)
 		return out, err
@@ -203,7 +203,7 @@ func (f *Folder) checkInside(w *store.Store) error {
 }
 
 // preview returns what a restore would do.
-func (f *Folder) preview(ctx context.Context, w *store.Store, o files.RestoreOptions, find finder) (*lines.Position, error) {
+func (f *Folder) preview(ctx context.Context, w *store.Store, o restores.Options, find finder) (*lines.Position, error) {
 	return store.Read(ctx, w, func(v *store.View) (*lines.Position, error) {
 		return read(v, func(r *reading) (pos *lines.Position, err error) {
 			g, p, cut, err := find(r, f)

@@ -7,15 +7,15 @@ import (
 	"github.com/bough-dev/bough/internal/restore"
 	"github.com/bough-dev/bough/internal/states"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // Revert restores the files that an operation changed, as far as nothing else changed
 // them since, in the operation of tx. conflicts says what happens to the others. A path that stays as it is is a note.
 // The caller calls [Held.Conclude] after the commit.
 func (h *Held) Revert(tx *store.Tx, of *operation.Restored, conflicts string) error {
-	o := files.RestoreOptions{Conflicts: conflicts}
+	o := restores.Options{Conflicts: conflicts}
 	if err := checkOptions(o); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (h *Held) Revert(tx *store.Tx, of *operation.Restored, conflicts string) er
 }
 
 // some names paths that stay as they are.
-func some(kept []files.Kept) string {
+func some(kept []restores.Kept) string {
 	first := fmt.Sprintf("%s (%s)", kept[0].Path, kept[0].Why)
 	if len(kept) == 1 {
 		return first

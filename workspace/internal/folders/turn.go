@@ -12,10 +12,11 @@ import (
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/store"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // UndoTurn takes back what the turn of the message at a REF changed in the folder dir.
-func UndoTurn(ctx context.Context, w *store.Store, dir, ref string, op operation.Operation, o files.RestoreOptions) (*lines.Position, error) {
+func UndoTurn(ctx context.Context, w *store.Store, dir, ref string, op operation.Operation, o restores.Options) (*lines.Position, error) {
 	return bring(ctx, w, dir, op, o, func(r *reading, f *Folder) (*goal, *store.Place, checkpoint.Adjustment, error) {
 		g, err := r.turnAt(ref, f)
 		return g, nil, checkpoint.Adjustment{}, err

@@ -8,9 +8,9 @@ import (
 
 	"github.com/bough-dev/bough/internal/operation"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/internal/folders"
 	"github.com/bough-dev/bough/workspace/internal/store"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // A lockError reports that the folder with an id must be locked, which must be done before the
@@ -68,7 +68,7 @@ func revertFiles(tx *store.Tx, h *folders.Held, op *operation.Operation, conflic
 	if err == nil {
 		return nil
 	}
-	if clashes, ok := errors.AsType[*files.ConflictError](err); ok {
+	if clashes, ok := errors.AsType[*restores.ConflictError](err); ok {
 		return &fault.Error{
 			Code:    fault.Refused,
 			Message: fmt.Sprintf("cannot undo operation %d (%s): files in %s were changed since", op.Seq, op.Verb, clashes.Dir),

@@ -13,7 +13,7 @@ import (
 	"github.com/bough-dev/bough/internal/writelock"
 	"github.com/bough-dev/bough/session"
 	"github.com/bough-dev/bough/workspace/fault"
-	"github.com/bough-dev/bough/workspace/files"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // Explain gives an error its code and hint.
@@ -28,7 +28,7 @@ func Explain(err error) *fault.Error {
 		held    *writelock.HeldError
 		several *fault.AmbiguousError
 		unknown *fault.UnknownError
-		clashes *files.ConflictError
+		clashes *restores.ConflictError
 		pathErr *fs.PathError
 		explain = func(code fault.Code, hint string, next ...fault.Step) *fault.Error {
 			e := &fault.Error{Code: code, Message: err.Error(), Hint: hint, Err: err}

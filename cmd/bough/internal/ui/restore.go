@@ -14,6 +14,7 @@ import (
 	"github.com/bough-dev/bough/workspace"
 	"github.com/bough-dev/bough/workspace/files"
 	"github.com/bough-dev/bough/workspace/lines"
+	"github.com/bough-dev/bough/workspace/restores"
 )
 
 // A restore is what the user chose about bringing files back.
@@ -24,7 +25,7 @@ type restore struct {
 	moves    bool // the head can move to ref
 	isTurn   bool // ref is a message, so that it is in a turn
 	isFrozen bool // ref is a checkpoint
-	options  files.RestoreOptions
+	options  restores.Options
 	changed  bool // the plan is another one than the user agreed to
 }
 
@@ -68,7 +69,7 @@ func (m *model) restoreFiles(ref, id string) tea.Cmd {
 }
 
 // run makes the restore, or returns what it would do if its options say so.
-func (r restore) run(ctx context.Context, w *workspace.Workspace) (*files.Restore, error) {
+func (r restore) run(ctx context.Context, w *workspace.Workspace) (*restores.Restore, error) {
 	folder := w.Folder(r.dir)
 	switch {
 	case r.scope == oneTurn:
@@ -81,7 +82,7 @@ func (r restore) run(ctx context.Context, w *workspace.Workspace) (*files.Restor
 	return folder.RestoreFiles(ctx, r.ref, r.options)
 }
 
-func filesOf(p *lines.Position, err error) (*files.Restore, error) {
+func filesOf(p *lines.Position, err error) (*restores.Restore, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -135,17 +136,17 @@ type restoreWay struct {
 
 func restoreWays() []restoreWay {
 	return []restoreWay{
-		{text: "restore nothing", conflicts: files.Refuse},
-		{text: "keep them as they are", conflicts: files.Keep},
-		{text: "take those of the state", conflicts: files.Take},
-		{text: "take back the lines of the conversation", conflicts: files.Merge},
+		{text: "restore nothing", conflicts: restores.Refuse},
+		{text: "keep them as they are", conflicts: restores.Keep},
+		{text: "take those of the state", conflicts: restores.Take},
+		{text: "take back the lines of the conversation", conflicts: restores.Merge},
 		{text: "make the whole folder exactly the state", whole: true},
 	}
 }
 
 // restoreScreen shows the plan of a restore, and what can be chosen. Enter makes it, unless it
 // would be refused or change nothing.
-func (m *model) restoreScreen(r restore, st *files.State, plan *files.Restore) screen {
+func (m *model) restoreScreen(r restore, st *files.State, plan *restores.Restore) screen {
 	changes := len(plan.Written) + len(plan.Deleted)
 	summary := plural.Of(changes, "file") + " would change"
 	switch {
@@ -201,7 +202,7 @@ func pathsIn(text string) (paths []string) {
 
 // makeRestore makes a restore that was planned. If it would do something else by now, it shows that instead. It shows the
 // paths that stayed as they were although the plan did not say so, because another program changed them meanwhile.
-func (m *model) makeRestore(r restore, plan *files.Restore) tea.Cmd {
+func (m *model) makeRestore(r restore, plan *restores.Restore) tea.Cmd {
 	planned := map[string]bool{}
 	for _, k := range plan.Kept {
 		planned[k.Path] = true
@@ -226,7 +227,7 @@ func (m *model) makeRestore(r restore, plan *files.Restore) tea.Cmd {
 		if err != nil {
 			return place{}, nil, err
 		}
-		var kept []files.Kept
+		var kept []restores.Kept
 		for _, k := range done.Kept {
 			if !planned[k.Path] {
 				kept = append(kept, k)
@@ -245,7 +246,7 @@ func (m *model) makeRestore(r restore, plan *files.Restore) tea.Cmd {
 const maxPlanned = 500
 
 // restoreLines returns the choices of a restore, and what it would do.
-func restoreLines(r restore, st *files.State, plan *files.Restore, columns int) (text []string) {
+func restoreLines(r restore, st *files.State, plan *restores.Restore, columns int) (text []string) {
 	text = append(text, styled(wrap(line(cmp.Or(plan.Dir, st.Dir)), columns), dim)...)
 	if r.changed {
 		text = append(text, styled(wrap("Nothing was restored: the folder or the conversation has changed meanwhile, and this is the plan now.", columns), yellow)...)
@@ -319,7 +320,7 @@ func restoreLines(r restore, st *files.State, plan *files.Restore, columns int) 
 }
 
 // keptLines returns the paths that stay as they are, and why.
-func keptLines(kept []files.Kept, columns int) (text []string) {
+func keptLines(kept []restores.Kept, columns int) (text []string) {
 	for i, k := range kept {
 		if i == maxPlanned {
 			return append(text, dim(fit("  … "+plural.Of(len(kept)-i, "more path"), columns)))

@@ -1,14 +1,18 @@
-package files
+// Package restores has the options and the results of bringing files back from a state, of a
+// folder whose files go with conversations. [files.State] says what a state is. The package
+// itself accesses no files.
+package restores
 
 import (
 	"fmt"
 
 	"github.com/bough-dev/bough/internal/plural"
+	"github.com/bough-dev/bough/workspace/files"
 )
 
-// RestoreOptions are the choices for bringing files back. The zero value changes only paths
+// Options are the choices for bringing files back. The zero value changes only paths
 // that the conversation changed, and refuses conflicts.
-type RestoreOptions struct {
+type Options struct {
 	DryRun bool // change nothing, and take no state
 	// Whole makes the folder what the state is, also where others changed it. There are no
 	// conflicts then.
@@ -19,7 +23,7 @@ type RestoreOptions struct {
 	Only      []string // only these paths and what is below them; empty means all
 }
 
-// The values of [RestoreOptions.Conflicts].
+// The values of [Options.Conflicts].
 const (
 	Refuse = ""      // nothing changes at all
 	Keep   = "keep"  // the path stays as it is
@@ -45,19 +49,19 @@ type Restore struct {
 	// may have changed files before it.
 	Late bool `json:"late,omitempty"`
 	// Differs is true if nothing changes although the folder is not as the state: the conversation
-	// did not change what differs. [RestoreOptions.Whole] takes all of the state.
+	// did not change what differs. [Options.Whole] takes all of the state.
 	Differs bool `json:"differs,omitempty"`
 	// Orphan is true if the state belongs to no conversation that exists, so that what one changed
-	// since is unknown, and nothing changes without [RestoreOptions.Whole].
+	// since is unknown, and nothing changes without [Options.Whole].
 	Orphan bool `json:"orphan,omitempty"`
 }
 
 // A Kept is a path that differs from the state and stays as it is.
 type Kept struct {
 	Path    string `json:"path"`
-	RawPath []byte `json:"path_bytes,omitempty"` // see [Raw]
+	RawPath []byte `json:"path_bytes,omitempty"` // see [files.Raw]
 	// Why is yours, conflict, ignored, forgotten, not_empty, blocked, changed, locked, denied or
-	// damaged, or a reason of [Left].
+	// damaged, or a reason of [files.Left].
 	Why string `json:"why"`
 	// As is where the content is now, if another program wrote it during the restore and it
 	// could not get its name back.
@@ -67,12 +71,12 @@ type Kept struct {
 // A Conflict is a path that the conversation changed, and the user or another conversation
 // too, or of which that is unknown. A version is nil if there is nothing.
 type Conflict struct {
-	Path    string   `json:"path"`
-	RawPath []byte   `json:"path_bytes,omitempty"` // see [Raw]
-	Base    *Version `json:"base"`                 // as the conversation left it
-	Yours   *Version `json:"yours"`                // in the folder
-	Theirs  *Version `json:"theirs"`               // in the state
-	Why     string   `json:"why"`                  // [ByUser], [ByOther] or [NoEnd]
+	Path    string         `json:"path"`
+	RawPath []byte         `json:"path_bytes,omitempty"` // see [files.Raw]
+	Base    *files.Version `json:"base"`                 // as the conversation left it
+	Yours   *files.Version `json:"yours"`                // in the folder
+	Theirs  *files.Version `json:"theirs"`               // in the state
+	Why     string         `json:"why"`                  // [ByUser], [ByOther] or [NoEnd]
 }
 
 // The values of [Conflict.Why].

@@ -1,7 +1,9 @@
 package bough_test
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -109,6 +111,25 @@ func TestLayering(t *testing.T) {
 				t.Errorf("%s imports %s: %s", f.path, imported, why)
 			}
 		}
+	}
+}
+
+// TestRoot: beside the five folders that users know, at most ten folders of the root have Go files.
+func TestRoot(t *testing.T) {
+	rest := map[string]bool{}
+	for _, f := range goFiles(t) {
+		if top, _, ok := strings.Cut(f.path, "/"); ok {
+			rest[top] = true
+		}
+	}
+	for _, name := range []string{"cmd", "session", "checkpoint", "index", "fixtures"} {
+		if !rest[name] {
+			t.Errorf("no folder %s", name)
+		}
+		delete(rest, name)
+	}
+	if len(rest) > 10 {
+		t.Errorf("%d more folders: %v", len(rest), slices.Sorted(maps.Keys(rest)))
 	}
 }
 

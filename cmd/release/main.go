@@ -2,7 +2,7 @@
 // for Debian and for systems with rpm, a formula for Homebrew, a manifest for Scoop, and the
 // checksums of all of them.
 //
-//	cd release && go run . -out ../dist
+//	cd cmd/release && go run . -out ../../dist
 //
 // The files depend only on the commit and on the version of Go: every time in them is that of the
 // commit, or $SOURCE_DATE_EPOCH, and no path of the machine is in them. It is a module of its own,
@@ -35,7 +35,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	var o options
-	flags.StringVar(&o.source, "source", "..", "the `FOLDER` with a clone of bough")
+	flags.StringVar(&o.source, "source", "../..", "the `FOLDER` with a clone of bough")
 	flags.StringVar(&o.out, "out", "", "write the files into the new `FOLDER`")
 	flags.StringVar(&o.tag, "tag", "", "fail unless the version is that of the git `TAG`, such as v0.1.0")
 	flags.StringVar(&o.program, "program", "", "the `FILE` of a bough of the same commit for this machine, which writes the man pages; by default it is built")

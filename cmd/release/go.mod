@@ -1,4 +1,4 @@
-module github.com/bough-dev/bough/release
+module github.com/bough-dev/bough/cmd/release
 
 go 1.26.0
 

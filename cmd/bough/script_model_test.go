@@ -105,3 +105,17 @@ func cmdAwaitLine(ts *testscript.TestScript, args []string) {
 		}
 	}
 }
+
+func cmdAwaitOutput(ts *testscript.TestScript, args []string) {
+	line, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		o := bough(ts, args[1:]...)
+		if o.Code == 0 && line.MatchString(o.Stdout) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("no output of bough %q matches %s: exit code %d\n%s%s", args[1:], args[0], o.Code, o.Stdout, o.Stderr)
+		}
+	}
+}

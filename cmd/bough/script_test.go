@@ -102,6 +102,7 @@ func boughMain() {
 //	release DIR                     releases the lock
 //	await FILE...                   waits until files exist
 //	awaitline FILE REGEXP           waits until a line of a file matches
+//	awaitoutput REGEXP ARG...       runs bough until its output matches
 //
 // The program canned is a model.
 func TestScript(t *testing.T) {
@@ -132,6 +133,7 @@ func TestScript(t *testing.T) {
 		"release":      plain(1, cmdRelease),
 		"await":        plain(1, cmdAwait),
 		"awaitline":    plain(2, cmdAwaitLine),
+		"awaitoutput":  plain(2, cmdAwaitOutput),
 	}
 	maps.Copy(cmds, systemCommands)
 	t.Cleanup(closeIdle)

@@ -9,7 +9,7 @@ import (
 type Omission struct {
 	Shared  int      // the number of messages before the first that is omitted
 	Kept    []int    // the nodes of the remaining messages after them
-	Omitted []Picked // the messages that are omitted, in order; Call is why one is that was not chosen
+	Omitted []Picked // the omitted messages, in order; Call is the tool call because of which a message is omitted that was not chosen, "" for a chosen one
 }
 
 // Omit leaves messages out of the path to node at of t. A message that makes a tool call is left

@@ -37,8 +37,8 @@ func (e *PickError) Error() string {
 // unless the call is on the path to at and has no result there.
 //
 // The error is a *[PickError] if a call would be twice on the resulting path and is not in the
-// source. It is a *[ToolCutError] if at separates a call from its result and none of the
-// messages is this result.
+// source. The error is a *[ToolCutError] if a cut at the node at separates a call from its result
+// and that result is not among the messages.
 func Pick(t *session.Tree, at int, sources []Source) ([]Picked, error) {
 	unanswered := map[string]bool{} // calls of the path; false if they have a result
 	for _, n := range t.Path(at) {

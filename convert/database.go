@@ -20,10 +20,10 @@ func IsDatabase(head []byte) bool { return database.Is(head) }
 // changes that are not in the database yet. It need not exist.
 func DatabaseLog(path string) string { return database.LogOf(path) }
 
-// OpenDatabase copies the database at path, with the changes in its log, to a temporary folder,
-// and opens the copy. A program may be writing it; nothing in its folder changes. Reading ends with
-// an error when ctx ends. A database whose tables are unknown is not copied, if no program writes
-// it.
+// OpenDatabase copies the database at path, with the changes in its log, to a temporary folder, and
+// opens the copy. A program may be writing it; nothing in its folder changes. Reading ends with an
+// error when ctx ends. If no program is writing the database and its tables are unknown, it is
+// opened without a copy; then only [Database.Format] and [Database.Close] may be called.
 func OpenDatabase(ctx context.Context, path string) (*Database, error) {
 	return opened(database.Open(ctx, path, func(db *database.DB) bool { return formatOf(db) != nil }))
 }

@@ -22,6 +22,7 @@
 //	vscode                                 the folders of editors
 //	tables                                 the databases of programs
 //	sink, report                           what readers and writers are run with
+//	state                                  what readers keep between the parts of a transcript
 //
 // CONTRIBUTING.md describes how to add a format. The tests of this package run over all
 // rows, and over the sample files of each in testdata.

@@ -257,9 +257,9 @@ func (f *Format) Identify(file string) (id, begunBy string) {
 	return f.home.Identify(filepath.ToSlash(file))
 }
 
-// InDatabase returns the id by which a database of the program may have the conversation in a file
-// that is no database, or the conversation that began it, "" if none has. The database has more
-// of the conversation.
+// InDatabase returns the id under which a database of the program may also have the conversation of
+// a transcript file, or the conversation that began it; "" if there is none. The version in the
+// database is more complete.
 func (f *Format) InDatabase(file string) (id string) {
 	if f.home == nil || f.home.InDatabase == nil {
 		return ""

@@ -21,17 +21,17 @@ type choice struct {
 
 // decide decides whether the plan of a reply explores: by the reply itself, else by one of the
 // replies before it, and by what was learned.
-func (x *Explorer) decide(ctx context.Context, p *Plan, fork *workspace.Fork, recent int) error {
+func (x *Explorer) decide(ctx context.Context, p *Plan, start *workspace.StartPoint, recent int) error {
 	if !p.Config.Enabled {
 		return nil
 	}
-	since := []string{fork.Message} // the replies since the choice was offered
+	since := []string{start.Message} // the replies since the choice was offered
 	if !p.Explores {
-		c, err := x.earlier(ctx, p, fork, recent)
+		c, err := x.earlier(ctx, p, start, recent)
 		if c == nil || err != nil {
 			return err
 		}
-		spoken := c.spoken(fork)
+		spoken := c.spoken(start)
 		if len(spoken) == 0 {
 			return nil // of something else
 		}
@@ -41,7 +41,7 @@ func (x *Explorer) decide(ctx context.Context, p *Plan, fork *workspace.Fork, re
 			return nil
 		}
 		p.Explores, p.Reason = true, fmt.Sprintf("an earlier reply (%d before) offers %s, and the choice is open", c.back, names(p.Strategies))
-		for _, m := range fork.Earlier[:c.back] {
+		for _, m := range start.Earlier[:c.back] {
 			since = append(since, m.ID)
 		}
 	} else {
@@ -60,8 +60,8 @@ func (x *Explorer) decide(ctx context.Context, p *Plan, fork *workspace.Fork, re
 }
 
 // earlier returns the newest choice of the replies before the newest one, nil if there is none.
-func (x *Explorer) earlier(ctx context.Context, p *Plan, fork *workspace.Fork, recent int) (*choice, error) {
-	for i, m := range fork.Earlier[:min(recent, len(fork.Earlier))] {
+func (x *Explorer) earlier(ctx context.Context, p *Plan, start *workspace.StartPoint, recent int) (*choice, error) {
+	for i, m := range start.Earlier[:min(recent, len(start.Earlier))] {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -75,8 +75,8 @@ func (x *Explorer) earlier(ctx context.Context, p *Plan, fork *workspace.Fork, r
 
 // spoken returns the strategies of an earlier choice that the last question and the reply to it
 // name. The choice is open if there are at least two.
-func (c *choice) spoken(fork *workspace.Fork) (list []string) {
-	said := " " + likeness.Normal(fork.Question+"\n"+fork.Reply) + " "
+func (c *choice) spoken(start *workspace.StartPoint) (list []string) {
+	said := " " + likeness.Normal(start.Question+"\n"+start.Reply) + " "
 	for _, o := range c.offers {
 		if strings.Contains(said, " "+likeness.Normal(o.Name)+" ") {
 			list = append(list, o.Name)

@@ -31,10 +31,10 @@
 //
 // # Guarantees
 //
-// The package changes no existing message. A head moves only in
-// [Explorer.Adopt], or with [Explorer.AdoptOutcome]. A command that is stored
-// in the workspace runs only if [Explorer.Approve] allows it. Conversations are
-// removed only by [Explorer.Remove].
+// The package changes no existing message. A head moves only in [Explorer.Adopt] and
+// [Explorer.AdoptFiles], or if [Explorer.AdoptOutcome] is set. A command that is stored in the
+// workspace runs only if [Explorer.Approve] allows it. Conversations are removed only by
+// [Explorer.Remove].
 //
 // # Confidence
 //

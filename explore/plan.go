@@ -25,9 +25,9 @@ import (
 type Request struct {
 	Ref        string     // the message to explore
 	Strategies []Strategy // if empty, those that the assistant's message at Ref offers
-	// Recent is how many replies before the one at Ref count too: if that offers no choice, but an
-	// earlier one does and it is still open, its strategies are explored. What was learned from
-	// similar questions then decides too.
+	// Recent is the number of replies before the one at Ref to consider. If the reply at Ref offers
+	// no choice, the newest of these that does is explored, provided that the choice is still open.
+	// If Recent is positive, the learnings for similar questions also decide whether to explore.
 	Recent     int
 	Recognizer string // id of the model that recognizes these; if empty, rules do
 	Method     Method // if empty, Best
@@ -120,21 +120,21 @@ func (x *Explorer) Plan(ctx context.Context, r Request) (*Plan, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	fork, err := x.Workspace.ExplorationPlace(ctx, r.Ref)
+	start, err := x.Workspace.ExplorationPlace(ctx, r.Ref)
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{
-		Session: fork.Session, Node: fork.Message, Question: fork.Question, Checkpoint: fork.Frozen,
+		Session: start.Session, Node: start.Message, Question: start.Question, Checkpoint: start.Frozen,
 		Runner: r.Runner, Explores: true,
 	}
 	if p.Method, err = ParseMethod(string(cmp.Or(r.Method, Best))); err != nil {
 		return nil, err
 	}
-	if p.Config, err = x.config(ctx, fork.Agent, r.Settings); err != nil {
+	if p.Config, err = x.config(ctx, start.Agent, r.Settings); err != nil {
 		return nil, err
 	}
-	if a := fork.Agent; a != nil && fork.Frozen == "" {
+	if a := start.Agent; a != nil && start.Frozen == "" {
 		p.Agent = a.Name
 		if p.Runner.Command == "" && p.Runner.Model == "" {
 			p.Runner.Model = a.Model
@@ -149,16 +149,16 @@ func (x *Explorer) Plan(ctx context.Context, r Request) (*Plan, error) {
 		p.given(r.Strategies)
 		return p, nil
 	}
-	if fork.Reply == "" {
+	if start.Reply == "" {
 		return nil, problem(NoReply, "", &fault.Error{Code: fault.Refused, Message: "the message at " + r.Ref + " is not a reply of an assistant"})
 	}
-	found, sure, err := x.recognize(ctx, r.Recognizer, fork.Reply, p.Config)
+	found, sure, err := x.recognize(ctx, r.Recognizer, start.Reply, p.Config)
 	if err != nil {
 		return nil, err
 	}
 	p.offered(found, sure)
 	if r.Recent > 0 {
-		if err := x.decide(ctx, p, fork, r.Recent); err != nil {
+		if err := x.decide(ctx, p, start, r.Recent); err != nil {
 			return nil, err
 		}
 	}

@@ -18,12 +18,11 @@
 //
 // # Large workspaces
 //
-// In bough's dialect an index of 500 sessions or more, or of 1 MiB or more, is not
-// rewritten for every change. [Index.Save] appends lines to
-// conversations/session_index.journal, with one write and without fsync. When the
-// journal would exceed 64 lines, or beside an index of 1 MiB or more 1 MiB, Save
-// rewrites the index and removes the journal. Clauses 12.10 to 12.16 of
-// docs/format.md specify this.
+// In bough's dialect an index of 500 sessions or more, or of 1 MiB or more, is not rewritten for
+// every change. [Index.Save] appends lines to conversations/session_index.journal, with one write
+// and without fsync. When the journal would exceed 64 lines or, if the index has 1 MiB or more, 1
+// MiB, Save rewrites the index and removes the journal. Clauses 12.10 to 12.16 of docs/format.md
+// specify this.
 //
 // Such an index is not read for every command either. [Index.Remember] stores two
 // files in .bough/cache. "index" is a table of all entries that supports look-ups

@@ -105,9 +105,9 @@ func (x *Index) setPacked(id string, e *Entry) {
 	x.set(id, e)
 }
 
-// InUse returns the items of the pack of a line that packed checkpoints use, as the first
-// of each run and the end of the run, in increasing order and without overlaps: these are
-// durable. Others may be remains of an interrupted append.
+// InUse returns the items in the pack of a line that packed checkpoints use, as half-open ranges
+// [first, end) in increasing order without overlaps. These items are durable; any other item may be
+// left over from an interrupted append.
 func (x *Index) InUse(line string) (runs [][2]int) {
 	for _, e := range x.entries {
 		if e != nil && e.Packed != nil {

@@ -71,15 +71,15 @@ type applying struct {
 	there func(id string) bool
 	left  map[string]bool // sessions of which something was not applied
 
-	changes mirror.Changes
-	size    int
-	told    map[string][]plan.Note // of the sessions in changes
-	whole   []string               // sessions that lack nothing after the changes
+	changes  mirror.Changes
+	size     int
+	newNotes map[string][]plan.Note // of the sessions in changes
+	whole    []string               // sessions that lack nothing after the changes
 }
 
 func (a *applying) begin() {
 	a.changes = mirror.Changes{Remote: a.name}
-	a.size, a.told, a.whole = 0, map[string][]plan.Note{}, nil
+	a.size, a.newNotes, a.whole = 0, map[string][]plan.Note{}, nil
 }
 
 // session adds what the workspace lacks of a session.
@@ -106,7 +106,7 @@ func (a *applying) session(id string) error {
 		}
 	}
 	a.view().Take(&a.changes, id, items, local, there, a.undone(in))
-	a.told[id] = notes
+	a.newNotes[id] = notes
 	a.whole = append(a.whole, id)
 	a.size += sessionSize + len(in.Shell)
 	for _, it := range items {
@@ -158,7 +158,7 @@ func (a *applying) flush() error {
 	} else {
 		a.settle(nil)
 	}
-	for id, list := range a.told {
+	for id, list := range a.newNotes {
 		if err := a.notes.add(id, list); err != nil {
 			return err
 		}

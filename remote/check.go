@@ -143,9 +143,10 @@ func (j *job) readPacks(report *Report) error {
 	return nil
 }
 
-// Retire notes that a machine, by name or id, does not come back, so that no machine waits for it before
-// deleting what it has not seen. If it does come back, it begins from a base. Records of it that the store lost, and
-// that others have seen, are given up: what has seen them is read without them.
+// Retire records that a machine, given by name or id, will not return, so that no other machine
+// waits for it before deleting records that it has not read. If the machine does return, it starts
+// from a base. Records of it that other machines have read but the store has lost are given up:
+// records that depend on them are accepted without them.
 func (r *Remote) Retire(ctx context.Context, machine string) (*Result, error) {
 	j, err := r.begin(ctx, "remote retire", false)
 	if err != nil {

@@ -31,8 +31,8 @@ func noFiles(name string) error {
 	return &fault.Error{Code: fault.Refused, Message: fmt.Sprintf("the remote %q is a share, which has no states of files", name)}
 }
 
-// tellFiles adds the states of files of sessions that travel to a batch, and their objects.
-func (j *job) tellFiles(b *batch, f *mirror.Facts) error {
+// addFiles adds the states of files of sessions that travel to a batch, and their objects.
+func (j *job) addFiles(b *batch, f *mirror.Facts) error {
 	if !j.files {
 		return nil
 	}
@@ -49,14 +49,14 @@ func (j *job) tellFiles(b *batch, f *mirror.Facts) error {
 		return err
 	}
 	there := travel.Project(j.state)
-	told := travel.Tell(local, there, j.view())
-	if told, err = j.tellObjects(b, there, told); err != nil {
+	unsent := travel.Unsent(local, there, j.view())
+	if unsent, err = j.sendObjects(b, there, unsent); err != nil {
 		return err
 	}
-	if err := b.add(travel.TellFolders(local, there, told)...); err != nil {
+	if err := b.add(travel.FolderOps(local, there, unsent)...); err != nil {
 		return err
 	}
-	for _, t := range told {
+	for _, t := range unsent {
 		if err := b.add(t.Ops()...); err != nil {
 			return err
 		}
@@ -73,11 +73,11 @@ func (j *job) tellFiles(b *batch, f *mirror.Facts) error {
 	return nil
 }
 
-// tellObjects adds the objects of new states to a batch, and returns the states that can be sent.
-func (j *job) tellObjects(b *batch, there *travel.Files, told []travel.Told) (sent []travel.Told, err error) {
+// sendObjects adds the objects of new states to a batch, and returns the states that can be sent.
+func (j *job) sendObjects(b *batch, there *travel.Files, unsent []travel.UnsentState) (sent []travel.UnsentState, err error) {
 	fresh := map[string][]string{} // by folder
 	var folders []string
-	for _, t := range told {
+	for _, t := range unsent {
 		if !t.New {
 			continue
 		}
@@ -87,7 +87,7 @@ func (j *job) tellObjects(b *batch, there *travel.Files, told []travel.Told) (se
 		fresh[t.Folder] = append(fresh[t.Folder], t.ID)
 	}
 	if len(folders) == 0 || j.dry {
-		return told, nil
+		return unsent, nil
 	}
 	known, err := j.knownObjects(there)
 	if err != nil {
@@ -115,7 +115,7 @@ func (j *job) tellObjects(b *batch, there *travel.Files, told []travel.Told) (se
 			j.opts.note("the state " + l.What + " is not sent: " + l.Why)
 		}
 	}
-	return slices.DeleteFunc(told, func(t travel.Told) bool { return refused[t.ID] }), nil
+	return slices.DeleteFunc(unsent, func(t travel.UnsentState) bool { return refused[t.ID] }), nil
 }
 
 // maxStates is how many states are received at once.

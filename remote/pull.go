@@ -12,8 +12,9 @@ import (
 	"github.com/bough-dev/bough/remote/stream"
 )
 
-// Pull reads what other machines sent and applies it to the workspace, as one operation unless it is
-// very much. Changes of the workspace are recorded before, and are sent by the next Push.
+// Pull reads the records of the other machines and applies them to the workspace: as one group of
+// operations, or as several if they have more than 128 MiB. It first records the changes of the
+// workspace, which the next Push sends.
 func (r *Remote) Pull(ctx context.Context, o PullOptions) (*Result, error) {
 	return r.pull(ctx, "pull", o, false)
 }

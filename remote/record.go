@@ -45,13 +45,13 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	if err != nil {
 		return err
 	}
-	if err := b.add(j.Here.TellSince(f, j.view(), j.notes.of)...); err != nil {
+	if err := b.add(j.Here.OpsSince(f, j.view(), j.notes.of)...); err != nil {
 		return err
 	}
 	if err := j.dropPurged(b); err != nil {
 		return err
 	}
-	if err := j.tellFiles(b, f); err != nil {
+	if err := j.addFiles(b, f); err != nil {
 		return err
 	}
 	if err := j.tellRest(b, f); err != nil {
@@ -131,7 +131,7 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 		if j.config.Share {
 			messages = j.alone(s.ID, messages, f)
 		}
-		t := j.Here.Tell(f, s, messages, j.view().Session(s.ID), j.own(), notes)
+		t := j.Here.OpsFor(f, s, messages, j.view().Session(s.ID), j.own(), notes)
 		if err := j.checkQuota(s.ID, messages, t.Notes); err != nil {
 			if j.ctx.Err() != nil {
 				return nil, nil, nil, err
@@ -226,7 +226,7 @@ func (j *job) publishOpen(id string, messages []mirror.Message, told []plan.Note
 // tellRest adds all but the sessions to a batch.
 func (j *job) tellRest(b *batch, f *mirror.Facts) error {
 	own := j.own()
-	ops := j.Here.TellRest(f, j.view(), own, j.hasMessage)
+	ops := j.Here.OtherOps(f, j.view(), own, j.hasMessage)
 	for _, op := range ops {
 		if sum, ok := strings.CutPrefix(op.Entity, "attachment/"); ok {
 			data, err := j.w.Mirror().Attachment(j.ctx, sum)

@@ -3,8 +3,9 @@
 //
 // [Remote.Push] compares the workspace with what it has published, writes what differs as records
 // of its own stream and uploads them. [Remote.Pull] reads the records of the other machines, joins
-// them and applies the result to the workspace as one operation. Nothing is removed from a
-// workspace unless a user removed it, on any machine, and a conflict keeps both sides.
+// them and applies the result to the workspace as one group of operations, or as several if it is
+// large. Nothing is removed from a workspace unless a user removed it, on any machine, and a
+// conflict keeps both sides.
 //
 // What a workspace has of a remote is in its folder .bough/remotes/NAME: the configuration, the key
 // of the machine, the records that are not uploaded, and what was compared last. The key of the
@@ -43,9 +44,9 @@ type Options struct {
 	// "" publishes nothing.
 	Person string
 
-	// System returns what identifies the machine on which the program runs, for remotes with
-	// Synced, and after it what earlier versions took for that. If nil, these are the identifier of the
-	// operating system and the host name.
+	// System returns the identifier of the machine on which the program runs, followed by the
+	// identifiers that earlier versions used. It is called for remotes with Synced. If nil, these
+	// are the identifier of the operating system and the host name.
 	System func() ([]string, error)
 }
 
@@ -63,9 +64,10 @@ type AddOptions struct {
 	Machine string // how people call this machine; "" means its host name
 	Person  string // who uses it; "" means Options.Person, also when that changes
 
-	// Share makes the remote one that only has what Remote.Share names, if it is new; otherwise it must
-	// be such a one. The key of a new share is made: its file must not exist. That of an existing one must
-	// open no other remote of the workspace. Whether an existing remote is a share is in the remote.
+	// Share creates a share: a remote that only has the conversations that Remote.Share adds. If
+	// the remote exists, it must be a share. Add generates the key of a new share, so its file must
+	// not exist. The key of an existing share must not be the key of another remote of the
+	// workspace.
 	Share bool
 
 	// Refs are what is to be shared next with Remote.Share: nothing is made if one of them cannot be.

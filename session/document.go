@@ -72,9 +72,9 @@ type Document struct {
 	Header     int // number of initial messages that repeat messages of the line
 	Records    Records
 
-	// If Block is not 0, it is the size of the blocks that the file can share with the
-	// files of its runs: white space before a long run makes its offset equal modulo
-	// Block to that in its own file.
+	// If Block is not 0, it is the size of the blocks that the file can share with the files of its
+	// runs: white space before a long run gives it the same offset modulo Block as in its original
+	// file.
 	Block int
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
-// Trees returns the trees of an agent, without the archived ones unless
-// o.Archived is set. If a tree cannot be read, the result has a note.
+// Trees returns the trees of an agent, without the archived ones unless o.All is set. If a tree
+// cannot be read, the Err of its result is set and [Options.Note] is called.
 func (ag Agent) Trees(ctx context.Context, o agents.TreesOptions) (*agents.Trees, error) {
 	return store.Read(ctx, ag.w.store, func(v *store.View) (*agents.Trees, error) {
 		a, err := v.Agent(ag.name)

@@ -102,8 +102,8 @@ type Append struct {
 	// name of the tool. Empty means the message is not a result.
 	CallID, Tool string
 
-	// Files is a folder of which a state is taken first, which the message then names. Empty
-	// means none.
+	// Files is a folder. If it is not empty, a state of it is taken first, and the message refers
+	// to that state.
 	Files string
 
 	// Kind marks a message that opens or closes a batch of clarifications. On a

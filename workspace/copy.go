@@ -16,7 +16,7 @@ import (
 // Copy creates a branch session with all messages and branches of a line. The
 // head does not move. If the line has more than limit messages, the error wraps
 // [ErrTooLarge]; zero means no limit.
-func (ln Line) Copy(ctx context.Context, most int) (*lines.Entry, error) {
+func (ln Line) Copy(ctx context.Context, limit int) (*lines.Entry, error) {
 	op := operation.Operation{Verb: "copy", Args: store.Args{"session": ln.name}}
 	return store.Update(ctx, ln.w.store, op, func(tx *store.Tx) (*lines.Entry, error) {
 		p, err := tx.View.Place(ln.name, false)
@@ -24,10 +24,10 @@ func (ln Line) Copy(ctx context.Context, most int) (*lines.Entry, error) {
 			return nil, err
 		}
 		tx.Op.Args["session"] = p.SessionID()
-		if most > 0 && p.Len() > most {
+		if limit > 0 && p.Len() > limit {
 			return nil, &fault.Error{
 				Code:    fault.Refused,
-				Message: fmt.Sprintf("%s has %d messages; at most %d can be copied", p.SessionID(), p.Len(), most),
+				Message: fmt.Sprintf("%s has %d messages; at most %d can be copied", p.SessionID(), p.Len(), limit),
 				Next:    fault.Do(fault.BranchInstead),
 				Err:     ErrTooLarge,
 			}

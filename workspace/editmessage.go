@@ -52,10 +52,10 @@ func userMessage(v *store.View, ref string) (*store.Place, session.Message, erro
 // of it.
 //
 // With o.Answer, an agent answers the new message as [Agent.Chat] does, and the head moves to the
-// answer. Agents answer in their own trees: if the conversation is no tree of the agent, the new
-// message begins one, with a copy of what is before it. If the turn fails, the message stays, and
-// [Agent.Retry] asks again. Message, answer and what belongs to them are one group in the log: undo
-// takes them back at once.
+// answer. Agents answer in their own trees: if the conversation is not a tree of the agent, the new
+// message begins one, with a copy of the messages before it. If the turn fails, the message stays,
+// and [Agent.Retry] asks again. The operations form one group, which [Workspace.Undo] undoes
+// together.
 func (w *Workspace) EditMessage(ctx context.Context, ref string, o rewrite.EditOptions) (*rewrite.Edited, error) {
 	if strings.TrimSpace(o.Text) == "" {
 		return nil, &fault.Error{Code: fault.Usage, Message: "the text is empty; nothing was changed"}

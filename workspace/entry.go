@@ -64,8 +64,8 @@ type Snapshot struct {
 	Folder *files.Checkout   `json:"folder,omitempty"` // of a branch with files
 	Task   *agents.TaskPoint `json:"task,omitempty"`   // what was being done, if the checkpoint was to store it
 
-	// PruneDue reports whether a prune after this automatic checkpoint has something to do
-	// that is worth its time, if that was not done.
+	// PruneDue reports whether the caller should call [Workspace.Prune], because
+	// [SnapshotOptions.KeepOld] postponed a prune that has enough to do.
 	PruneDue bool `json:"-"`
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/bough-dev/bough/workspace/internal/store"
 )
 
-// A Fork is a message at which an exploration can begin.
-type Fork struct {
+// A StartPoint is a message at which an exploration can begin.
+type StartPoint struct {
 	Session  string // the id of the line's first file
 	Message  string
 	Agent    *agents.Agent // the owner of the line, nil for none
@@ -24,14 +24,14 @@ type Fork struct {
 	Frozen  string // the checkpoint with the message, else ""
 }
 
-// maxEarlier is how many earlier replies a [Fork] has.
+// maxEarlier is how many earlier replies a [StartPoint] has.
 const maxEarlier = 8
 
-// ExplorationPlace returns the fork that ref refers to. It returns an error if
+// ExplorationPlace returns the start point at ref. It returns an error if
 // the conversation is empty or if the message is between a tool call and its
 // result.
-func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, error) {
-	return store.Read(ctx, w.store, func(v *store.View) (*Fork, error) {
+func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*StartPoint, error) {
+	return store.Read(ctx, w.store, func(v *store.View) (*StartPoint, error) {
 		p, err := v.Place(ref, false)
 		if err != nil {
 			return nil, err
@@ -42,7 +42,7 @@ func (w *Workspace) ExplorationPlace(ctx context.Context, ref string) (*Fork, er
 		if _, err := p.Cut(checkpoint.CutOptions{Strict: true}); err != nil {
 			return nil, err
 		}
-		f := &Fork{Session: p.Parts[0].ID, Message: p.MessageID(), Frozen: p.Frozen()}
+		f := &StartPoint{Session: p.Parts[0].ID, Message: p.MessageID(), Frozen: p.Frozen()}
 		if f.Agent, err = v.Owner(f.Session); err != nil {
 			return nil, err
 		}

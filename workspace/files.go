@@ -108,11 +108,12 @@ func wishFor(e events.Event) (want folders.Wish, ok bool) {
 	return want, want.Message != ""
 }
 
-// Diff returns the difference of two states. If from is empty, it is the state at the head, or
-// without a head the newest one. Else from and to are ids of states, or REFs: the state
-// at a REF is that of its message, else of the nearest message before it, and it is not exact
-// then. The name [files.Now] is what the folder holds now. If the folder has no states, REFs
-// refer to states of all folders.
+// Diff returns the difference of two states. from and to are ids of states, unique prefixes of one,
+// or REFs. A REF selects the state of its message or, if that has none, the state of the nearest
+// earlier message, whose Exact is then false. [files.Now] selects the current content of the
+// folder. If from is empty, the state at the head is used, or the newest state if there is no head.
+// If [Workspace.Folder] was called without a directory and no folder with states contains the
+// current directory, the states of all folders are searched.
 func (f Folder) Diff(ctx context.Context, from, to string, o files.DiffOptions) (_ *files.Diff, err error) {
 	defer func() { err = folders.Missing(err) }()
 	return folders.Diff(ctx, f.w.store, f.dir, from, to, o)
@@ -134,16 +135,17 @@ func (f Folder) Export(ctx context.Context, state, dir string, o files.ExportOpt
 
 // RestoreFiles brings the files of the folder back to the state at ref, which is named as for
 // [Folder.Diff], and leaves the head where it is. If [Workspace.Folder] was called without a
-// directory and the current one is in no folder with states, it is the folder of the state.
+// directory and no folder with states contains the current directory, the state's own folder is
+// restored, which must then be inside the current directory.
 //
-// A state of what the folder has is taken first, so that nothing is lost and undo brings it
-// back. Only paths that the conversation of ref changed since change, unless o says more.
-// Paths that others changed too are conflicts: they are refused with a
-// *[restores.ConflictError], or handled as o says. Paths that states do not hold never change.
-// What another program changes meanwhile is kept.
+// RestoreFiles first takes a state of the folder, so that nothing is lost and undo can restore it.
+// Unless o.Whole is set, it writes only the paths that the conversation of ref has changed since
+// the state. A path that others changed too is a conflict: the error is a *[restores.ConflictError]
+// unless o.Conflicts selects another handling. Paths that states do not contain never change. A
+// change that another program makes during the restore is kept.
 //
-// If the process is interrupted, the restore is completed by the next one that takes a state
-// of the folder, restores it or repairs the workspace.
+// If the process is interrupted, the next process that takes a state of the folder, restores it or
+// repairs the workspace completes the restore.
 func (f Folder) RestoreFiles(ctx context.Context, ref string, o restores.Options) (_ *restores.Restore, err error) {
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "restore files", Args: store.Args{"ref": ref}}
@@ -172,12 +174,12 @@ func (f Folder) Rewind(ctx context.Context, ref string, c checkpoint.CutOptions,
 	return folders.Restore(ctx, f.w.store, f.dir, ref, head, op, o)
 }
 
-// Adopt changes the files of the folder as they changed from one state to another, which may be
-// of another folder, such as that of a branch. A path that changed in the folder too is a
-// conflict, as for [Folder.RestoreFiles], with from in place of what the conversation left.
+// Adopt applies to the folder the difference between two states, which may be of another folder,
+// such as the folder of a branch. A path that also changed in the folder is a conflict, as for
+// [Folder.RestoreFiles]; its base is the state from.
 //
-// ref is the message to which these files belong then. If moves is true, the head goes to it in
-// the same operation.
+// The resulting files belong to the message at ref. If moves is true, the head moves to it in the
+// same operation.
 func (f Folder) Adopt(ctx context.Context, from, to, ref string, moves bool, o restores.Options) (_ *lines.Position, err error) {
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "explore adopt", Args: store.Args{"from": from, "ref": ref}}
@@ -187,43 +189,45 @@ func (f Folder) Adopt(ctx context.Context, from, to, ref string, moves bool, o r
 	return folders.Adopt(ctx, f.w.store, f.dir, from, to, at, moves, op, o)
 }
 
-// Checkout makes the folder out, which must be new or empty, with the files of a state, to work
-// in. The state is named as for [Folder.Diff].
+// Checkout creates the folder out, which must not exist or must be empty, with the files of a
+// state, as a working copy. The state is named as for [Folder.Diff].
 //
-// If the folder is in a repository of git, it is a clone of it at the commit of the state, whose
-// remote origin is the repository. The repository is not written to; the clone has its objects
-// as hard links where possible. Where git cannot make a clone, the folder has only the files.
+// If the original folder is in a git repository, out is a clone of the repository at the commit of
+// the state, with the repository as its remote origin. The repository is not written to; the clone
+// uses hard links to its objects where possible. If git cannot make a clone, out contains only the
+// files.
 //
-// The files have the bytes of the state: no filter and no conversion of line ends applies. What
-// the state does not hold is copied as it is now if git tracks it, or if the file
-// .worktreeinclude at the top of the repository, else of the folder, names it, with the syntax of
-// .gitignore files. After an error out does not exist.
+// The files have the bytes of the state: no filter and no conversion of line ends applies. A file
+// that is not in the state is copied in its current form if git tracks it, or if it matches
+// .worktreeinclude, a file with the syntax of .gitignore at the top of the repository, or of the
+// folder if there is no repository. If Checkout fails after it has begun to write, out does not
+// exist.
 func (f Folder) Checkout(ctx context.Context, state, out string) (_ *files.Checkout, err error) {
 	defer func() { err = store.Explained(err) }()
 	return folders.Checkout(ctx, f.w.store, f.dir, state, out)
 }
 
-// Turn returns what the turn of the message at ref changed in the folder: the difference of
-// the state before it and the last one in it. A turn is a message of the user with what
-// follows it, up to the next message of the user. Of a turn that was stopped, the last state is
-// that of the next prompt, which is noted.
+// Turn returns what the turn of the message at ref changed in the folder: the difference of the
+// state before it and the last one in it. A turn is a message of the user with what follows it, up
+// to the next message of the user. If the turn was stopped, the state of the next prompt is used as
+// its last state, and [Options.Note] is called.
 func (f Folder) Turn(ctx context.Context, ref string, o files.DiffOptions) (_ *files.Diff, err error) {
 	defer func() { err = store.Explained(err) }()
 	return folders.Turn(ctx, f.w.store, f.dir, ref, o)
 }
 
-// UndoTurn takes back what the turn of the message at ref changed in the folder, as
-// [Folder.RestoreFiles] does. What changed since stays; a path that the turn and a later
-// change have in common is a conflict.
+// UndoTurn reverts the changes that the turn of the message at ref made in the folder, as
+// [Folder.RestoreFiles] does. Later changes are kept; a path that was changed by the turn and again
+// later is a conflict.
 func (f Folder) UndoTurn(ctx context.Context, ref string, o restores.Options) (_ *restores.Restore, err error) {
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "files turn", Args: store.Args{"ref": ref}}
 	return filesOf(folders.UndoTurn(ctx, f.w.store, f.dir, ref, op, o))
 }
 
-// Apply brings the files that the branch at ref changed in a folder of its own to this folder,
-// as [Folder.RestoreFiles] does: from the state at its branch point to its newest state. A path
-// that both folders changed is a conflict.
+// Apply applies to this folder what the branch at ref changed in its own folder, from the state at
+// its branch point to its newest state, as [Folder.RestoreFiles] does. A path that both folders
+// changed is a conflict.
 func (f Folder) Apply(ctx context.Context, ref string, o restores.Options) (_ *restores.Restore, err error) {
 	defer func() { err = store.Explained(err) }()
 	op := operation.Operation{Verb: "files apply", Args: store.Args{"ref": ref}}
@@ -235,34 +239,36 @@ func (f Folder) Apply(ctx context.Context, ref string, o restores.Options) (_ *r
 // absolute and [Workspace.Folder] was called without a directory, the folder is the one with
 // states that contains the file, else the directory of the file.
 //
-// Lines are followed through the states of the folder, newest first, also if the file had another
-// name, and through restores to what these brought back. What the first state has already, and
-// files without states, are looked up in the arguments of the tools that edit files, of all
+// Blame follows the lines through the states of the folder, newest first, across renames, and
+// across restores to the state that was restored. For lines that are already in the first state,
+// and for files without states, it searches the arguments of file-editing tool calls in all
 // conversations.
 func (f Folder) Blame(ctx context.Context, name string, o origin.BlameOptions) (_ *origin.Blame, err error) {
 	defer func() { err = folders.Missing(err) }()
 	return folders.Blame(ctx, f.w.store, f.dir, name, o)
 }
 
-// Log returns what changed a file or a folder, newest first. It is named as for [Folder.Blame],
-// and what is known comes from states and arguments in the same way.
+// Log returns what changed a file or a folder, newest first. The path is interpreted as in
+// [Folder.Blame], and the changes are found in the same sources: states, and arguments of tool
+// calls.
 func (f Folder) Log(ctx context.Context, name string, o origin.LogOptions) (_ *origin.Log, err error) {
 	defer func() { err = folders.Missing(err) }()
 	return folders.Log(ctx, f.w.store, f.dir, name, o)
 }
 
-// Bisection returns the states of the path to the message at ref between which to look for the
-// turn that made something go wrong: each is a step unless the files are as in the step before.
-// [Folder.Checkout] and [Folder.Export] make a folder with the files of a step.
+// Bisection returns the steps among which to search for the turn that broke something: the states
+// of the messages on the path to ref, without those whose files are the same as in the previous
+// step. [Folder.Checkout] and [Folder.Export] make a folder with the files of a step.
 func (f Folder) Bisection(ctx context.Context, ref string, o origin.BisectOptions) (_ *origin.Bisection, err error) {
 	defer func() { err = folders.Missing(err) }()
 	return folders.Steps(ctx, f.w.store, f.dir, ref, o)
 }
 
-// Bisect finds the step of [Folder.Bisection] that made something go wrong. It calls test for each
-// step that it tests, with a folder that has the files of the step as [Folder.Checkout] makes
-// it: first for the ends, which must be good and bad, then by halving, and then again for the
-// result. If test returns an error, Bisect returns it.
+// Bisect finds the first bad step of a [Folder.Bisection] by binary search. It calls test with a
+// folder that has the files of a step, as [Folder.Checkout] makes it: first for the first step,
+// which must be good, and the last one, which must be bad; then for the steps of the search; and
+// finally again for the last good and the first bad step. If test returns an error, Bisect returns
+// it.
 func (f Folder) Bisect(ctx context.Context, ref string, o origin.BisectOptions, test func(context.Context, origin.Trial) (origin.Test, error)) (_ *origin.Found, err error) {
 	defer func() { err = folders.Missing(err) }()
 	return folders.Bisect(ctx, f.w.store, f.dir, ref, o, test)
@@ -283,9 +289,9 @@ func (w *Workspace) States(ctx context.Context, session string) (_ *files.List, 
 	return folders.List(ctx, w.store, session)
 }
 
-// FileMarks returns the states of the messages of a path that [Workspace.Show] returned, in its
-// order. Of several of one message, that which a REF refers to is the first. It does not read
-// what the states do not hold: [files.State.Left] is empty.
+// FileMarks returns the states of the messages of a path that [Workspace.Show] returned, in the
+// order of the path. If a message has several states, the one that a REF selects is first.
+// [files.State.Left] of the results is empty.
 func (w *Workspace) FileMarks(ctx context.Context, path *Conversation) (_ []files.Mark, err error) {
 	defer func() { err = store.Explained(err) }()
 	return folders.Marks(ctx, w.store, path.Entry.ID, path.Messages)

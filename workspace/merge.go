@@ -24,22 +24,21 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Merge adds what a branch came to as one message of the user at the end of another path. It
-// brings the messages of the path to branch that follow the last message that both paths have,
-// as [Workspace.Diff] finds it, and that the target did not merge before, without those whose
-// content comes from the target; see [merge.Make]. If there are none, nothing is written, and the
-// result says why.
+// Merge adds the result of a branch as one message of the user at the end of another path, the
+// target. It merges the messages on the path to branch after the last common message, as found by
+// [Workspace.Diff], except those that the target merged before and those whose content comes from
+// the target; see [merge.Make]. If there are none, nothing is written, and the result says why.
 //
 // The branch and its messages stay as they are. The kind of the message is merge, and its
 // metadata.bough.merged says what it merged. If the target is read-only, it is branched first.
 //
-// The model is asked without the lock. If the target has another end afterwards, the merge goes
-// there, provided that it brings the same messages; else it is refused. An answer of the model
-// that cites messages that are not in the branch, or none, is refused too.
+// The model is asked without the lock. If the end of the target has changed by then, the merge is
+// added at the new end, provided that it merges the same messages; otherwise it is refused. A
+// summary by the model that cites no message, or one that is not in the branch, is refused too.
 //
-// With o.Files, the files that the branch changed change in a folder in the same operation: from
-// the state at the base, or before it, to the newest state of the merged messages. A path that
-// changed in the folder too is a conflict, as for [Folder.RestoreFiles].
+// If o.Files is set, the changes that the branch made to files, from the state at or before the
+// base to the newest state of the merged messages, are applied to a folder in the same operation. A
+// path that changed in the folder too is a conflict, as for [Folder.RestoreFiles].
 func (w *Workspace) Merge(ctx context.Context, branch string, o merge.Options) (_ *merge.Result, err error) {
 	defer func() { err = store.Explained(err) }()
 	if err := checkMerge(&o); err != nil {

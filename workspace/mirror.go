@@ -29,9 +29,9 @@ func (m Mirror) Messages(ctx context.Context, session string) ([]mirror.Message,
 	return mirrorer.Messages(ctx, m.w.store, session)
 }
 
-// Several returns what Messages returns of the first of several sessions, and of those after it, as long as
-// it has less than limit bytes and they can be read. It opens the workspace once. The error is that of the
-// first session.
+// Several returns the results of [Mirror.Messages] for the first of the sessions and for those
+// after it, until limit bytes are reached or a session cannot be read. It opens the workspace once.
+// It returns an error only if the first session cannot be read.
 func (m Mirror) Several(ctx context.Context, sessions []string, limit int) ([][]mirror.Message, error) {
 	return mirrorer.Several(ctx, m.w.store, sessions, limit)
 }
@@ -53,11 +53,11 @@ func (m Mirror) Publish(ctx context.Context, messages []mirror.Ref) error {
 	return mirrorer.Publish(ctx, m.w.store, messages)
 }
 
-// Apply applies changes. Added messages are in the same file as where they come from, also if it
-// is full; the head of the workspace stays at its message, or follows the conversation if it was
-// at its end. Invalid input, input that contradicts the workspace, and an agent that is running a
-// turn are omitted, and the result says why; a session is never created without all of its
-// messages. Packed checkpoints become plain files.
+// Apply applies changes. It adds a message to the file of the same session as on the other machine,
+// even if that file is full. If the head of the workspace was at the end of a conversation, it
+// moves to the new end; otherwise it does not move. Invalid input, input that contradicts the
+// workspace, and an agent that is running a turn are omitted, and the result says why; a session is
+// never created without all of its messages. Packed checkpoints become plain files.
 //
 // The operations form one group, which [Workspace.Undo] reverts; explorations, learnings and
 // attachments stay. If Apply returns an error, some of the operations may have been made; calling
@@ -66,15 +66,15 @@ func (m Mirror) Apply(ctx context.Context, c mirror.Changes) (*mirror.Applied, e
 	return mirrorer.Apply(ctx, m.w.store, c)
 }
 
-// Files returns the states of folders that the workspace has, with the sessions to which they belong.
-// Messages that name states, and prompts for which states were taken, are looked for in the sessions for
-// which scan returns true. If it is nil, they are not.
+// Files returns the states of folders that the workspace has, with the sessions to which they
+// belong. Files searches the sessions for which scan returns true for messages that refer to
+// states, and for prompts for which states were taken. If scan is nil, no session is searched.
 func (m Mirror) Files(ctx context.Context, scan func(session string) bool) (*mirror.Files, error) {
 	return folders.Travelling(ctx, m.w.store, scan)
 }
 
-// SendFiles passes the objects that states need to each, as packs, but for those that are known. It
-// returns the SHA-256 of their contents that were deleted permanently: these are never passed. A
+// SendFiles passes the objects that states need to each, as packs, except the known ones. It
+// returns the SHA-256 of those contents that were deleted permanently, which are never passed. A
 // state that is damaged, or that other workspaces would refuse, is omitted.
 func (m Mirror) SendFiles(ctx context.Context, states []string, known func(mirror.Object) bool, each func(pack []byte, objects []mirror.Object) error) (forgotten []string, left []mirror.Left, err error) {
 	defer func() { err = store.Explained(err) }()

@@ -21,10 +21,10 @@ type PruneOptions struct {
 	// DryRun reports without changing anything.
 	DryRun bool
 
-	// After, if not empty, is the automatic checkpoint after which the prune is made, as
-	// [SnapshotOptions.KeepOld] postpones it: it is an automatic operation, and it looks for
-	// packs to rewrite only if messages were deleted, or if a pack that the checkpoint uses has
-	// messages that are not compressed.
+	// After, if not empty, is the id of the automatic checkpoint whose prune
+	// [SnapshotOptions.KeepOld] postponed. The prune is then an automatic operation. It looks for
+	// packs to rewrite only if it deleted messages, or if a pack of this checkpoint has messages
+	// that are not compressed.
 	After session.ID
 
 	// States prunes only the states of folders, if they take more than [Options.FilesLimit], and
@@ -55,12 +55,11 @@ const (
 	prunedAge  = 7 * 24 * time.Hour
 )
 
-// Prune moves the automatic checkpoints that [Options.Retention] does not keep
-// to the trash, and deletes those that earlier prunes moved there at least a
-// week ago. It keeps named checkpoints, those that others depend on, and
-// Penguin's. With the checkpoints that it deletes go the automatic states of folders that were
-// taken at the same messages, and the oldest ones if all states together are larger than
-// [Options.FilesLimit]; undo does not bring states back.
+// Prune moves the automatic checkpoints that [Options.Retention] does not keep to the trash, and
+// deletes those that earlier prunes moved there at least a week ago. It keeps named checkpoints,
+// those that others depend on, and Penguin's. It also deletes the automatic states of folders that
+// were taken at the messages of the deleted checkpoints, and the oldest automatic states if all
+// states together are larger than [Options.FilesLimit]. Undo does not restore states.
 func (w *Workspace) Prune(ctx context.Context, o PruneOptions) (*PruneResult, error) {
 	if o.States && !o.DryRun {
 		removed, err := folders.PrunePostponed(ctx, w.store)

@@ -23,12 +23,12 @@ import (
 // replayAgent is the name of the agent that answers if none owns the conversation.
 const replayAgent = "replay"
 
-// Replay says the messages of the user of a path again, below another message: each is added to a
-// new tree of an agent, which answers it as [Agent.Chat] does. The original path does not change.
-// The replay stops at an answer that asks something back, unless o.GoOn is set: one that opens a
-// batch of clarifications, or ends with a question mark. After that, or if a turn fails, the error
-// or the result names the session with which [Workspace.ResumeReplay] continues. No lock is held
-// while the model works.
+// Replay repeats the user's messages of a path below another message: it adds each to a new tree of
+// an agent, which answers it as in [Agent.Chat]. The original path does not change. The replay
+// stops at an answer that asks something back, unless o.GoOn is set: one that opens a batch of
+// clarifications, or ends with a question mark. After that, or if a turn fails, the error or the
+// result names the session with which [Workspace.ResumeReplay] continues. No lock is held while the
+// model works.
 func (w *Workspace) Replay(ctx context.Context, o rewrite.ReplayOptions) (*rewrite.Replay, error) {
 	if err := store.CheckTitle("name", o.Name); err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ type Resumption struct {
 	Dir string `json:"directory"` // the folder to run it in
 	// Project is that of the conversation's folder, null if it is unknown.
 	Project *project.Project `json:"project"`
-	// Away is the conversation's folder or project if that is not known on this machine: then Dir is the
-	// current folder. Otherwise it is "".
+	// Away is the conversation's folder, or its project, if it is not known on this machine; Dir is
+	// then the current folder. Otherwise Away is "".
 	Away   string   `json:"away"`
 	Before []string `json:"before"` // a command to run first, empty if there is none
 	Run    []string `json:"command"`
@@ -126,9 +126,9 @@ func unregistered(err error) error {
 	return &fault.Error{Code: fault.Failed, Message: "the conversation is not registered: " + err.Error(), Err: err}
 }
 
-// Withdraw takes back what [Workspace.Resume] wrote of the line of ref for a program that has to
-// list it: the entries in its database, and the files. A file that is not as it was written stays.
-// The entry of a file that is gone is removed too.
+// Withdraw removes the transcripts of the line of ref that [Workspace.Resume] wrote for a program
+// with a [transcript.Register], and their entries in its database. A file that has changed since
+// stays, with its entry. If a file no longer exists, only its entry is removed.
 func (w *Workspace) Withdraw(ctx context.Context, ref string, f *convert.Format, m transcript.Machine) (*lines.Withdrawal, error) {
 	r := f.Register()
 	if r == nil {

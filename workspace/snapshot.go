@@ -38,8 +38,9 @@ type SnapshotOptions struct {
 	// returned. If empty, an id is generated. Checkpoint ignores ID.
 	ID string
 	// Files keeps the files of a folder too. If the path ends with the newest message of its
-	// conversation, that is a new state of the folder; else it is the state at that message, or
-	// at the nearest one before it, and without one the error has the code [fault.NotFound].
+	// conversation, a new state of the folder is taken. Otherwise the state at the end of the path
+	// is used, or the nearest earlier one; if there is none, the error has the code
+	// [fault.NotFound].
 	//
 	// Branch makes a folder with this state, to work in; see [Folder.Checkout].
 	Files bool

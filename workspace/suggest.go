@@ -19,10 +19,10 @@ import (
 // Suggest returns the forks that are worth comparing or merging, and the explorations of which
 // no result was adopted; see package suggest.
 //
-// A fork is one inside a conversation, or between a branch and the conversation from which it
-// was made. The path that a conversation took is that to its newest message. A branch of which a
-// message was merged or picked by a session of the same tree counts from there. That a branch
-// was compared is recorded nowhere.
+// A fork is inside a conversation, or between a branch and the conversation that it was copied
+// from. The main path of a conversation is the path to its newest message. If a session of the same
+// tree merged or picked a message of a branch, only the later messages of the branch count.
+// Comparisons are not recorded, so they have no effect.
 func (w *Workspace) Suggest(ctx context.Context, o suggest.Options) (*suggest.List, error) {
 	return store.Read(ctx, w.store, func(v *store.View) (*suggest.List, error) {
 		if err := v.Whole(); err != nil {

@@ -232,11 +232,12 @@ func (w *Workspace) Observed(progress func(doing string, done, total int64), not
 	return &Workspace{&s}
 }
 
-// Confined returns w for requests of clients, which may not choose any directory of the
-// machine: a folder is only one of which the workspace has states, named by its path as
-// [files.State] has it, and others are refused, with the code [fault.Refused]. The current
-// directory does not matter: if no folder is named, states are those of all folders.
-// [Folder.Export] is refused. Both workspaces share everything else.
+// Confined returns w for requests of clients, which must not choose arbitrary directories of the
+// machine. The methods of [Folder] then accept only a folder with states, named by its path as in
+// [files.State]. They refuse any other with the code [fault.Refused], as do the methods that write
+// to a new folder: [Folder.Export], [Folder.Checkout], and [Workspace.Branch] with files. The
+// current directory is ignored: if no folder is named, the states of all folders are used. Both
+// workspaces share everything else.
 func (w *Workspace) Confined() *Workspace {
 	s := *w.store
 	s.Confined = true

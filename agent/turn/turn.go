@@ -24,7 +24,7 @@ const (
 	Finished Ending = "finished" // the model made no more calls
 	Failed   Ending = "failed"   // the model returned no valid message
 	Aborted  Ending = "aborted"  // by the user
-	Limited  Ending = "limited"  // too many calls, see [Rules]
+	Limited  Ending = "limited"  // too many requests to the model, see [Rules.MaxAsks]
 	Crashed  Ending = "crashed"  // the program that ran it exited
 )
 

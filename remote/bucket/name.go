@@ -16,7 +16,7 @@ const (
 
 // CheckName returns an error unless name is one of an object: at most 512 bytes in parts that are
 // separated by slashes. A part has 1 to 150 lower-case letters, digits, "-" and ".", and neither
-// begins nor ends with ".". A name of a copy that Syncthing makes is none of an object.
+// begins nor ends with ".". A name of a copy that Syncthing makes is invalid too.
 func CheckName(name string) error {
 	if !validName(name) {
 		return invalid("an object", name)

@@ -133,9 +133,9 @@ func (s *State) Newer() (machines []record.Machine) {
 	return machines
 }
 
-// GiveUp has s accept what has seen records that it does not include: those of machines up to numbers, which are lost. What
-// these records said is not in s. If they appear, they are added as any other ones; then s is the same as if they had been
-// there before.
+// GiveUp marks the records of each machine in lost, up to the given number, as lost: s then accepts
+// records that depend on them, although it does not include them. If they appear, they are added as
+// any other ones; then s is the same as if they had been there before.
 func (s *State) GiveUp(lost record.Vector) {
 	for m, n := range lost {
 		s.lost[m] = max(s.lost[m], n)

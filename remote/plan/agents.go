@@ -92,8 +92,8 @@ func withHead(tree json.RawMessage, message string) json.RawMessage {
 	return tree
 }
 
-// tellAgents returns the operations to record for agents.
-func (h *Here) tellAgents(f *mirror.Facts, view *View, own Own) (ops []Op) {
+// agentsOps returns the operations to record for agents.
+func (h *Here) agentsOps(f *mirror.Facts, view *View, own Own) (ops []Op) {
 	there, taken, removed := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, o := range f.Since {
 		for _, id := range o.Trees {
@@ -109,12 +109,12 @@ func (h *Here) tellAgents(f *mirror.Facts, view *View, own Own) (ops []Op) {
 			continue
 		}
 		there[key] = true
-		ops = append(ops, h.tellAgent(key, a, view, taken)...)
+		ops = append(ops, h.agentOps(key, a, view, taken)...)
 		joined := ""
 		if in := view.agent(key); in != nil {
 			joined = in.Owner
 		}
-		ops = append(ops, tellOwner(agentPrefix+key, joined, a.Origin, own)...)
+		ops = append(ops, ownerOps(agentPrefix+key, joined, a.Origin, own)...)
 	}
 	for key, had := range h.Agents {
 		if removed[had.Name] && !there[key] && view.agent(key) != nil {
@@ -124,8 +124,8 @@ func (h *Here) tellAgents(f *mirror.Facts, view *View, own Own) (ops []Op) {
 	return ops
 }
 
-// tellAgent returns the operations to record for an agent. Taken are the trees that users took from agents.
-func (h *Here) tellAgent(key string, a mirror.Agent, view *View, taken map[string]bool) (ops []Op) {
+// agentOps returns the operations to record for an agent. Taken are the trees that users took from agents.
+func (h *Here) agentOps(key string, a mirror.Agent, view *View, taken map[string]bool) (ops []Op) {
 	entity := agentPrefix + key
 	was, known := h.Agents[key]
 	is, in := agentOf(a), view.agent(key)
@@ -140,16 +140,16 @@ func (h *Here) tellAgent(key string, a mirror.Agent, view *View, taken map[strin
 	if in == nil || string(a.Settings) != string(joined.Settings) && (!known || is.Settings != was.Settings) {
 		ops = append(ops, set(entity, "settings", a.Settings))
 	}
-	ops = append(ops, tellTrees(entity, is.Trees, was.Trees, joined.Trees, elements, taken)...)
+	ops = append(ops, treeOps(entity, is.Trees, was.Trees, joined.Trees, elements, taken)...)
 	if a.Head != nil && !sameHead(a.Head, joined.Head) && (!known || !sameHead(a.Head, was.Head)) {
 		ops = append(ops, set(entity, "head", valueOf(a.Head)))
 	}
 	return ops
 }
 
-// tellTrees returns the operations to record for the trees of an agent: those that are new or changed, and those
+// treeOps returns the operations to record for the trees of an agent: those that are new or changed, and those
 // that users took from it.
-func tellTrees(entity string, is, was []string, joined []json.RawMessage, elements []join.Element, taken map[string]bool) (ops []Op) {
+func treeOps(entity string, is, was []string, joined []json.RawMessage, elements []join.Element, taken map[string]bool) (ops []Op) {
 	stampsOf := func(id string) (stamps []record.Stamp) {
 		for _, el := range elements {
 			if gjson.GetBytes(el.Value, "id").Str == id {

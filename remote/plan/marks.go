@@ -25,8 +25,8 @@ func indexOf(list []bookmark.Bookmark, b bookmark.Bookmark) int {
 	return slices.IndexFunc(list, func(o bookmark.Bookmark) bool { return samePlace(o, b) })
 }
 
-// tellBookmarks returns the operations to record for bookmarks: for those on messages that others have, or will.
-func (h *Here) tellBookmarks(f *mirror.Facts, view *View, has func(session, message string) bool) (ops []Op) {
+// bookmarkOps returns the operations to record for bookmarks: for those on messages that others have, or will.
+func (h *Here) bookmarkOps(f *mirror.Facts, view *View, has func(session, message string) bool) (ops []Op) {
 	joined := view.bookmarksHere()
 	for _, b := range f.Bookmarks {
 		if slices.Contains(h.Bookmarks, b) || slices.Contains(joined, b) || view.IsPurged(b.Session) || !has(b.Session, b.Message) {

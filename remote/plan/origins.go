@@ -8,9 +8,9 @@ import (
 	"github.com/bough-dev/bough/workspace/provenance"
 )
 
-// tellOwner returns the operation that records who made an entity, which is done once: the one from whom it
+// ownerOps returns the operation that records who made an entity, which is done once: the one from whom it
 // came, else the person of this machine.
-func tellOwner(entity, joined string, origin *provenance.Origin, own Own) []Op {
+func ownerOps(entity, joined string, origin *provenance.Origin, own Own) []Op {
 	person := own.Person
 	if origin != nil {
 		person = origin.Owner

@@ -54,7 +54,7 @@ func (d *desk) tell(s *join.State) (ops []plan.Op) {
 		if !d.here.Unread(f) {
 			continue
 		}
-		t := d.here.Tell(&d.facts, f, d.list[f.ID], view.Session(f.ID), plan.Own{Machine: d.id, Name: string(d.id[:1])}, d.notesOf)
+		t := d.here.OpsFor(&d.facts, f, d.list[f.ID], view.Session(f.ID), plan.Own{Machine: d.id, Name: string(d.id[:1])}, d.notesOf)
 		ops = append(ops, t.Ops...)
 		for _, n := range t.Notes {
 			d.notesOf(f.ID)[n.ID] = n
@@ -64,8 +64,8 @@ func (d *desk) tell(s *join.State) (ops []plan.Op) {
 			d.here.SetPending(f.ID, true)
 		}
 	}
-	ops = append(ops, d.here.TellSince(&d.facts, view, d.notesOf)...)
-	ops = append(ops, d.here.TellRest(&d.facts, view, plan.Own{Machine: d.id, Name: string(d.id[:1])}, func(string, string) bool { return true })...)
+	ops = append(ops, d.here.OpsSince(&d.facts, view, d.notesOf)...)
+	ops = append(ops, d.here.OtherOps(&d.facts, view, plan.Own{Machine: d.id, Name: string(d.id[:1])}, func(string, string) bool { return true })...)
 	d.here.Compared(&d.facts)
 	d.facts.Since = nil
 	return ops

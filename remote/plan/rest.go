@@ -17,11 +17,11 @@ type Own struct {
 	Time    string // of the record
 }
 
-// TellRest returns the operations to record beside those of sessions. Has reports whether a message is in the remote or
+// OtherOps returns the operations to record beside those of sessions. Has reports whether a message is in the remote or
 // in the workspace. Attachments have no items yet: the caller adds the content.
-func (h *Here) TellRest(f *mirror.Facts, view *View, own Own, has func(session, message string) bool) (ops []Op) {
-	ops = append(ops, h.tellBookmarks(f, view, has)...)
-	ops = append(ops, h.tellAgents(f, view, own)...)
+func (h *Here) OtherOps(f *mirror.Facts, view *View, own Own, has func(session, message string) bool) (ops []Op) {
+	ops = append(ops, h.bookmarkOps(f, view, has)...)
+	ops = append(ops, h.agentsOps(f, view, own)...)
 	for _, x := range f.Explorations {
 		if sum := sumOf(x.Data); h.Explorations[x.ID] != sum && string(view.exploration(x.ID)) != string(x.Data) {
 			ops = append(ops, set(explorationPrefix+x.ID, "file", x.Data))
@@ -43,7 +43,7 @@ func (h *Here) TellRest(f *mirror.Facts, view *View, own Own, has func(session, 
 			ops = append(ops, addItems(attachmentPrefix+sum, "content", nil))
 		}
 	}
-	return append(ops, h.tellMachine(f, view, own)...)
+	return append(ops, h.machineOps(f, view, own)...)
 }
 
 func lines(list []json.RawMessage) map[string]bool {
@@ -62,8 +62,8 @@ func (v *View) exploration(id string) json.RawMessage {
 	return v.Explorations[i].Data
 }
 
-// tellMachine returns the operations to record for the machine itself: name, head, and what its users did.
-func (h *Here) tellMachine(f *mirror.Facts, view *View, own Own) (ops []Op) {
+// machineOps returns the operations to record for the machine itself: name, head, and what its users did.
+func (h *Here) machineOps(f *mirror.Facts, view *View, own Own) (ops []Op) {
 	entity := machinePrefix + string(own.Machine)
 	var name, person string
 	var head *mirror.Head

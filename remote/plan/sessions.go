@@ -32,20 +32,20 @@ func (h *Here) Versions() map[string]string {
 	return versions
 }
 
-// A Told has the operations to record for a session.
-type Told struct {
+// A SessionOps has the operations to record for a session.
+type SessionOps struct {
 	Ops     []Op
 	Notes   []Note  // of the messages in Ops
 	Is      Session // for Here
 	Missing bool    // the workspace lacks a message that others have, or has one whose append was undone: the session is pending
 }
 
-// Tell returns the operations to record for a session of the facts whose messages were read. In is that of the
+// OpsFor returns the operations to record for a session of the facts whose messages were read. In is that of the
 // joined state, nil if that does not have it. Notes returns what was published of a session.
-func (h *Here) Tell(f *mirror.Facts, s mirror.Session, messages []mirror.Message, in *join.Session, own Own, notes func(session string) Notes) Told {
+func (h *Here) OpsFor(f *mirror.Facts, s mirror.Session, messages []mirror.Message, in *join.Session, own Own, notes func(session string) Notes) SessionOps {
 	entity := sessionPrefix + s.ID
 	was, known := h.known(s.ID)
-	t := Told{Is: Session{Version: s.Version, Title: was.Title, Shell: was.Shell, Project: was.Project}}
+	t := SessionOps{Is: Session{Version: s.Version, Title: was.Title, Shell: was.Shell, Project: was.Project}}
 	if s.Shell != nil {
 		t.Is.Title, t.Is.Shell = s.Title, sumOf(s.Shell)
 		if in == nil || in.Shell == nil || was.Shell != "" && was.Shell != t.Is.Shell && string(in.Shell) != string(s.Shell) {
@@ -58,7 +58,7 @@ func (h *Here) Tell(f *mirror.Facts, s mirror.Session, messages []mirror.Message
 		if s.Title != joined && (!known || s.Title != was.Title) {
 			t.Ops = append(t.Ops, set(entity, "title", valueOf(s.Title)))
 		}
-		t.Ops = append(t.Ops, tellOwner(entity, ownerIn(in), s.Origin, own)...)
+		t.Ops = append(t.Ops, ownerOps(entity, ownerIn(in), s.Origin, own)...)
 		if s.Project != nil {
 			t.Is.Project = s.Project.String()
 			if joined := projectIn(in); t.Is.Project != joined && (!known || t.Is.Project != was.Project) {
@@ -124,9 +124,9 @@ func sourcesOf(s mirror.Session) []string {
 	return slices.DeleteFunc(list, func(id string) bool { return !sessionid.Valid(id) })
 }
 
-// TellSince returns the operations to record for sessions because of the log since the last comparison. View is
+// OpsSince returns the operations to record for sessions because of the log since the last comparison. View is
 // that of the joined state.
-func (h *Here) TellSince(f *mirror.Facts, view *View, notes func(session string) Notes) (ops []Op) {
+func (h *Here) OpsSince(f *mirror.Facts, view *View, notes func(session string) Notes) (ops []Op) {
 	there := h.There(f)
 	for _, o := range f.Since {
 		for _, id := range o.Removed {

@@ -56,8 +56,9 @@ func tokenOf(id string, share bool) string {
 	return "bough remote " + id
 }
 
-// Open opens the remote in a store. It writes nothing. The error is that code NotFound of package
-// fault if there is no remote, and Refused with seal.ErrKey if it has another key.
+// Open opens the remote in a store. It writes nothing. The error has the code fault.NotFound if
+// there is no remote, and fault.Refused if the remote has another key; it then also wraps
+// seal.ErrKey.
 func Open(ctx context.Context, store bucket.Store, key *seal.Key) (*Remote, error) {
 	data, err := store.Get(ctx, rootObject)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -44,11 +44,11 @@ func (r *remote) add(m record.Machine, ops ...record.Op) {
 func (r *remote) tell(m record.Machine, f *mirror.Files) (ids []string) {
 	r.Helper()
 	there := travel.Project(r.State)
-	told := travel.Tell(f, there, plan.NewView(r.State))
-	ops := travel.TellFolders(f, there, told)
-	for i := range told {
-		ids = append(ids, told[i].ID)
-		ops = append(ops, told[i].Ops()...)
+	unsent := travel.Unsent(f, there, plan.NewView(r.State))
+	ops := travel.FolderOps(f, there, unsent)
+	for i := range unsent {
+		ids = append(ids, unsent[i].ID)
+		ops = append(ops, unsent[i].Ops()...)
 	}
 	var list []record.Op
 	for _, op := range ops {
@@ -103,25 +103,25 @@ func same(t *testing.T, what string, got []string, want ...string) {
 func TestTell(t *testing.T) {
 	r := newRemote(t)
 	mine := files([]string{here}, state("1", "f", here, link(here, "m")), state("2", "f", other), state("3", "f", other, link(here, "n"), link(other, "o")))
-	same(t, "told first", r.tell(ada, mine), "1", "3")
-	same(t, "told again", r.tell(ada, mine))
+	same(t, "unsent first", r.tell(ada, mine), "1", "3")
+	same(t, "unsent again", r.tell(ada, mine))
 	there := travel.Project(r.State)
 	if len(there.States) != 2 || len(there.States[1].Links) != 1 || len(there.Folders) != 1 || string(there.Folders[0].About.Value) != `{"path":"/home/ada/f"}` {
 		t.Fatalf("there is %+v", there)
 	}
 	mine.States[0].Links = append(mine.States[0].Links, link(here, "later"))
-	same(t, "told with a link", r.tell(ada, mine), "1")
+	same(t, "unsent with a link", r.tell(ada, mine), "1")
 	if st := travel.Project(r.State).States[0]; len(st.Records) != 1 || len(st.Links) != 2 {
 		t.Errorf("the state has %d records and %d links", len(st.Records), len(st.Links))
 	}
 	theirs := files([]string{here}, state("4", "f", here))
 	theirs.Folders[0] = mirror.Folder{ID: "f", Path: "/elsewhere", Machine: "ada"}
-	same(t, "told by another machine", r.tell(bo, theirs), "4")
+	same(t, "unsent by another machine", r.tell(bo, theirs), "4")
 	if about := string(travel.Project(r.State).Folders[0].About.Value); !strings.Contains(about, "/home/ada/f") {
 		t.Errorf("another machine says that the folder is %s", about)
 	}
 	r.add(bo, record.Op{Do: record.Set, Entity: "session/" + here, Field: "purged", Value: json.RawMessage("true")})
-	same(t, "told of a purged session", r.tell(ada, files([]string{here}, state("5", "f", here))))
+	same(t, "unsent of a purged session", r.tell(ada, files([]string{here}, state("5", "f", here))))
 }
 
 // TestTake: received are states of sessions that are here, with the links that are missing; what was removed here comes

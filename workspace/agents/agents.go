@@ -218,7 +218,7 @@ type Queue struct {
 
 // A Message is a message of the user to an agent that may be running a turn.
 type Message struct {
-	Mode turn.DeliveryMode // agent.Steer or agent.FollowUp
+	Mode turn.DeliveryMode // [turn.Steer] or [turn.FollowUp]
 	Text string
 	Cut  bool // a steer interrupts the reply in progress instead of waiting for its end
 }

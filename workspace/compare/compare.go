@@ -50,7 +50,7 @@ type Side struct {
 	Title    string       `json:"title"`
 	Kind     session.Kind `json:"kind"`
 	Turns    int          `json:"turns"`    // messages of persons
-	Tokens   int          `json:"tokens"`   // of the texts and calls, as the package tokens counts
+	Tokens   int          `json:"tokens"`   // of the texts and calls, as counted by [Options.Tokens]
 	Models   []string     `json:"models"`   // that wrote messages, in the order of their first one
 	Agent    string       `json:"agent"`    // the agent that owns the conversation, "" for none
 	Outcome  *Outcome     `json:"outcome"`  // null if no exploration wrote a message

@@ -24,7 +24,7 @@ const (
 	HasChildren Code = "has_children" // other sessions depend on the target
 	ToolCut     Code = "tool_cut"     // a path would separate a tool call from its result
 	Refused     Code = "refused"      // not allowed, by bough or the system
-	Busy        Code = "busy"         // another program, which takes no lock, keeps changing it
+	Busy        Code = "busy"         // in use by another process or call, or repeatedly changed by a program that takes no lock
 	Damaged     Code = "damaged"      // a file is malformed
 	Locked      Code = "locked"       // another process is writing
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/bough-dev/bough/session"
 )
 
-// Now is the name of what a folder holds now, in place of that of a state.
+// Now, in place of the name of a state, selects the current content of the folder.
 const Now = "now"
 
 // A State is what a folder held at a moment.
@@ -31,7 +31,7 @@ type State struct {
 	NewBytes int64      `json:"new_bytes"` // how many bytes the store grew by
 	Git      *Git       `json:"git"`       // nil if the folder was in no repository
 	Exact    bool       `json:"exact"`     // false if it was taken for an earlier message than the one asked for
-	Late     bool       `json:"late"`      // the scan ended after what it belongs to went on
+	Late     bool       `json:"late"`      // see [SnapOptions.Late]
 	Left     []Left     `json:"left"`      // what it does not hold, sorted by path
 
 	// PruneDue reports whether a prune of the states has something to do; see
@@ -96,10 +96,10 @@ type Store struct {
 type SnapOptions struct {
 	Secrets bool   // hold files with secrets too, such as .env
 	At      string // why it is taken: prompt, end, checkpoint or manual; empty means manual
-	Late    bool   // what it belongs to went on before the folder was read
+	Late    bool   // the assistant had already continued, so it may have changed files before the scan ended
 
-	// Within takes the state of the folder with states that contains the folder, if there is
-	// one.
+	// Within takes a state of the innermost folder with states that contains this folder, if this
+	// folder has no states itself.
 	Within bool
 
 	// NoMessage is true if the state belongs to no message, also if there is a head.
@@ -131,8 +131,8 @@ type Diff struct {
 	Changes []Change `json:"changes"`
 }
 
-// A Change is the difference of two states at a path. Of a directory that is added, deleted
-// or no longer one, everything in it is a change too.
+// A Change is the difference of two states at a path. If a directory is added, deleted or replaced
+// by something else, each path in it is a change too.
 type Change struct {
 	Path    string   `json:"path"`
 	RawPath []byte   `json:"path_bytes,omitempty"` // see [Raw]
@@ -194,8 +194,9 @@ type Checkout struct {
 	// Git is what the folder has checked out, if it is a clone of the repository of the
 	// state's folder; else nil.
 	Git *Git `json:"git"`
-	// From is the folder of this machine that stands for that of the state, if this is of another machine:
-	// the one that was named or mapped to its project; "" if there is none.
+	// From is the folder of this machine that was used in place of the state's folder, if the state
+	// is of another machine: the folder that was named, or that is mapped to its project; "" if
+	// there is none.
 	From string `json:"from,omitempty"`
 	// Why says why it is no clone, or why its commit is not that of the state, for a person.
 	Why     string   `json:"why"`

@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// FilesDir is the folder of the attachments, relative to the workspace.
 const FilesDir = "files"
 
 // FilePath returns the path, relative to the workspace, of the attachment with

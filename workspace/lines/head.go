@@ -12,7 +12,7 @@ type Head struct {
 	Message session.ID `json:"message_id"` // null in an empty session
 }
 
-// A Position is the head of the workspace or of an agent.
+// A Position is the head of the workspace.
 type Position struct {
 	Head     Head `json:"head"`
 	ReadOnly bool `json:"read_only"` // in a checkpoint: the next message creates a branch first

@@ -151,6 +151,8 @@ type Tracking struct {
 	UpdatedAt time.Time // when this, or the line, changed last
 }
 
+// Count adds a message with the state s; running means that it is being tracked. It advances
+// UpdatedAt to the time of s.
 func (t *Tracking) Count(s task.State, running bool) {
 	if s.At.After(t.UpdatedAt) {
 		t.UpdatedAt = s.At

@@ -29,8 +29,8 @@ type Mark struct {
 	Message string `json:"message_id"`
 	From    string `json:"from_id"` // the last merged message
 	Session string `json:"session_id"`
-	// Title is the name of the branch: its title, or of a branch inside the same conversation, and
-	// of one that does not exist, the beginning of its first merged message or of its id.
+	// Title is the title of the branch. For a branch inside the same conversation, and for a branch
+	// that no longer exists, it is the beginning of the first merged message, or of the id.
 	Title string `json:"title"`
 }
 
@@ -171,14 +171,13 @@ func (c *content) summarized(path []Step, summary Step) {
 	}
 }
 
-// Make plans the merge of the path branch into the path target. Their first common messages are
-// those before index t of target and b of branch. Within has, by the ids of merges and summaries,
-// the messages that these stand for, as far as they still exist.
+// Make plans the merge of the path branch into the path target. The common messages are target[:t]
+// and branch[:b]. within maps the id of each merge and summary to the messages that it merged or
+// summarizes, as far as they still exist.
 //
-// What a message of target merged is not brought again, also not what the merged messages had
-// merged. A message of branch is not brought either if target has its content: if it merged or
-// summarizes only what target has, or if one of the two paths has a copy or a summary of what the
-// other has.
+// Make omits the messages that target has merged already, directly or through other merges. It also
+// omits a message of branch whose content target has: a copy, a merge or a summary of messages of
+// target only, and a message of which target has a copy or a summary.
 func Make(target, branch []Step, within map[string][]Step, t, b int) Plan {
 	p := Plan{Base: b - 1}
 	if b == len(branch) {

@@ -1,11 +1,10 @@
 // Package mirror defines the contents that a workspace sends to another one, and those it accepts from
 // it: the values that package remote carries between machines. The package opens no file.
 //
-// What is mirrored: sessions of every kind with their messages, titles, bookmarks, agents without
-// their turns and queues, explorations, learnings, attachments, who made them, the projects of their
-// folders, and which operations were made. The
-// head of the workspace is among the facts, and no change moves it. Caches, tokens and the trash
-// are neither facts nor changes.
+// These are mirrored: sessions of every kind with their messages, titles and projects; agents
+// without their turns and queues; the owners of sessions and agents; bookmarks; explorations;
+// learnings; attachments; and the list of operations. The head of the workspace is among the facts,
+// and no change moves it. Caches, tokens and the trash are neither facts nor changes.
 package mirror
 
 import (
@@ -67,8 +66,9 @@ type Facts struct {
 	// Operations that received changes are not among them, and neither are undos of these.
 	Since []Operation
 
-	// Withdrawn has the sessions that the undo of such an operation, after Known.Since, took away or from which it took
-	// messages, unless it was redone. A user who removed one of these since did not have all of it.
+	// Withdrawn has the sessions that were removed, or lost messages, when an operation that
+	// received changes was undone after Known.Since and not redone. If a user removed such a
+	// session later, the workspace did not have all of its messages.
 	Withdrawn map[string]bool
 	Last      events.Seq // the last operation
 }
@@ -147,7 +147,7 @@ type Ref struct {
 type Changes struct {
 	Remote string // the name of the remote, for the log
 
-	New      []NewSession      // those that the workspace has already count as Messages
+	New      []NewSession      // if the workspace has the session already, only its messages are added, as in Messages
 	Messages []NewMessages     // added in their order to the file of their session
 	Undone   []Ref             // removed unless a message follows them or something refers to them
 	Removed  []Removal         // moved to the trash

@@ -45,14 +45,14 @@ type Restore struct {
 	RawPaths  [][]byte   `json:"path_bytes,omitempty"` // those of Written and Deleted that are not valid UTF-8
 	Kept      []Kept     `json:"kept"`
 	Conflicts []Conflict `json:"conflicts"` // in a dry run that would be refused, else empty
-	// Late is true if the state was taken while what it belongs to already went on: the assistant
-	// may have changed files before it.
+	// Late reports that the assistant had already continued when the state was taken, and may have
+	// changed files before.
 	Late bool `json:"late,omitempty"`
 	// Differs is true if nothing changes although the folder is not as the state: the conversation
 	// did not change what differs. [Options.Whole] takes all of the state.
 	Differs bool `json:"differs,omitempty"`
-	// Orphan is true if the state belongs to no conversation that exists, so that what one changed
-	// since is unknown, and nothing changes without [Options.Whole].
+	// Orphan reports that the conversation of the state no longer exists. Its later changes are
+	// then unknown, and nothing changes unless [Options.Whole] is set.
 	Orphan bool `json:"orphan,omitempty"`
 }
 
@@ -68,8 +68,8 @@ type Kept struct {
 	As string `json:"as,omitempty"`
 }
 
-// A Conflict is a path that the conversation changed, and the user or another conversation
-// too, or of which that is unknown. A version is nil if there is nothing.
+// A Conflict is a path that the conversation changed and that the user or another conversation
+// changed too, or may have changed. A version is nil if there is nothing.
 type Conflict struct {
 	Path    string         `json:"path"`
 	RawPath []byte         `json:"path_bytes,omitempty"` // see [files.Raw]

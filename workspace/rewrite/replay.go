@@ -9,8 +9,8 @@ import (
 // ReplayOptions are the choices for saying the messages of the user again.
 type ReplayOptions struct {
 	// Ref is the end of the path whose messages of the user are said again, or a range A..B as in
-	// [PickOptions]. With Onto and without a range, they begin where the path parts from that to
-	// Onto, with Edit alone at the edited message.
+	// [PickOptions]. If Ref is not a range, the first repeated message is the first one that is not
+	// on the path to Onto or, if Onto is empty, the message Edit.
 	Ref string
 	// Onto is the REF of the message below which they are said. Empty means the message before
 	// the first one.

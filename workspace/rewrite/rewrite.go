@@ -25,9 +25,9 @@ type Copy struct {
 
 // PickOptions are the choices for copying messages to another place.
 type PickOptions struct {
-	// Refs are the messages, in the order in which they are copied: REFs, or ranges A..B,
-	// which are the messages of the path to B that the path to A has not. Without A it is the
-	// whole path to B, without B the range ends at the head.
+	// Refs are the messages, in the order in which they are copied: REFs, or ranges A..B, the
+	// messages of the path to B that are not on the path to A. If A is empty, the range is the
+	// whole path to B; if B is empty, B is the head.
 	Refs []string
 	// Onto is the REF of the message below which they are copied. Empty means the head.
 	Onto string
@@ -91,8 +91,8 @@ type Answer struct {
 // PruneContextOptions are the choices for leaving messages out of a path. Exactly one of Drop
 // and Squash is set.
 type PruneContextOptions struct {
-	// Drop are the messages to omit: messages of the path, or ranges as in [PickOptions],
-	// of which one without B ends with the path.
+	// Drop lists the messages to omit: messages of the path, or ranges as in [PickOptions]; a range
+	// without B ends at the end of the path.
 	Drop []string
 	// Squash is a range of messages in whose place a summary is put.
 	Squash string

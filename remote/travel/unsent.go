@@ -20,23 +20,23 @@ type about struct {
 	Project *project.Project `json:"project,omitempty"`
 }
 
-// A Told is a state of which something is to be recorded.
-type Told struct {
+// An UnsentState is a state of which something is to be recorded.
+type UnsentState struct {
 	mirror.State
 	New   bool // the remote does not have it
 	links []json.RawMessage
 }
 
-// Tell decides which states of a workspace, and links to them, are recorded: those of sessions that
+// Unsent decides which states of a workspace, and links to them, are recorded: those of sessions that
 // travel.
-func Tell(f *mirror.Files, there *Files, view *plan.View) (list []Told) {
+func Unsent(f *mirror.Files, there *Files, view *plan.View) (list []UnsentState) {
 	travels := func(session string) bool { return f.Sessions[session] && !view.IsPurged(session) }
 	for _, st := range f.States {
 		if !slices.ContainsFunc(st.Sessions, travels) {
 			continue
 		}
 		is := there.known[st.ID]
-		t := Told{State: st, New: is == nil}
+		t := UnsentState{State: st, New: is == nil}
 		for _, l := range st.Links {
 			if s := gjson.GetBytes(l, "session_id").Str; s != "" && !travels(s) {
 				continue
@@ -63,7 +63,7 @@ func linkKey(link json.RawMessage) [3]string {
 }
 
 // Ops returns the operations that record the state.
-func (t *Told) Ops() (ops []plan.Op) {
+func (t *UnsentState) Ops() (ops []plan.Op) {
 	entity := statePrefix + t.ID
 	if t.New {
 		ops = append(ops, add(entity, "record", t.Record))
@@ -74,10 +74,10 @@ func (t *Told) Ops() (ops []plan.Op) {
 	return ops
 }
 
-// TellFolders returns the operations to record for the folders of states.
-func TellFolders(f *mirror.Files, there *Files, told []Told) (ops []plan.Op) {
+// FolderOps returns the operations to record for the folders of states.
+func FolderOps(f *mirror.Files, there *Files, unsent []UnsentState) (ops []plan.Op) {
 	for _, folder := range f.Folders {
-		if !slices.ContainsFunc(told, func(t Told) bool { return t.New && t.Folder == folder.ID }) {
+		if !slices.ContainsFunc(unsent, func(t UnsentState) bool { return t.New && t.Folder == folder.ID }) {
 			continue
 		}
 		is := valueOf(about{folder.Path, folder.Machine, folder.Project})

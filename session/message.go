@@ -99,6 +99,6 @@ func (m Message) IsMarker() bool {
 	return ok
 }
 
-// IsMerge reports whether m is a merge: a message of the user that says what a branch came to,
+// IsMerge reports whether m is a merge: a message of the user that has the result of a branch
 // and asks nothing.
 func (m Message) IsMerge() bool { return gjson.GetBytes(m.Raw, "metadata.kind").Str == "merge" }

@@ -17,7 +17,7 @@ type StartPoint struct {
 	Session  string // the id of the line's first file
 	Message  string
 	Agent    *agents.Agent // the owner of the line, nil for none
-	Question string        // the last message of a person on its path that is no merge, "" if there is none
+	Question string        // the last message of a person on its path that is not a merge, "" if there is none
 	Reply    string        // the text of an assistant's message, else ""
 	// Earlier are the replies before the message that say something, the newest first; at most 8.
 	Earlier []session.Message

@@ -15,7 +15,7 @@ import (
 // Conversations are imported as by [Workspace.ImportAll] with o.Live, and o.Each is
 // called for those that were new or changed. Follow ignores o.DryRun, o.Format,
 // o.Holds and o.Name. A file that is growing fast is read for at most half of the
-// time. What cannot be read is passed to o.Each once, as [imports.Failed], when the
+// time. A file that cannot be read is passed to o.Each once, as [imports.Failed], when the
 // file has not changed for a few seconds.
 //
 // Errors that may pass, such as a lock that another process holds, are passed to

@@ -24,7 +24,7 @@ func (m Mirror) Facts(ctx context.Context, known mirror.Known) (*mirror.Facts, e
 }
 
 // Messages returns the messages in the file of a session, whose id is given, with the header of a
-// continuation, in the order of the file. Of a packed checkpoint they are those of its plain file.
+// continuation, in the order of the file. For a packed checkpoint they are the messages of its plain file.
 func (m Mirror) Messages(ctx context.Context, session string) ([]mirror.Message, error) {
 	return mirrorer.Messages(ctx, m.w.store, session)
 }

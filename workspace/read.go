@@ -20,7 +20,7 @@ import (
 type Listing struct {
 	Sessions  []Entry `json:"sessions"`
 	Total     int     `json:"total"`                // number of sessions without the limit
-	SubAgents int     `json:"sub_agents,omitempty"` // number of sessions of sub-agents that were left out
+	SubAgents int     `json:"sub_agents,omitempty"` // number of sessions of sub-agents that were omitted
 }
 
 // List returns the sessions of a kind, or all if kind is "". See

@@ -179,9 +179,9 @@ func (m *countedModel) Ask(ctx context.Context, r *model.Request, stream func(st
 }
 
 // ResumeReplay continues the replay of a session that [Workspace.Replay] made and that was stopped
-// or killed: what is answered stays. If name is empty, it is the tree of the head of the agent
-// that was last used for one. Of o only Turn, Count, OnTurn, GoOn and DryRun are used. A dry run
-// returns all turns so far and what is left, also while the replay runs.
+// or killed: the answers so far stay. If name is empty, it is the tree of the head of the agent
+// that was last used for one. It uses only the fields Turn, Count, OnTurn, GoOn and DryRun of o.
+// A dry run returns the finished and the remaining turns, also while the replay runs.
 func (w *Workspace) ResumeReplay(ctx context.Context, name string, o rewrite.ReplayOptions) (*rewrite.Replay, error) {
 	s, err := store.Read(ctx, w.store, func(v *store.View) (*resumed, error) { return findReplay(v, name, o) })
 	if err != nil {

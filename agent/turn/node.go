@@ -26,7 +26,7 @@ const (
 	KindClarificationOpened Kind = "clarification_opened"
 	KindClarificationClosed Kind = "clarification_closed"
 
-	// A merge is a message of the user with what a branch came to.
+	// A merge is a message of the user with the result of a branch.
 	KindMerge Kind = "merge"
 )
 

@@ -11,7 +11,7 @@
 // of how to read the rest.
 //
 // A model that uses these tools cannot name a path of the machine, start a
-// program, or change the settings. Tools that take back or bring in many
+// program, or change the settings. Tools that remove or add many
 // messages ask the user first, by elicitation. If the client cannot ask, they
 // refuse, with the command that a person can type in a shell.
 package mcp

@@ -58,7 +58,7 @@ type Side struct {
 	Messages []Message    `json:"messages"` // those beyond the common message, in order
 }
 
-// An Outcome is what an exploration came to on a side: that of its last message by one.
+// An Outcome is the result of an exploration on a side, in its last message that an exploration wrote.
 type Outcome struct {
 	Exploration string          `json:"exploration_id"`
 	Message     string          `json:"message_id"`

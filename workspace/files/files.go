@@ -198,7 +198,7 @@ type Checkout struct {
 	// is of another machine: the folder that was named, or that is mapped to its project; "" if
 	// there is none.
 	From string `json:"from,omitempty"`
-	// Why says why it is no clone, or why its commit is not that of the state, for a person.
+	// Why is why it is not a clone, or why its commit is not the commit of the state, for a person.
 	Why     string   `json:"why"`
 	Files   int      `json:"files"` // of the state
 	Bytes   int64    `json:"bytes"`

@@ -2,7 +2,7 @@ package lines
 
 import "github.com/bough-dev/bough/session"
 
-// A Withdrawal is what was taken back of a conversation that was registered with another program.
+// A Withdrawal lists what was removed of a conversation that was registered with another program.
 type Withdrawal struct {
 	Session session.ID   `json:"session_id"` // the first file of the line
 	Format  string       `json:"format"`

@@ -88,12 +88,12 @@ type Result struct {
 // A Step is a message of a path, as far as the plan of a merge depends on it.
 type Step struct {
 	ID     string
-	Merged string // the last message that it merged, "" if it is no merge
+	Merged string // the last message that it merged, "" if it is not a merge
 	Copied string // the message that it is a copy of, "" for none
 	// Content is equal in messages that are copies of each other although no id says so, as
 	// copies of other programs are; "" if that is unknown.
 	Content string
-	// First and Last are the first and the last message that it summarizes, "" if it is no summary.
+	// First and Last are the first and the last message that it summarizes, "" if it is not a summary.
 	First, Last string
 	// Session has the messages that it merged or summarizes, "" if it did neither, and Base is the
 	// message before the first merged one. Make uses neither.

@@ -105,6 +105,6 @@ type FileChange struct {
 // LogOptions are the choices for a log.
 type LogOptions struct {
 	Session string // only turns of this conversation; empty for all
-	Limit   int    // at most so many changes, the newest; zero means all
+	Limit   int    // the maximum number of changes, newest first; zero means all
 	Patch   bool   // set [FileChange.Patch]
 }

@@ -56,7 +56,7 @@ func (p Project) In(folder string) string { return filepath.Join(folder, filepat
 
 // Normalize returns the id of the repository at an address, which is the same for all forms of the
 // address: HOST/PATH, without scheme, port, user, password, query, fragment and the suffix .git. It
-// returns "" for the path of a folder and for what is no address.
+// returns "" for the path of a folder and for anything else that is not an address.
 func Normalize(address string) string {
 	address = strings.TrimSpace(address)
 	var host, name string

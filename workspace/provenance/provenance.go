@@ -23,7 +23,7 @@ type List struct {
 	sessions, agents map[string]json.RawMessage
 }
 
-// Parse returns the origins in lines of JSON. Of several lines for one session or agent the last counts.
+// Parse returns the origins in lines of JSON. If a session or an agent has several lines, the last one counts.
 // Malformed lines are ignored. The lines must not be modified.
 func Parse(lines []byte) List {
 	o := List{make(map[string]json.RawMessage, bytes.Count(lines, []byte("\n"))), map[string]json.RawMessage{}}

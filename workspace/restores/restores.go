@@ -28,7 +28,7 @@ const (
 	Refuse = ""      // nothing changes at all
 	Keep   = "keep"  // the path stays as it is
 	Take   = "take"  // the path becomes what the state has
-	Merge  = "merge" // the lines that the conversation changed are taken back; what cannot be merged is refused
+	Merge  = "merge" // the lines that the conversation changed are reverted; a path that cannot be merged is refused
 )
 
 // A Restore says what bringing files back did, or would do. Its lists are sorted by path.

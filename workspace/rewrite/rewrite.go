@@ -31,7 +31,7 @@ type PickOptions struct {
 	Refs []string
 	// Onto is the REF of the message below which they are copied. Empty means the head.
 	Onto string
-	// Turn copies the whole turn of each message of Refs that is no range: from the message of
+	// Turn copies the whole turn of each message of Refs that is not a range: from the message of
 	// the user to the last one before the next message of the user.
 	Turn     bool
 	KeepHead bool // the head does not move
@@ -88,7 +88,7 @@ type Answer struct {
 	Text    string     `json:"text"`
 }
 
-// PruneContextOptions are the choices for leaving messages out of a path. Exactly one of Drop
+// PruneContextOptions are the choices for omitting messages from a path. Exactly one of Drop
 // and Squash is set.
 type PruneContextOptions struct {
 	// Drop lists the messages to omit: messages of the path, or ranges as in [PickOptions]; a range
@@ -99,7 +99,7 @@ type PruneContextOptions struct {
 	// Summary is the text of that.
 	Summary string
 	// Summarize returns the summary of a conversation. It is called without any lock if Summary
-	// is empty and it is no dry run.
+	// is empty, unless it is a dry run.
 	Summarize func(prompt string) (summary string, err error)
 	Model     string // the model that Summarize asks, to be recorded
 	Name      string // the title, "" for one made from that of the conversation
@@ -108,7 +108,7 @@ type PruneContextOptions struct {
 	Count     func(raw []byte) int // returns the number of tokens of a message; nil counts none
 }
 
-// A Pruned is the result of leaving messages out of a path.
+// A Pruned is the result of omitting messages from a path.
 type Pruned struct {
 	Session session.ID `json:"session_id"` // the branch, null in a dry run
 	Title   string     `json:"title"`

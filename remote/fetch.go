@@ -7,8 +7,9 @@ import (
 	"github.com/bough-dev/bough/remote/plan"
 )
 
-// Fetch reads what other machines sent, as Pull does, and changes nothing in the workspace: then
-// Sessions, Heads and Operations return the new state, and the next Pull applies it.
+// Fetch reads the new records of other machines, as Pull does, but changes nothing in the
+// workspace. Afterwards Sessions, Heads and Operations return the new state, and the next Pull
+// applies it.
 func (r *Remote) Fetch(ctx context.Context) (*Result, error) {
 	return r.withoutAhead(ctx, "fetch", func(without *fetched) (*Result, error) {
 		j, err := r.begin(ctx, "fetch", false)

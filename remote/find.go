@@ -20,9 +20,9 @@ import (
 // defaultName is the name of the remote that is used if none is named and there are several.
 const defaultName = "origin"
 
-// Find returns the remote of a workspace with a name. If that is "", it returns the only remote, the
-// only one that is no share, or the one named origin. One with a problem is found by its name. It makes no
-// request.
+// Find returns the remote of a workspace with a name. If the name is "", it returns the only
+// remote; else the only one that is not a share and has no problem; else the one named origin. To
+// find a remote with a problem among several, pass its name. It makes no request.
 func Find(w *workspace.Workspace, name string) (Info, error) {
 	list, err := List(w)
 	if err != nil {

@@ -19,8 +19,9 @@ type Exchange struct {
 // lastFile has the last Exchange. It may be lost.
 const lastFile = "last.json"
 
-// Last returns the last exchange that sent or received something, or that left something out; nil if
-// there was none. It makes no request.
+// Last returns the last exchange that sent, received or changed something, or whose result has
+// conflicts, problems, or entries in Left or Unshared. It returns nil if there was none. It makes
+// no request.
 func (r *Remote) Last() (*Exchange, error) {
 	data, err := durable.ReadFile(r.root, lastFile)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -275,8 +275,8 @@ func (s *supply) keep(content []byte) (*mirror.Pack, error) {
 	return &mirror.Pack{ReaderAt: io.ReaderAt(f), Size: int64(len(content))}, nil
 }
 
-// Holds reports whether the remote may have one of the contents with these SHA-256: it does, as far as is
-// known, or there are packs of objects of which that is not known here. It makes no request.
+// Holds reports whether the remote may have content with one of these SHA-256. It also returns true
+// if the remote has packs of objects whose contents are not known here. It makes no request.
 func (r *Remote) Holds(contents []string) (bool, error) {
 	runs, err := readObjects(r.root)
 	if err != nil {

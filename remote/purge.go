@@ -15,9 +15,10 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// Purge takes a session out of the store. Each machine drops what it wrote of it with its next push,
-// and deletes it when all machines have seen that; until then Purge names those that still have it.
-// The workspaces keep the session, and do not send it again. What was copied from it stays.
+// Purge removes a session from the store. With its next push, each machine drops everything that it
+// wrote of the session. It deletes these objects when all machines have seen that; until then,
+// Purge lists the machines whose objects still have messages of the session. The workspaces keep
+// the session, and do not send it again. Sessions that were copied from it keep its messages.
 func (r *Remote) Purge(ctx context.Context, session string) (*Purge, error) {
 	j, err := r.begin(ctx, "remote purge", false)
 	if err != nil {

@@ -7,9 +7,9 @@
 // large. Nothing is removed from a workspace unless a user removed it, on any machine, and a
 // conflict keeps both sides.
 //
-// What a workspace has of a remote is in its folder .bough/remotes/NAME: the configuration, the key
-// of the machine, the records that are not uploaded, and what was compared last. The key of the
-// remote is a file of the user, outside of the workspace.
+// A workspace stores its part of a remote in the folder .bough/remotes/NAME: the configuration, the
+// key of the machine, the records that are not uploaded, and the result of the last comparison. The
+// key of the remote is a file of the user, outside of the workspace.
 package remote
 
 import (
@@ -37,11 +37,11 @@ type Options struct {
 	// Note is called with a sentence about a problem that is not an error. If nil, it is not called.
 	Note func(string)
 
-	// Now returns the current time. If nil, time.Now is used. It decides nothing.
+	// Now returns the current time. If nil, time.Now is used. No merge depends on it.
 	Now func() time.Time
 
-	// Person is who uses this machine, for remotes that were added without one. It is published.
-	// "" publishes nothing.
+	// Person is the name of the person who uses this machine, for remotes that were added without
+	// one. It is published. "" publishes nothing.
 	Person string
 
 	// System returns the identifier of the machine on which the program runs, followed by the
@@ -70,7 +70,8 @@ type AddOptions struct {
 	// workspace.
 	Share bool
 
-	// Refs are what is to be shared next with Remote.Share: nothing is made if one of them cannot be.
+	// Refs are the references that the caller will pass to Remote.Share next. If one of them cannot
+	// be shared, Add creates nothing.
 	Refs []string
 
 	Files     bool // states of files are exchanged too, unless an exchange says otherwise
@@ -93,7 +94,7 @@ type Info struct {
 	Share     bool           `json:"share,omitempty"`  // it has only shared conversations
 	OneWriter bool           `json:"one_writer,omitempty"`
 	Synced    bool           `json:"synced,omitempty"`
-	Problem   string         `json:"problem,omitempty"` // why what the workspace has of it cannot be read: then it has only a name
+	Problem   string         `json:"problem,omitempty"` // why the files of the remote in the workspace cannot be read; if it is not "", of the other fields only Name is set
 }
 
 // An Added is a remote that was added to a workspace.
@@ -113,8 +114,9 @@ type PushOptions struct {
 
 // CheckOptions are the choices for Check.
 type CheckOptions struct {
-	// ReadData reads all that a new machine reads, and all packs, instead of what this one has not read. What is
-	// in the remote is then in memory, but for the packs.
+	// ReadData reads everything that a new machine reads, and all packs that are needed, instead of
+	// only the objects that this machine has not read. The contents of the remote are then in
+	// memory, except the packs.
 	ReadData bool
 }
 
@@ -132,7 +134,7 @@ type PullOptions struct {
 	DryRun bool // change nothing anywhere; what would be got is read
 	Whole  bool // list all objects, which also shows missing ones
 	Known  bool // do not look for new machines, which costs a request
-	Cached bool // apply Session as it was read before, and request only its packs; those may be gone, which Left says
+	Cached bool // apply Session as it was read before, and request only its packs; if packs are gone, Result.Left says so
 }
 
 // Kinds are the kinds of things that a pull applies.
@@ -164,7 +166,7 @@ type Result struct {
 	Conflicts []plan.Conflict   `json:"conflicts"`
 	Machines  []Machine         `json:"machines"`
 	Sessions  []string          `json:"sessions"`           // of this workspace, that a pull changed or added
-	Left      []mirror.Left     `json:"left,omitempty"`     // what a pull could not apply, and will try again
+	Left      []mirror.Left     `json:"left,omitempty"`     // changes that a pull could not apply; the next pull tries again
 	Unshared  []string          `json:"unshared,omitempty"` // conversations that came from a share, got content from elsewhere, and are no longer sent to it
 	Problems  []*stream.Problem `json:"problems,omitempty"` // why streams were not read to their end
 	Renewed   bool              `json:"renewed,omitempty"`  // this workspace is a copy of another one, and became a machine of its own
@@ -180,7 +182,7 @@ type Report struct {
 	Held     []stream.Held     `json:"held"`      // records that wait for others
 	Copies   []string          `json:"copies"`    // conflict copies of objects, which a program that copies folders made
 	Packs    []string          `json:"bad_packs"` // packs that are needed and missing, or, with ReadData, damaged
-	Newer    []string          `json:"newer"`     // names of machines that wrote what this version does not know, so that it deletes no garbage
+	Newer    []string          `json:"newer"`     // names of machines that wrote data of a newer version; while there are any, this version deletes no garbage
 	Requests int64             `json:"requests"`
 }
 
@@ -202,11 +204,11 @@ type Operation struct {
 	Line    json.RawMessage `json:"operation"` // as the log of that machine shows it, in JSON
 }
 
-// A Purge says what became of a purge.
+// A Purge is the progress of a purge.
 type Purge struct {
 	Session string   `json:"session_id"`
 	Holders []string `json:"holders"` // names of machines whose objects still have messages of it
 	Gone    []string `json:"gone"`    // those of the holders that are retired: only they could delete what they sent
 	Waiting []string `json:"waiting"` // names of machines that have not seen the purge yet, and delay it
-	Newer   []string `json:"newer"`   // names of machines that wrote what this version of bough does not know; nothing is deleted until it is updated, or they are retired
+	Newer   []string `json:"newer"`   // names of machines that wrote data of a newer version; nothing is deleted until bough is updated here, or these machines are retired
 }

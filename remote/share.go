@@ -16,10 +16,10 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// Share adds to what a share has: for the reference of a session its line, with its continuations and
-// branches in place; for that of a message the path to it, which becomes a branch, a session of its own,
-// unless the share has the path. It returns the first sessions of the lines; the next Push sends them. The
-// remote must be a share, see [AddOptions].
+// Share adds sessions to a share. A reference to a session adds its line, with all continuations
+// and in-place branches. A reference to a message adds only the path to it: Share makes a branch
+// with the path, a session of its own, unless the share has the path already. It returns the first
+// sessions of the lines; the next Push sends them. The remote must be a share, see [AddOptions].
 func (r *Remote) Share(ctx context.Context, refs []string) ([]string, error) {
 	lines, err := linesOf(ctx, r.w, refs)
 	if err != nil {

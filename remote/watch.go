@@ -11,15 +11,15 @@ type WatchOptions struct {
 	// remote is looked at.
 	Changed <-chan struct{}
 
-	// Each is called after each exchange that sent or received something or left something out,
-	// and after the first of several that fail in a row.
+	// Each is called after each exchange that sent, received or changed something, and after the
+	// first of several in a row that fail or have entries in Left or Problems. It must not be nil.
 	Each func(*Result, error)
 }
 
 // Watch exchanges the workspace with the remote until the context ends. It sends a change of the
-// workspace within a second or so, and looks for changes of others every 30 seconds, after a while
-// every minute; after a change on either side every second for a minute. It looks for new machines
-// every ten minutes.
+// workspace within about a second. It looks for changes of other machines every 30 seconds, and
+// after a while every minute; for a minute after a change on either side, it looks every second. It
+// looks for new machines every ten minutes.
 func (r *Remote) Watch(ctx context.Context, o WatchOptions) error {
 	p := newPace(r.opts.now())
 	failed := false

@@ -37,8 +37,8 @@ func (TooManyError) Is(target error) bool { return target == fault.Refused }
 // name and a slash. All methods may be called concurrently.
 //
 // An error that is neither ErrExists nor fs.ErrNotExist means that the outcome is unknown: a Put or
-// a Delete may have happened, or may happen later. An invalid name, and an object of more than
-// MaxObject bytes, have a fault.Error, and nothing happens.
+// a Delete may have happened, or may happen later. For an invalid name or an object of more than
+// MaxObject bytes, a method returns a fault.Error and does nothing.
 type Store interface {
 	// Put creates an object, atomically: no Get returns a part of it. If it returns nil or
 	// ErrExists, the object survives a crash. The error is ErrExists if the name has an object,
@@ -72,7 +72,7 @@ type Object struct {
 // A NoCreateOnlyError reports a store that does not create an object only if there is none. Only a
 // remote with a single writer can use it.
 type NoCreateOnlyError struct {
-	Winners, Writers int   // in a probe: so many of the writers got the answer that they created the object
+	Winners, Writers int   // in a probe: the number of writers that created the object, according to the answers of the store, and the number of all writers
 	Err              error // the answer of a store that rejects such a request; nil in a probe
 }
 

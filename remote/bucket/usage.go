@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A Usage is what was asked of a store: requests by kind, and bytes of objects.
+// A Usage counts the requests to a store by kind, and the bytes of objects.
 type Usage struct {
 	Puts, Gets, Lists, Deletes int64
 	Sent, Received             int64 // in bytes, without what a protocol adds

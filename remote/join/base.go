@@ -7,10 +7,11 @@ import (
 	"github.com/bough-dev/bough/remote/record"
 )
 
-// A Base is what the first records of a machine still say, so that they can be deleted: the
-// registers that have its values, its elements, its drops and removals, and its operations without
-// an effect. What later records of others replaced is omitted, so a state with a base is complete
-// only when it includes what the machine had seen, see [State.Missing].
+// A Base replaces the first records of a machine, so that these can be deleted. It has the
+// registers whose values the machine set, its elements, its drops and removals, and its operations
+// without an effect. It omits everything that records of other machines replaced, so a state with a
+// base is complete only when it includes all records that the machine had seen, see
+// [State.Missing].
 type Base struct {
 	Machine record.Machine
 	Seq     uint64        // the last record that the base replaces

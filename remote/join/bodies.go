@@ -41,8 +41,8 @@ func (s *State) Move(at Place, b *record.Body) {
 	e.Sets[at.Field] = list
 }
 
-// Strip removes the content of the items of a session that are not in packs. Who holds them is still
-// known.
+// Strip removes the content of the items of a session that are not in packs. The state still knows
+// which machines added the items.
 func (s *State) Strip(id string) {
 	name := sessionKind + id
 	if s.entity(name) == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/bough-dev/bough/remote/record"
 )
 
-// An Entity is what the operations on one name came to.
+// An Entity is the result of all operations on one name.
 type Entity struct {
 	Alive     bool // some set or add of it is not covered by a removal
 	Registers map[string]Register

@@ -9,8 +9,8 @@ import (
 )
 
 // Acknowledged returns up to which record all machines that are not retired have merged each
-// stream. A machine may delete its own records up to there if it has published a base for them.
-// What a machine merged counts when it has published a record since.
+// stream. A machine may delete its own records up to there if it has published a base for them. A
+// record counts as merged by a machine only when that machine has published a record since.
 func (s *State) Acknowledged() record.Vector {
 	v := s.Vector()
 	for m, st := range s.streams {
@@ -34,11 +34,11 @@ type Pack struct {
 	End      int64            // where the last of them ends in its content
 }
 
-// Packs returns the packs that elements name, ascending by name, also those of entities that are not
-// alive, which can come back. A pack that no element names is garbage once no record that names it
-// can be on its way; one that is mostly not live, compared with the size of its content, is so once
-// its live parts were added again from another pack. Only the machine that added all elements of a
-// pack may do that.
+// Packs returns the packs that elements name, ascending by name, also those of entities that are
+// not alive, which can come back. A pack that no element names is garbage, unless a record that
+// names it may still arrive. A pack with few live bytes, compared with the size of its content,
+// becomes garbage when its live parts are added again from another pack. Only the machine that
+// added all elements of the pack may add them again.
 func (s *State) Packs() []Pack {
 	type part struct{ at, end int64 }
 	parts := map[string]map[part]bool{}

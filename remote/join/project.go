@@ -14,8 +14,8 @@ import (
 	"github.com/bough-dev/bough/workspace/project"
 )
 
-// A View is what a state means to a workspace, beside sessions and the log. It is the same on all
-// machines that have the same records. What cannot be decoded is not in it.
+// A View has the contents of a state in the types of a workspace, except sessions and the log. It
+// is the same on all machines that have the same records. It omits values that cannot be decoded.
 type View struct {
 	Bookmarks    []Bookmark // in the order in which they were set
 	Agents       []Agent    // in the order in which they got their names
@@ -72,7 +72,7 @@ type Machine struct {
 	Label   string // as it was named
 	Person  string // who uses it, "" if unknown
 	Records uint64
-	Seen    record.Vector // what it has merged of others, as far as it has published anything since
+	Seen    record.Vector // the records of others that it had merged when it published its last record
 	Head    *mirror.Head
 	Retired bool
 }
@@ -248,10 +248,10 @@ func (v *View) Held() map[string]bool {
 	return held
 }
 
-// Present returns the items of a session that are there: each id once, in the order of items, which
-// is that of its runs; without a message whose append was undone, unless it is held or a message
-// that is there follows it. Two items of one id, of which the first one counts, are in twice if
-// their content differs.
+// Present returns the items that a session has, in the order of items, each id once. It omits a
+// message whose append was undone, unless the message is held or a message that Present returns
+// follows it. If several items have one id, the first one counts; twice has the later ones whose
+// content differs from it.
 func Present(items []record.Item, undone, held map[string]bool) (present, twice []record.Item) {
 	first := make(map[string]int, len(items))
 	var once []record.Item

@@ -7,11 +7,11 @@ import (
 	"github.com/bough-dev/bough/remote/record"
 )
 
-// Reissue returns the records that a machine has not published, in order, as the first ones of
-// another machine: with the same operations, which had seen the same. What they say of the machine
-// itself, they say of the new one. A machine does so when it
-// finds a record of its own stream that it did not write, because its disk was copied. What the
-// copy wrote counts as not seen. Before and Key are left for the caller.
+// Reissue returns the records that a machine has not published, in order, as the first records of
+// another machine. They have the same operations and had seen the same records. Operations on the
+// entity of the old machine become operations on that of the new one. A machine does so when it
+// finds a record of its own stream that it did not write, because its disk was copied. The records
+// that the copy wrote count as not seen. Before and Key are left for the caller.
 func Reissue(unsent []*record.Record, as record.Machine) []*record.Record {
 	if len(unsent) == 0 {
 		return nil

@@ -35,7 +35,8 @@ const (
 )
 
 // Open returns the state in rows. It reads entities when they are needed. A row that cannot be read
-// counts as absent: the rows must say so themselves. The error has the code [fault.Damaged].
+// counts as absent, so the implementation of Rows must report such errors itself. The error has the
+// code [fault.Damaged].
 func Open(rows Rows) (*State, error) {
 	s := New()
 	s.rows = rows

@@ -1,10 +1,10 @@
 // Package join merges the records of the machines of a remote into one state. The package is
 // pure.
 //
-// A [State] is the same for the same set of records, in whatever order they were added, as long
-// as each follows what its machine had seen. No clock decides anything: a register has the value
-// with the greatest stamp, an element of a set is there until an operation that has seen it drops
-// it, and an entity is alive while a set or an add on it is not covered by a removal.
+// A [State] depends only on the set of records that were added, not on their order, as long as each
+// record is added after those that its machine had seen. No clock decides anything: a register has
+// the value with the greatest stamp, an element of a set is there until an operation that has seen
+// it drops it, and an entity is alive while a set or an add on it is not covered by a removal.
 //
 // A [Base] replaces the first records of a machine, so that they can be deleted. A [View] is
 // what the entities mean to a workspace.
@@ -94,12 +94,14 @@ func (s *State) Lamport() uint64 {
 	return greatest
 }
 
-// Missing returns what the bases in s had seen and s does not include, up to these records. While
-// it is not empty, s may lack newer values and show what was dropped: it must not be projected.
+// Missing returns, for each machine, the number of the last record that a base in s had seen, if s
+// does not include it and it was not given up. While the result is not empty, s may lack newer
+// values and still have dropped elements: it must not be passed to Project.
 func (s *State) Missing() record.Vector { return s.beyond(s.needs) }
 
-// Ahead returns the machines, ascending, of which s includes a base that had seen what s does not include, and those that
-// had seen one of these. There are some only while there is something Missing.
+// Ahead returns, ascending, the machines of bases in s that had seen records which s does not
+// include, and the machines that had seen one of these bases. There are none if Missing returns an
+// empty vector.
 func (s *State) Ahead() (machines []record.Machine) {
 	v := s.Vector()
 	for m, n := range s.lost {
@@ -142,7 +144,7 @@ func (s *State) GiveUp(lost record.Vector) {
 	}
 }
 
-// Lost returns what was given up, and s does not include.
+// Lost returns the records that were given up and that s does not include.
 func (s *State) Lost() record.Vector {
 	lost := record.Vector{}
 	for m, n := range s.lost {
@@ -299,8 +301,8 @@ func compareKept(a, b Kept) int {
 	return place{a.Stamp.Seq, a.Stamp.Index}.compare(place{b.Stamp.Seq, b.Stamp.Index})
 }
 
-// Entities yields the entities whose names begin with prefix, ascending by name, those too that are
-// not alive. They must not be modified, and are those of s until the next change of it. The log of a
+// Entities yields the entities whose names begin with prefix, ascending by name, including those
+// that are not alive. They must not be modified, and are valid until s changes. The log of a
 // machine may lack elements, see [State.Log].
 func (s *State) Entities(prefix string) iter.Seq2[string, *Entity] { return s.each(prefix, false) }
 

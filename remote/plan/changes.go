@@ -65,8 +65,8 @@ func (h *Here) Wanted(f *mirror.Facts, view *View, scope Scope) (ids []string) {
 	return ids
 }
 
-// Suspects returns the ids of the sessions in a scope of which the workspace may lack something,
-// ascending: those that are pending, and those that it had and has no more.
+// Suspects returns, ascending, the ids of the sessions in a scope that may be incomplete or missing
+// in the workspace: pending sessions, and sessions that it had and no longer has.
 func (h *Here) Suspects(f *mirror.Facts, scope Scope) []string {
 	switch {
 	case !scope.Has("sessions"):
@@ -279,7 +279,7 @@ func (h *Here) Applied(c *mirror.Changes, done *mirror.Applied, view *View) {
 	}
 }
 
-// Concerns returns the id of the session of something that was left, or another name.
+// Concerns returns the id of the session that l.What names, or its other name, such as a label.
 func Concerns(l mirror.Left) string {
 	id, _, _ := cutMessage(l.What)
 	return id

@@ -13,7 +13,7 @@ import (
 // A Conflict is what machines did at the same time to one thing, and what was kept.
 type Conflict struct {
 	Kind    string   `json:"kind"`       // one of the constants
-	Session string   `json:"session_id"` // "" for an agent
+	Session string   `json:"session_id"` // "" for the kind AgentNamed
 	Kept    []string `json:"kept"`       // see the constants
 }
 

@@ -45,8 +45,8 @@ func (n Notes) Has(message string) bool {
 // runPrefix begins the ids of notes of runs, and those of no messages.
 const runPrefix = "\x00run "
 
-// RunNote returns the note that says that there are notes of all messages of a run, which is the element
-// with a stamp.
+// RunNote returns the note for a run, which is the element with a stamp. It says that all messages
+// of the run have notes.
 func RunNote(s record.Stamp) Note {
 	return Note{ID: fmt.Sprintf(runPrefix+"%s/%d/%d", s.Machine, s.Seq, s.Index)}
 }
@@ -151,9 +151,10 @@ func published(messages []mirror.Message, sources []string, notes func(string) N
 // A loader returns the messages of a session that items can repeat, by id.
 type loader = func(session string) (map[string]record.Item, error)
 
-// Expand returns items with messages in place of paths, as far as a quota allows. Each loader returns the messages
-// of a session that it knows, by id. A path is looked for with the loaders in their order, until the messages are
-// those that it says.
+// Expand returns items with messages in place of paths. If there are more than a quota allows, the
+// error is that of [Quota.Take]. Each loader returns the messages of a session that it knows, by
+// id. For each path, Expand tries the loaders in order until one returns the messages that the path
+// describes.
 func Expand(items []record.Item, quota *Quota, loaders ...func(session string) (map[string]record.Item, error)) (list []record.Item, notes []Note, err error) {
 	for _, it := range items {
 		if it.Path == nil {
@@ -208,7 +209,8 @@ func ByID(messages []mirror.Message) map[string]record.Item {
 	return items
 }
 
-// A PathError reports a path of messages that are not there as it says.
+// A PathError reports a path whose messages are missing or differ from its description, or an item
+// that is neither a message nor a path.
 type PathError struct{ Message string }
 
 func (e *PathError) Error() string { return e.Message }

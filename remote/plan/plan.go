@@ -21,7 +21,7 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// Here is what a workspace had when it was last compared with a remote. What it had of sessions is in
+// Here is the content of a workspace when it was last compared with a remote. The sessions are in
 // rows.
 type Here struct {
 	Since        events.Seq          `json:"since"`              // the last operation of its log
@@ -59,7 +59,7 @@ type agentHad struct {
 	Head     *mirror.Head `json:"head"`
 }
 
-// NewHere returns that of a workspace that was never compared.
+// NewHere returns the Here of a workspace that was never compared.
 func NewHere() *Here {
 	h := &Here{Agents: map[string]agentHad{}, Explorations: map[string]string{}}
 	h.Open(nil)
@@ -112,8 +112,8 @@ func (h *Here) known(id string) (s Session, ok bool) {
 	return s, ok && !s.Auto
 }
 
-// SetPending notes that the workspace may lack something of the joined state of a session: messages of
-// any run if whole is set, else at most those of runs without notes.
+// SetPending notes that the workspace may lack a part of the joined state of a session. If whole is
+// set, it may lack messages of any run; else it can lack only messages of runs without notes.
 func (h *Here) SetPending(id string, whole bool) {
 	h.setPending(id, whole)
 	h.touched.drop(id)
@@ -125,8 +125,9 @@ func (h *Here) setPending(id string, whole bool) {
 	}
 }
 
-// Begin notes that changes are about to be applied that are all that the workspace lacks of sessions: a process that ends
-// meanwhile leaves these pending.
+// Begin marks sessions as pending before the caller applies changes, which have all that the
+// workspace lacks of these sessions. If the process ends before they are applied, the sessions stay
+// pending.
 func (h *Here) Begin(c *mirror.Changes, sessions []string) {
 	for _, id := range sessions {
 		h.setPending(id, true)
@@ -166,8 +167,8 @@ func (h *Here) Settle(id string) {
 	h.Gone = slices.DeleteFunc(h.Gone, func(o string) bool { return o == id })
 }
 
-// Fits reports whether the facts can be all that changed: the number of sessions is that of before,
-// with those that are new and without those that are gone.
+// Fits reports whether the facts can have everything that changed: whether their number of sessions
+// is the previous number, plus the new sessions, minus those that are gone.
 func (h *Here) Fits(f *mirror.Facts) bool {
 	n := h.Count
 	for _, s := range f.Sessions {
@@ -261,7 +262,8 @@ func sumOf(data []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// SessionOf returns the id of the session that is an entity, and reports whether it is one.
+// SessionOf returns the id of the session that an entity names. ok reports whether the entity is a
+// session.
 func SessionOf(entity string) (id string, ok bool) { return strings.CutPrefix(entity, sessionPrefix) }
 
 // Replace returns the operations that replace runs of a session by items; without items they are

@@ -7,9 +7,9 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// A Quota limits how many items of a session, and of those whose messages it repeats, are in memory. What
-// machines send has no such limit: a path of a few bytes can repeat a long conversation any number of times.
-// The zero Quota is that of a session of which nothing was read.
+// A Quota limits how many items of a session, and of those whose messages it repeats, are in
+// memory. The limits of records do not bound this number: a path of a few bytes can repeat a long
+// conversation, any number of times. The zero Quota is for a session of which nothing was read.
 type Quota struct {
 	Bytes int // of what was taken
 	items int

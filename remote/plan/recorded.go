@@ -13,10 +13,10 @@ import (
 	"github.com/bough-dev/bough/workspace/project"
 )
 
-// Recorded notes in h that the workspace had what an own record says. It is for a record that is stored, while h is
-// not, because the process ended in between: otherwise what the user took back since then would look like
-// something that another machine changed. Before and after are views of the joined state without the record, and
-// with it.
+// Recorded notes in h that the workspace had what an own record says. Call it for a record that was
+// stored although h was not, because the process ended in between. Otherwise a change that the user
+// has reverted since then would look like a change by another machine. Before and after are views
+// of the joined state without the record, and with it.
 func (h *Here) Recorded(r *record.Record, before, after *View) {
 	for i, op := range r.Ops {
 		if id, ok := SessionOf(op.Entity); ok {

@@ -2,8 +2,9 @@ package plan
 
 import "github.com/bough-dev/bough/remote/record"
 
-// Retire returns the operation that retires a machine with all its records up to one, some of which the machine that
-// retires it may not have read. With 0, these are those that it has read.
+// Retire returns the operation that retires a machine with its records up to number through, even
+// if the machine that retires it has not read all of them. If through is 0, the operation covers
+// the records that it has read.
 func (*View) Retire(m record.Machine, through uint64) Op {
 	op := remove(machinePrefix + string(m))
 	if through > 0 {

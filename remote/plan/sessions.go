@@ -40,8 +40,9 @@ type SessionOps struct {
 	Missing bool    // the workspace lacks a message that others have, or has one whose append was undone: the session is pending
 }
 
-// OpsFor returns the operations to record for a session of the facts whose messages were read. In is that of the
-// joined state, nil if that does not have it. Notes returns what was published of a session.
+// OpsFor returns the operations to record for a session of the facts whose messages were read. In
+// is the session in the joined state, or nil if it is not there. Notes returns the notes of the
+// published messages of a session.
 func (h *Here) OpsFor(f *mirror.Facts, s mirror.Session, messages []mirror.Message, in *join.Session, own Own, notes func(session string) Notes) SessionOps {
 	entity := sessionPrefix + s.ID
 	was, known := h.known(s.ID)
@@ -124,8 +125,8 @@ func sourcesOf(s mirror.Session) []string {
 	return slices.DeleteFunc(list, func(id string) bool { return !sessionid.Valid(id) })
 }
 
-// OpsSince returns the operations to record for sessions because of the log since the last comparison. View is
-// that of the joined state.
+// OpsSince returns the operations to record for sessions because of operations in the log since the
+// last comparison. View is the view of the joined state.
 func (h *Here) OpsSince(f *mirror.Facts, view *View, notes func(session string) Notes) (ops []Op) {
 	there := h.There(f)
 	for _, o := range f.Since {

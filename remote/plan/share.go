@@ -14,9 +14,9 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// Alone makes of facts those of a workspace that has nothing but their sessions and the bookmarks in
-// these: each session is complete, and names none from which it was copied, nor does its title. Attachments
-// stay for the caller.
+// Alone changes the facts to those of a workspace with nothing but these sessions and the bookmarks
+// on their messages. Each session becomes complete: neither its shell nor its title names a session
+// from which it was copied. Alone does not change Attachments; the caller must.
 func (h *Here) Alone(f *mirror.Facts) {
 	there := map[string]bool{}
 	whole := slices.Clone(f.Sessions)

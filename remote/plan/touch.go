@@ -7,8 +7,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Touch notes which sessions may be different in a view after operations on sessions, beside these: what
-// they continue, and those with messages whose append was undone, if other things refer to these.
+// Touch marks as pending the sessions that may differ in a view after operations on the sessions
+// with these ids: the sessions that they continue, and sessions with messages whose append was
+// undone, if something else refers to these messages.
 func (h *Here) Touch(v *View, ids []string) { h.touch(v, ids, h.SetPending) }
 
 // TouchOwn does the same for operations that the workspace recorded.

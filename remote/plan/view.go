@@ -43,8 +43,8 @@ func NewView(s *join.State) *View {
 	return v
 }
 
-// Session returns a session, nil if the view does not have it. It is alive, although it was removed,
-// if others need it: the trees of agents, and what continuations continue.
+// Session returns a session, nil if the view does not have it. A removed session is still alive if
+// it is needed: if an agent has its tree, or if a session that is alive continues it.
 func (v *View) Session(id string) *join.Session {
 	s := v.session(id)
 	if s != nil && !v.judged[id] {
@@ -132,8 +132,9 @@ func (v *View) Holders(id string) (list []record.Machine) {
 	return list
 }
 
-// Held returns the messages, beside the branch points of snapshots, that stay although their append
-// was undone: those that a bookmark, a head or the tree of an agent refers to. It must not be modified.
+// Held returns the messages to which a bookmark, a head or the tree of an agent refers. They stay
+// even if their append was undone, as the branch points of snapshots do, which Held omits. It must
+// not be modified.
 func (v *View) Held() map[string]bool { return v.held }
 
 // Owned returns the ids of the trees of agents. It must not be modified.

@@ -93,7 +93,7 @@ type Record struct {
 	Seq     uint64  `json:"seq"`            // from 1
 	Lamport uint64  `json:"lamport"`        // greater than that of every record that it includes, and at most one more than their number with those in Lost
 	Seen    Vector  `json:"seen"`           // what its machine had merged; its own records before this one are always included
-	Lost    Vector  `json:"lost,omitempty"` // records up to these its machine has given up: retired machines wrote them, and what it has seen had seen them
+	Lost    Vector  `json:"lost,omitempty"` // for each retired machine, the number of its last record that the writer has given up, because records in Seen had seen it
 	Before  string  `json:"before"`         // SHA-256 of the stored bytes of the record before, in hexadecimal digits; "" for the first
 	Key     []byte  `json:"key,omitempty"`  // of the first record: the machine's public key, Ed25519
 	Ops     []Op    `json:"ops"`

@@ -8,9 +8,10 @@ import (
 
 const machineKind = "machine/"
 
-// Retires returns the machine that an operation of a record retires, and its last record that this covers; "" for another
-// operation. The record had seen the records of others in seen. It may retire a machine with more than that, of which it
-// knows only that others have read it: value then has a member through, the number.
+// Retires returns the machine that an operation retires, and the number of its last record that the
+// operation covers; m is "" for another operation. Seen has the records of others that the record
+// with the operation had seen. The operation may cover more records, of which its machine knows
+// only that others have read them: Value then has a member through with the number of the last one.
 func (o Op) Retires(seen Vector) (m Machine, through uint64) {
 	id, ok := strings.CutPrefix(o.Entity, machineKind)
 	if !ok || o.Do != Remove {

@@ -24,9 +24,9 @@ import (
 
 // Options are how a store is used.
 type Options struct {
-	// Region is that of the bucket. If it is "", it is that of the host's name, of AWS_REGION,
-	// AWS_DEFAULT_REGION or the profile, or us-east-1. If the bucket is in another region, the first
-	// request is repeated there.
+	// Region is the region of the bucket. If it is "", the region is the first that is set of: the
+	// region in the host's name, AWS_REGION, AWS_DEFAULT_REGION, the profile's region, and
+	// us-east-1. If the bucket is in another region, the first request is repeated there.
 	Region string
 
 	// OneWriter is for a service that cannot create an object only if there is none. Put then looks

@@ -10,7 +10,8 @@ import (
 	"github.com/bough-dev/bough/remote/record"
 )
 
-// A Base says what the records of a machine up to one of them still say, in place of them.
+// A Base replaces the first records of a machine, and has the part of their content that still
+// counts.
 type Base struct {
 	Format  int            `json:"format"`
 	Machine record.Machine `json:"machine"`

@@ -12,7 +12,7 @@ import (
 	"github.com/bough-dev/bough/remote/record"
 )
 
-// The limits of what another machine wrote.
+// The limits of data from other machines.
 const (
 	MaxRecord = 32 << 20  // bytes of a record, decompressed
 	MaxBase   = 512 << 20 // bytes of a base, decompressed
@@ -92,10 +92,10 @@ func appendLine(data []byte, v any) ([]byte, error) {
 	return append(data, line.Bytes()...), err
 }
 
-// DecodeRecord decodes what EncodeRecord returned, of a machine with a public key. If public is nil,
-// data must be the first record of its machine, which has the key. The record is verified: its
-// signature, that Machine is that of the key, and that all numbers, names, hashes and sizes are
-// possible ones. What operations mean is not checked: exact is false if some have an action or
+// DecodeRecord decodes what EncodeRecord returned, of a machine with a public key. If public is
+// nil, data must be the first record of its machine, which has the key. DecodeRecord verifies the
+// signature, that Machine belongs to the key, and that all numbers, names, hashes and sizes are
+// valid. It does not check the meaning of operations. exact is false if the record has an action or
 // members that this version does not know.
 //
 // The error is ErrSignature or ErrNewer, or names the malformed part.

@@ -1,5 +1,5 @@
-// Package seal turns what the machines of a remote store there into bytes that only holders of the
-// remote's key can read, and that only the machine itself can have written.
+// Package seal encodes, signs and encrypts the objects of a remote. Only holders of the remote's
+// key can read an object, and only the machine that signed a record or base can have written it.
 //
 // An object is encrypted with age and compressed with Zstandard, so age -d -i KEY | zstd -d opens
 // it. Records and bases are signed with the key of their machine.

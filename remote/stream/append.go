@@ -25,11 +25,11 @@ func packsOf(ops []record.Op) (names []string) {
 // another one.
 const maxAppended = 24 << 20
 
-// Append adds operations to the stream, as one record or, if they are many, several. Seen is how far
-// the streams of the other machines were applied when the operations were made, and lost what was given up of them. The packs that
-// operations refer to must be those of a Packer, which was closed, or be in the store. When Append returns,
-// the records are durable, and Upload will send them. If it fails, no operation or only some of the
-// first records were added: Unsent has them.
+// Append adds operations to the stream, as one record or, if they are many, several. Seen is how
+// far the streams of the other machines were applied when the operations were made, and lost what
+// was given up of them. The packs that operations refer to must be those of a Packer, which was
+// closed, or be in the store. When Append returns, the records are durable, and Upload will send
+// them. If Append fails, it may have added some of the first records; Unsent returns them.
 func (w *Writer) Append(seen Cursors, lost record.Vector, ops []record.Op) ([]*record.Record, error) {
 	chunks, err := split(ops, w.most)
 	if err != nil {

@@ -15,10 +15,11 @@ import (
 	"github.com/bough-dev/bough/workspace/fault"
 )
 
-// PutBase stores what all records of the stream that are in the store still say, so that others can
-// read that in place of them. Of base are Seen and Lost, what the machine had merged and given up when it made Content, and
-// Content. If check, which gets the whole base, returns an error, nothing is stored. PutBase returns the number of the last
-// of these records.
+// PutBase stores a base for all records of the stream that are in the store, so that other machines
+// can read it instead of them. Of base it uses only Seen and Lost, the records that the machine had
+// merged and given up when it made Content, and Content itself. If check, which gets the whole
+// base, returns an error, nothing is stored. PutBase returns the number of the last of these
+// records.
 func (w *Writer) PutBase(ctx context.Context, base seal.Base, check func(*seal.Base) error) (uint64, error) {
 	at := w.state.Published
 	if at.Seq == 0 {

@@ -36,10 +36,10 @@ func (w *Writer) Unconfirmed() int { return len(w.state.Sent) }
 // Forked reports whether Confirm returned a *ForkedError, and there was no Restart since.
 func (w *Writer) Forked() bool { return w.state.Forked }
 
-// Confirm looks for a base which replaces records that were uploaded since the last Confirm, and which
-// is not of them: another copy of the machine wrote records with these numbers and deleted them, as
-// after a disk was restored from a backup. Then the error is a *ForkedError. If nothing was uploaded,
-// Confirm makes no request.
+// Confirm looks for a base that replaces records uploaded since the last Confirm, but does not end
+// with one of them: another copy of the machine wrote records with these numbers and deleted them,
+// as after a disk was restored from a backup. Then the error is a *ForkedError. If nothing was
+// uploaded, Confirm makes no request.
 func (w *Writer) Confirm(ctx context.Context) error {
 	if len(w.state.Sent) == 0 {
 		return nil
@@ -88,10 +88,11 @@ func (w *Writer) isOwnBase(ctx context.Context, seq uint64) (bool, error) {
 	return b.Last == w.state.Sent[i].Last, nil
 }
 
-// Restart makes a forked writer another machine, which has no records. It deletes the records that were
-// uploaded since the last Confirm, and forgets those that were not uploaded: the caller reads the remote
-// anew, compares, and appends what that lacks. The new machine has the packs that this one made: the other copy wrote
-// its base when it had nothing left to upload, so it names none of them any more.
+// Restart makes a forked writer another machine, which has no records. It deletes the records that
+// were uploaded since the last Confirm, and forgets those that were not uploaded: the caller reads
+// the remote anew, compares, and appends what that lacks. The new machine takes over the packs that
+// this one made, see Made. The other copy names none of them any more, because it had nothing left
+// to upload when it wrote its base.
 func (w *Writer) Restart(ctx context.Context) error {
 	for _, s := range w.state.Sent {
 		name := recordName(w.Machine(), s.Seq)

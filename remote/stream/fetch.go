@@ -39,7 +39,7 @@ type Request struct {
 	// Retired are the machines that do not come back, with the last record of each. If records up to there were absent for
 	// as many fetches as Patience says, they are lost. In Known, a stream that was read to there is not looked at.
 	Retired record.Vector
-	Lost    record.Vector // records up to these are lost: what has seen them does not wait
+	Lost    record.Vector // records up to these numbers are lost: records that have seen them do not wait
 
 	// AllBases reads and checks the newest base of each stream that Whole shows, also if nothing of it is needed.
 	AllBases bool
@@ -62,14 +62,14 @@ type Fetched struct {
 	Held     []Held // of each stream the first record or the base that waits
 	Problems []*Problem
 
-	// Absent are the machines of which records were read or sent, and a listing shows no object. After some fetches
-	// each is a problem too.
+	// Absent are the machines whose records were read or sent before, but of which a listing shows
+	// no object. After as many fetches as Patience says, Problems has each of them too.
 	Absent []record.Machine
 
-	// Lost are, of machines that others retired, records that turned out to be lost: Bases, Records and Next are without
-	// those up to these numbers. The problems have the kind Lost.
+	// Lost has the retired machines with records that turned out to be lost. Bases, Records and
+	// Next do not include their lost records, up to these numbers. The problems have the kind Lost.
 	Lost   record.Vector
-	More   bool // there may be more than MaxBytes
+	More   bool // MaxBytes was reached, and there may be more to fetch
 	Copied bool // another copy of the own machine writes its stream: Upload, then Renew the writer
 
 	// Unknown are the machines that wrote members or a format that this version does not know, ascending.
@@ -81,8 +81,9 @@ const defaultBytes = 64 << 20
 // DefaultPatience is how many fetches in a row may miss a record before it is a problem.
 const DefaultPatience = 3
 
-// Fetch reads new records and bases, and verifies them. A stream with a problem is read up to it, and the others
-// are read on. The error is that of the context, or of the store if it answers nothing.
+// Fetch reads new records and bases, and verifies them. A stream with a problem is read up to it,
+// and the others are read on. Fetch returns an error only if the context has ended, or if the store
+// answered no request.
 //
 // If nothing is new, Fetch makes one request for each machine, and one to list. The own stream is
 // looked at only if no other stream has anything new, or if another machine has seen more of it. A

@@ -27,8 +27,8 @@ func (w *Writer) noteMade(name string) error {
 	return err
 }
 
-// Made returns the names of the packs that the machine made and may have uploaded, but for those that it deleted
-// and those of its folder, which wait for a record or an upload.
+// Made returns the names of the packs that the machine made and may have uploaded. It omits packs
+// that the machine deleted, and packs in its folder, which wait for a record or an upload.
 func (w *Writer) Made() ([]string, error) {
 	names, err := w.made()
 	if err != nil {

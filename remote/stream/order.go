@@ -10,7 +10,8 @@ import (
 	"github.com/bough-dev/bough/remote/seal"
 )
 
-// A Held record or base was read, and has seen records that were not.
+// A Held is a record or base that was read and waits, because it has seen records that were not
+// read.
 type Held struct {
 	Machine record.Machine `json:"machine"`
 	Seq     uint64         `json:"seq"`

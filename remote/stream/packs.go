@@ -39,9 +39,9 @@ func (r *Remote) OpenPacks(cache *os.Root, max int64) *Packs {
 	return &Packs{remote: r, cache: cache, max: max}
 }
 
-// Items yields the items of a body. After an error there is none. The error is that code NotFound of
-// package fault if the store does not have the pack, and Damaged if its bytes or the items are not
-// what the body says.
+// Items yields the items of a body. After an error there is none. The error has the code
+// [fault.NotFound] if the store does not have the pack, and [fault.Damaged] if its bytes are not
+// those of its name or the items are not those of the body.
 func (p *Packs) Items(ctx context.Context, b *record.Body) iter.Seq2[*record.Item, error] {
 	return func(yield func(*record.Item, error) bool) {
 		for i := range b.Items {

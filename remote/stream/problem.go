@@ -9,8 +9,9 @@ import (
 // A Kind is a kind of Problem.
 type Kind string
 
-// The kinds of problems. Unreadable and Withheld may go away by themselves; the others mean that
-// a program changed the store, or that a machine is defective.
+// The kinds of problems. Unreadable and Withheld may go away by themselves, and Newer goes away
+// when bough is updated; the others mean that a program changed the store, or that a machine is
+// defective.
 const (
 	Unreadable Kind = "unreadable"  // the store did not return the object
 	Withheld   Kind = "withheld"    // a record is not there, but another one says or shows that it was

@@ -12,9 +12,9 @@ import (
 	"github.com/bough-dev/bough/workspace/mirror"
 )
 
-// Take decides which states a workspace with files receives, and the folders of these: those of sessions
-// that it has. had reports whether it had a state before: what it removed is received again only for the
-// session of the scope.
+// Take returns the states that a workspace with files f receives, which are states of sessions that
+// it has, and the folders of these states. had reports whether it had a state before: a state that
+// it removed is received again only if the scope has a session.
 func Take(f *mirror.Files, there *Files, view *plan.View, had func(state string) bool, scope plan.Scope) (c mirror.Files) {
 	local := make(map[string]map[[3]string]bool, len(f.States))
 	for _, st := range f.States {

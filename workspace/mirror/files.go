@@ -12,7 +12,7 @@ type Files struct {
 	Folders []Folder
 	States  []State // in the order in which they were taken
 
-	// Sessions are those that the workspace has, but for automatic checkpoints.
+	// Sessions has the ids of the sessions of the workspace, except automatic checkpoints.
 	Sessions map[string]bool
 
 	Forgotten []string // SHA-256 of contents that were deleted permanently on other machines, which may be missing
@@ -44,7 +44,7 @@ type Pack struct {
 	Size int64
 }
 
-// A FilesTaken says what became of states that were to be received.
+// A FilesTaken is the result of receiving states.
 type FilesTaken struct {
 	States []string // ids of those that are new
 	Left   []Left

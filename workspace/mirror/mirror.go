@@ -29,7 +29,7 @@ type Known struct {
 	Changed bool
 	Also    []string // ids of sessions
 
-	Projects string // Facts.Projects; if that is another one, all sessions are described
+	Projects string // the value of Facts.Projects at the last call; if it has changed, Facts describes all sessions
 
 	// Lines are ids of sessions: if it is not nil, only these and those that continue them are in the
 	// facts, and the ids of all others in Facts.Others. Changed is then ignored.
@@ -122,7 +122,7 @@ type File struct {
 	Data json.RawMessage
 }
 
-// An Operation is what one operation of the log did that the contents alone do not show.
+// An Operation has the effects of one operation of the log that the contents alone do not show.
 type Operation struct {
 	Seq      events.Seq
 	Time     time.Time
@@ -143,7 +143,8 @@ type Ref struct {
 	Message string `json:"message_id"`
 }
 
-// Changes are what a workspace receives. What it has already is left as it is.
+// Changes are the changes that a workspace receives. The workspace skips the changes that it
+// already has.
 type Changes struct {
 	Remote string // the name of the remote, for the log
 
@@ -203,7 +204,7 @@ type Content struct {
 	Data   []byte
 }
 
-// Applied says what became of Changes.
+// Applied is the result of applying Changes.
 type Applied struct {
 	Operation events.Seq // the first of the group of operations, 0 if there is none
 	Sessions  []string   // that changed or are new

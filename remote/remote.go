@@ -176,7 +176,7 @@ type Result struct {
 // A Report says what a check found.
 type Report struct {
 	Remote   string            `json:"remote"`
-	OK       bool              `json:"ok"`
+	OK       bool              `json:"ok"` // no problems, except records of retired machines that are lost, and nothing in Held, Packs and Copies
 	Machines []Machine         `json:"machines"`
 	Problems []*stream.Problem `json:"problems"`
 	Held     []stream.Held     `json:"held"`      // records that wait for others

@@ -11,8 +11,9 @@ type WatchOptions struct {
 	// remote is looked at.
 	Changed <-chan struct{}
 
-	// Each is called after each exchange that sent, received or changed something, and after the
-	// first of several in a row that fail or have entries in Left or Problems. It must not be nil.
+	// Each is called after each exchange that sent, received or changed something, after the first
+	// of several in a row that fail, and after the first of several in a row that have entries in
+	// Left or Problems. If nil, it is not called.
 	Each func(*Result, error)
 }
 
@@ -22,7 +23,7 @@ type WatchOptions struct {
 // looks for new machines every ten minutes.
 func (r *Remote) Watch(ctx context.Context, o WatchOptions) error {
 	p := newPace(r.opts.now())
-	failed := false
+	var seen reports
 	for {
 		wait := time.NewTimer(p.next(r.opts.now()))
 		push := false
@@ -50,11 +51,26 @@ func (r *Remote) Watch(ctx context.Context, o WatchOptions) error {
 		}
 		did := result != nil && result.Sent.Records+result.Got.Records+len(result.Sessions) > 0
 		p.done(r.opts.now(), !push, did, err != nil)
-		if did || err == nil && len(result.Left)+len(result.Problems) > 0 && !failed || err != nil && !failed {
+		if seen.due(result, did, err) && o.Each != nil {
 			o.Each(result, err)
 		}
-		failed = err != nil || len(result.Left)+len(result.Problems) > 0
 	}
+}
+
+// reports decides which exchanges are reported: of several in a row that fail, or that lack
+// something, only the first. A failure in between does not make it the first again.
+type reports struct{ failed, lacked bool }
+
+func (r *reports) due(result *Result, did bool, err error) bool {
+	if err != nil {
+		first := !r.failed
+		r.failed = true
+		return first || did
+	}
+	lacks := len(result.Left)+len(result.Problems) > 0
+	first := lacks && !r.lacked
+	*r = reports{lacked: lacks}
+	return first || did
 }
 
 // settle is how long a change waits for others that are sent with it.

@@ -1,8 +1,11 @@
 package remote
 
 import (
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/bough-dev/bough/workspace/mirror"
 )
 
 // TestPace: an hour in which nothing happens costs at most 250 requests with three machines, a
@@ -54,5 +57,34 @@ func TestPace(t *testing.T) {
 	p.done(now, true, false, false)
 	if wait := p.next(now); wait != idle {
 		t.Errorf("when the store is back it waits for %v", wait)
+	}
+}
+
+// TestReports: the first failure is reported, and the first exchange that lacks something, also if
+// one comes while the other lasts.
+func TestReports(t *testing.T) {
+	var r reports
+	fine, lacks, gone := &Result{}, &Result{Left: []mirror.Left{{}}}, errors.New("no answer")
+	for i, step := range []struct {
+		result *Result
+		did    bool
+		err    error
+		want   bool
+	}{
+		{fine, false, nil, false},
+		{lacks, false, nil, true},
+		{lacks, false, nil, false},
+		{nil, false, gone, true}, // the store is gone while something is still lacking
+		{nil, false, gone, false},
+		{lacks, false, nil, false},
+		{lacks, true, nil, true},
+		{nil, false, gone, true},
+		{fine, false, nil, false},
+		{lacks, false, nil, true},
+		{fine, true, nil, true},
+	} {
+		if got := r.due(step.result, step.did, step.err); got != step.want {
+			t.Errorf("exchange %d: reported %v, want %v", i, got, step.want)
+		}
 	}
 }

@@ -80,6 +80,18 @@ func (e *Entity) touch(s record.Stamp) {
 	}
 }
 
+// Unseen reports whether the entity has a set or an add, and whether it has a removal, of another
+// machine than m and beyond seen.
+func (e *Entity) Unseen(m record.Machine, seen record.Vector) (change, removal bool) {
+	for by, at := range e.touched {
+		change = change || by != m && at.seq > seen[by]
+	}
+	for _, r := range e.removed {
+		removal = removal || r.by != m && r.at.seq > seen[r.by]
+	}
+	return change, removal
+}
+
 func (e *Entity) set(field string, r Register) {
 	if old, ok := e.Registers[field]; !ok || old.Stamp.Compare(r.Stamp) < 0 {
 		e.Registers[field] = r

@@ -70,13 +70,15 @@ func (c *Conflicts) seeSession(id string, e *join.Entity, r *record.Record, op r
 	unseen := func(list []join.Element) bool {
 		return slices.ContainsFunc(list, func(el join.Element) bool { return !covers(r, el.Stamp) })
 	}
-	switch {
-	case op.Do == record.Remove, op.Do == record.Add && !e.Alive:
+	changed, removed := e.Unseen(r.Machine, r.Seen)
+	if op.Do == record.Remove && changed || (op.Do == record.Set || op.Do == record.Add) && removed {
 		c.remove[id] = true
-	case op.Do == record.Add && op.Field == "messages" && unseen(e.Sets["messages"]):
+	}
+	switch {
+	case op.Do == record.Add && op.Field == "messages" && e.Alive && unseen(e.Sets["messages"]):
 		kept := union(nil, textOf(e.Registers["newest"].Value), newest)
 		if len(kept) > 1 {
-			c.add(Conflict{Appended, id, kept})
+			c.merge(Conflict{Appended, id, kept})
 		}
 	case op.Do == record.Set && op.Field == "title":
 		if reg, ok := e.Registers["title"]; ok && !covers(r, reg.Stamp) && string(reg.Value) != string(op.Value) {
@@ -90,7 +92,8 @@ func covers(r *record.Record, s record.Stamp) bool {
 	return s.Machine == r.Machine || s.Seq <= r.Seen[s.Machine]
 }
 
-func (c *Conflicts) add(one Conflict) {
+// merge adds a conflict to the one of the same kind and session, if there is one.
+func (c *Conflicts) merge(one Conflict) {
 	for i, o := range c.list {
 		if o.Kind == one.Kind && o.Session == one.Session {
 			c.list[i].Kept = union(o.Kept, one.Kept...)
@@ -102,19 +105,21 @@ func (c *Conflicts) add(one Conflict) {
 
 // List returns the conflicts, given the view after all records were added.
 func (c *Conflicts) List(after *View) []Conflict {
+	list := slices.Clone(c.list)
+	add := func(one Conflict) { list = append(list, one) }
 	for _, id := range slices.Sorted(maps.Keys(c.rename)) {
 		if s := after.Session(id); s != nil {
-			c.add(Conflict{Renamed, id, firstOf(s.Title, c.rename[id])})
+			add(Conflict{Renamed, id, firstOf(s.Title, c.rename[id])})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.remove)) {
 		if s := after.Session(id); s != nil && s.Alive {
-			c.add(Conflict{Removed, id, []string{id}})
+			add(Conflict{Removed, id, []string{id}})
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.heads)) {
 		if a := after.agent(key); a != nil && a.Head != nil {
-			c.add(Conflict{HeadMoved, a.Head.Session, firstOf(a.Head.Message, c.heads[key])})
+			add(Conflict{HeadMoved, a.Head.Session, firstOf(a.Head.Message, c.heads[key])})
 		}
 	}
 	known := map[string]bool{}
@@ -123,7 +128,7 @@ func (c *Conflicts) List(after *View) []Conflict {
 	}
 	for _, b := range after.Bookmarks {
 		if b.Name != b.Label && !known[b.Name] {
-			c.add(Conflict{Labelled, b.Session, []string{b.Name}})
+			add(Conflict{Labelled, b.Session, []string{b.Name}})
 		}
 	}
 	known = map[string]bool{}
@@ -132,16 +137,16 @@ func (c *Conflicts) List(after *View) []Conflict {
 	}
 	for _, a := range after.Agents {
 		if a.Name != a.Label && !known[a.Name] {
-			c.add(Conflict{AgentNamed, "", []string{a.Label, a.Name}})
+			add(Conflict{AgentNamed, "", []string{a.Label, a.Name}})
 		}
 	}
-	return c.list
+	return list
 }
 
 // KeptUndone adds the conflicts of messages that stay although their append was undone.
 func (c *Conflicts) KeptUndone(session string, messages []string) {
 	if len(messages) > 0 {
-		c.add(Conflict{Undone, session, messages})
+		c.merge(Conflict{Undone, session, messages})
 	}
 }
 

@@ -10,9 +10,10 @@
 //
 //	session/ID       register shell: the session file without its messages and title
 //	                 register title: a string
-//	register newest: the id of the message that was added last
+//	                 register newest: the id of the message that was added last
 //	                 register owner: who made it, a string
 //	                 register project: that of its folder, an object with id and path
+//	                 register purged: true after a user purged the session
 //	                 set messages: runs of messages, see Body and Item
 //	                 set undone: ids of messages whose append was undone
 //	                 register message/ID: metadata that a user set, of the message

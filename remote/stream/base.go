@@ -148,9 +148,10 @@ type Collected struct {
 }
 
 // Collect deletes garbage: records of the own stream that a base in the store replaces, bases that a
-// newer one replaces, and packs. It deletes nothing and returns an error if there is no base
-// for the plan, if the stream is not as this writer left it, or if the plan has Unknown. An
-// interrupted Collect can be repeated.
+// newer one replaces, and packs. It deletes nothing and returns an error if the plan has Unknown or
+// a name that is not the name of a pack, if records were not uploaded or, unless plan.Through is 0,
+// if there is no base for the plan or the stream is not as this writer left it. An interrupted
+// Collect can be repeated.
 func (w *Writer) Collect(ctx context.Context, plan Plan) (done Collected, err error) {
 	if plan.Unknown {
 		return done, &fault.Error{Code: fault.Refused, Message: "the remote has records that this version of bough does not understand", Hint: "a newer version wrote them, and has to collect the garbage"}

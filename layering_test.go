@@ -162,7 +162,11 @@ func forbidden(pkg, imported string, test bool) string {
 	case !ok:
 		return "add " + imported + " to layers in layering_test.go: it is in no layer"
 	case to >= from:
-		return "imports point strictly down, and layers in layering_test.go does not have it below " + pkg
+		why := "imports point strictly down, and layers in layering_test.go does not have it below " + pkg
+		if !slices.ContainsFunc(layers, func(line []string) bool { return slices.Contains(line, imported) }) {
+			why += "; add " + imported + " by its own name"
+		}
+		return why
 	}
 	return ""
 }

@@ -198,6 +198,7 @@ func differingLines(was, is string) string {
 	for _, side := range []struct{ sign, text string }{{"-", was}, {"+", is}} {
 		for _, l := range lines(side.text) {
 			if n := count[l]; n < 0 && side.sign == "-" || n > 0 && side.sign == "+" {
+				count[l] -= max(-1, min(n, 1))
 				out.WriteString(side.sign + " " + strings.TrimSpace(l) + "\n")
 			}
 		}

@@ -23,6 +23,7 @@ type grower struct {
 }
 
 var growers = []grower{
+	{penguinFormat, nil},
 	{piFormat, nil},
 	{codexFormat, testtranscript.Codex},
 	{geminiFormat, testtranscript.Gemini},
@@ -46,6 +47,24 @@ var growers = []grower{
 	{copilotChatFormat, nil},
 	{gooseFormat, nil},
 	{antigravityFormat, nil},
+	{cursorFormat, nil},
+}
+
+// growElsewhere are the other formats, with the reason.
+var growElsewhere = map[*Format]string{
+	claudeCodeFormat: "TestClaudeGrows of convert/internal/claude",
+	llmFormat:        "a prefix of a database is none; TestLLMDatabaseGrows",
+	zedFormat:        "a prefix of a database is none",
+}
+
+// TestGrowers: each format that bough reads is in one of the lists.
+func TestGrowers(t *testing.T) {
+	for _, f := range Formats {
+		listed := slices.ContainsFunc(growers, func(g grower) bool { return g.f == f })
+		if f.Reads() && listed == (growElsewhere[f] != "") {
+			t.Errorf("add %s to growers, or to growElsewhere with a reason", f.Name)
+		}
+	}
 }
 
 // TestGrowth: all messages of a prefix of a transcript except for the last one are those of

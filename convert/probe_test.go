@@ -268,8 +268,20 @@ func carried(f *Format, probe feature) (cell string, lost []transcript.Loss, err
 	return "no", lost, nil
 }
 
-// TestFormatsPage: each cell of the table in docs/formats.md is correct, and every other
-// loss is reported.
+// onlyRead returns the names of the formats that are not in the table, in a sentence.
+func onlyRead() string {
+	var names []string
+	for _, f := range Formats {
+		if !f.Writes() {
+			names = append(names, f.Name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// TestFormatsPage: each cell of the table in docs/formats.md is correct, every other loss is
+// reported, and the formats without a column are named.
 func TestFormatsPage(t *testing.T) {
 	const page = "../docs/formats.md"
 	const begin, end = "<!-- carried: begin -->\n", "<!-- carried: end -->\n"
@@ -295,6 +307,7 @@ func TestFormatsPage(t *testing.T) {
 		}
 		want.WriteString("\n")
 	}
+	fmt.Fprintf(&want, "\nbough only reads %s.\n", onlyRead())
 	data := string(readFile(t, page))
 	before, rest, _ := strings.Cut(data, begin)
 	got, after, ok := strings.Cut(rest, end)

@@ -1,17 +1,18 @@
 package convert
 
 var (
-	piFormat            = Formats[1]
-	claudeCodeFormat    = Formats[2]
-	codexFormat         = Formats[3]
-	geminiFormat        = Formats[4]
-	opencodeFormat      = Formats[5]
-	chatGPTFormat       = Formats[6]
-	claudeAIFormat      = Formats[7]
-	openAssistantFormat = Formats[8]
-	anthropicAPIFormat  = Formats[9]
-	openAIFormat        = Formats[10]
-	markdownFormat      = Formats[11]
+	penguinFormat       = named("penguin")
+	piFormat            = named("pi")
+	claudeCodeFormat    = named("claude-code")
+	codexFormat         = named("codex")
+	geminiFormat        = named("gemini")
+	opencodeFormat      = named("opencode")
+	chatGPTFormat       = named("chatgpt")
+	claudeAIFormat      = named("claude-ai")
+	openAssistantFormat = named("oasst")
+	anthropicAPIFormat  = named("anthropic")
+	openAIFormat        = named("openai")
+	markdownFormat      = named("markdown")
 	openWebUIFormat     = named("open-webui")
 	copilotFormat       = named("copilot-cli")
 	copilotChatFormat   = named("copilot-chat")
@@ -33,7 +34,7 @@ var (
 	gooseFormat         = named("goose")
 )
 
-// named returns a format of the table, whose place may change.
+// named returns a format of the table.
 func named(name string) *Format {
 	f, err := Named(name)
 	if err != nil {

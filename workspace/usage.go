@@ -26,8 +26,8 @@ import (
 )
 
 var usageKinds = []usage.Kind{
-	usage.UsageRoots, usage.UsageContinuations, usage.UsageBranches, usage.UsageCheckpoints, usage.UsageAutoCheckpoints, usage.UsagePacked, usage.UsagePenguin, usage.UsageDamaged,
-	usage.UsageIndex, usage.UsageAttachments, usage.UsageAgents, usage.UsageExplorations, usage.UsageStates, usage.UsageOperations, usage.UsageTasks, usage.UsageTrash, usage.UsageCaches, usage.UsageOther,
+	usage.Roots, usage.Continuations, usage.Branches, usage.Checkpoints, usage.AutoCheckpoints, usage.Packed, usage.Penguin, usage.Damaged,
+	usage.Index, usage.Attachments, usage.Agents, usage.Explorations, usage.States, usage.Operations, usage.Tasks, usage.Trash, usage.Caches, usage.Other,
 }
 
 // usagePlaces are the files and folders of a workspace other than session
@@ -36,25 +36,25 @@ var usagePlaces = []struct {
 	name string
 	kind usage.Kind
 }{
-	{session.Dir + "/" + session.IndexFile, usage.UsageIndex},
-	{index.JournalPath, usage.UsageIndex},
-	{session.Dir, usage.UsageOther},
-	{sessions.PackedDir, usage.UsagePacked},
-	{"checkpoints", usage.UsagePenguin},
-	{lines.FilesDir, usage.UsageAttachments},
-	{agent.Dir, usage.UsageAgents},
-	{store.TurnsDir, usage.UsageAgents},
-	{store.ExplorationsDir, usage.UsageExplorations},
-	{store.StateDir + "/" + store.ExplorationsDir, usage.UsageExplorations},
-	{states.Dir, usage.UsageStates},
-	{store.LearningsPath, usage.UsageExplorations},
-	{operation.Path, usage.UsageOperations},
-	{task.Path, usage.UsageTasks},
-	{store.TrashDir, usage.UsageTrash},
-	{session.CacheDir, usage.UsageCaches},
-	{store.StateDir, usage.UsageOther},
-	{store.HeadFile, usage.UsageOther},
-	{bookmark.Path, usage.UsageOther},
+	{session.Dir + "/" + session.IndexFile, usage.Index},
+	{index.JournalPath, usage.Index},
+	{session.Dir, usage.Other},
+	{sessions.PackedDir, usage.Packed},
+	{"checkpoints", usage.Penguin},
+	{lines.FilesDir, usage.Attachments},
+	{agent.Dir, usage.Agents},
+	{store.TurnsDir, usage.Agents},
+	{store.ExplorationsDir, usage.Explorations},
+	{store.StateDir + "/" + store.ExplorationsDir, usage.Explorations},
+	{states.Dir, usage.States},
+	{store.LearningsPath, usage.Explorations},
+	{operation.Path, usage.Operations},
+	{task.Path, usage.Tasks},
+	{store.TrashDir, usage.Trash},
+	{session.CacheDir, usage.Caches},
+	{store.StateDir, usage.Other},
+	{store.HeadFile, usage.Other},
+	{bookmark.Path, usage.Other},
 }
 
 // Usage returns how much disk space the workspace takes, and the limit largest
@@ -127,24 +127,24 @@ func usageKind(v *store.View, name string) usage.Kind {
 		e := v.Index.Entry(id)
 		switch {
 		case e == nil:
-			return usage.UsageDamaged
+			return usage.Damaged
 		case e.Kind() == session.Checkpoint && e.Auto:
-			return usage.UsageAutoCheckpoints
+			return usage.AutoCheckpoints
 		case e.Kind() == session.Checkpoint:
-			return usage.UsageCheckpoints
+			return usage.Checkpoints
 		case e.Kind() == session.Branch:
-			return usage.UsageBranches
+			return usage.Branches
 		case e.Kind() == session.Continuation:
-			return usage.UsageContinuations
+			return usage.Continuations
 		}
-		return usage.UsageRoots
+		return usage.Roots
 	}
 	for _, p := range usagePlaces {
 		if name == p.name || strings.HasPrefix(name, p.name+"/") {
 			return p.kind
 		}
 	}
-	return usage.UsageOther
+	return usage.Other
 }
 
 // conversationUsage returns all conversations, largest first. sizes has the

@@ -26,25 +26,25 @@ size of the text of its messages, and of the records kept from an imported trans
 			if limit < 0 {
 				return usageError("--limit takes 0 or more; got %d", limit)
 			}
-			usage, err := w.Usage(c.Context, limit)
+			report, err := w.Usage(c.Context, limit)
 			if err != nil {
 				return err
 			}
 			if p.json {
-				return p.printJSON(usage)
+				return p.printJSON(report)
 			}
-			p.usage(usage)
+			p.printUsage(report)
 			return nil
 		},
 	}
 }
 
-func (p *program) usage(u *usage.Report) {
+func (p *program) printUsage(u *usage.Report) {
 	const width = len("999 kB")
 	for _, k := range u.Kinds {
 		if k.Files > 0 {
 			files := count(k.Files, "file")
-			if k.Kind == usage.UsageStates && u.StatesLimit > 0 {
+			if k.Kind == usage.States && u.StatesLimit > 0 {
 				files += ", at most " + size(u.StatesLimit)
 			}
 			fmt.Fprintf(p.stdout, "%*s  %s (%s)\n", width, size(k.Bytes), strings.ReplaceAll(string(k.Kind), "_", " "), files)

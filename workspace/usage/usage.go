@@ -29,24 +29,24 @@ type Kind string
 
 // The kinds of files, in the order of [Report.Kinds].
 const (
-	UsageRoots           Kind = "roots"
-	UsageContinuations   Kind = "continuations"
-	UsageBranches        Kind = "branches"
-	UsageCheckpoints     Kind = "checkpoints"
-	UsageAutoCheckpoints Kind = "automatic_checkpoints"
-	UsagePacked          Kind = "packed_checkpoints" // recipes and packs
-	UsagePenguin         Kind = "penguin_checkpoints"
-	UsageDamaged         Kind = "damaged_sessions"
-	UsageIndex           Kind = "index"
-	UsageAttachments     Kind = "attachments"
-	UsageAgents          Kind = "agents"
-	UsageExplorations    Kind = "explorations"
-	UsageStates          Kind = "states" // of folders
-	UsageOperations      Kind = "operations"
-	UsageTasks           Kind = "tasks"
-	UsageTrash           Kind = "trash"
-	UsageCaches          Kind = "caches"
-	UsageOther           Kind = "other"
+	Roots           Kind = "roots"
+	Continuations   Kind = "continuations"
+	Branches        Kind = "branches"
+	Checkpoints     Kind = "checkpoints"
+	AutoCheckpoints Kind = "automatic_checkpoints"
+	Packed          Kind = "packed_checkpoints" // recipes and packs
+	Penguin         Kind = "penguin_checkpoints"
+	Damaged         Kind = "damaged_sessions"
+	Index           Kind = "index"
+	Attachments     Kind = "attachments"
+	Agents          Kind = "agents"
+	Explorations    Kind = "explorations"
+	States          Kind = "states" // of folders
+	Operations      Kind = "operations"
+	Tasks           Kind = "tasks"
+	Trash           Kind = "trash"
+	Caches          Kind = "caches"
+	Other           Kind = "other"
 )
 
 // A Conversation is the disk space of a session and its continuations.

@@ -57,8 +57,8 @@ type Node struct {
 	// Content is the content of a message of the user, in any stored form, with Text as its text.
 	// If nil, the content is Text.
 	Content  json.RawMessage `json:"content,omitempty"`
-	Replayed *Replayed       `json:"replayed,omitempty"` // the message that a message of the user says again
-	Edited   *Origin         `json:"edited,omitempty"`   // the message that a message of the user says in other words
+	Replayed *Replayed       `json:"replayed,omitempty"` // the message that a message of the user repeats
+	Edited   *Origin         `json:"edited,omitempty"`   // the message that a message of the user is a changed copy of
 }
 
 // An Origin is the message that another one repeats, or is a copy of.
@@ -67,10 +67,10 @@ type Origin struct {
 	Message string `json:"message_id"`
 }
 
-// A Replayed is the message of the user that another one says again.
+// A Replayed is the message of the user that another one repeats.
 type Replayed struct {
 	Origin
-	Plan json.RawMessage `json:"plan,omitempty"` // what is to be said again, in the first one
+	Plan json.RawMessage `json:"plan,omitempty"` // the plan of the replay, in the first one
 }
 
 // A FileState names the state of a folder.

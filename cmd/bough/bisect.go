@@ -13,17 +13,17 @@ func (p *program) bisectVerb() verb {
 		name:  "bisect",
 		args:  "REF [--run CMD] [--good REF] [--bad REF] [--skip REF] [--timeout D] [--dir D]",
 		short: "find the turn that made something go wrong",
-		long: `Goes through the path to REF by halving, from its first state of the files, or --good, to the last
-one, or --bad. At each step, CMD is run by the shell in a new folder with the files of that moment; in
-a repository of git it is a clone of it. The exit status of CMD says whether they are good: 0 is good,
-125 cannot be tested and is skipped, 1 to 127 else is bad, and another status ends the bisection. The
-ends are tested first. A message without a state of its own, and one with the files of the step before
-it, is no step; 'bough help files' says how states are taken.
+		long: `Does a binary search on the path to REF, as 'git bisect run' does on commits: from its first state
+of the files, or --good, to its last one, or --bad. At each step the shell runs CMD in a new folder
+with the files of that state; for a git repository the folder is a clone. Exit status 0 means good,
+125 skips the step, any other status up to 127 means bad, and a higher one ends the bisection. The
+ends are tested first. Messages without a state of their own, or with the same files as the step
+before, are no steps; 'bough help files' says how states are taken.
 
-Prints the turn that did it, with what it changed. The result is tested twice, and said to be flaky if
-both tests differ. The environment of CMD has BOUGH_SESSION, BOUGH_MESSAGE and BOUGH_STATE. An
-interrupt ends CMD and removes its folder. Without --run, only the steps are listed, and which one to
-test next.`,
+Prints the turn that broke it, with its changes. The result is tested twice, and reported as flaky
+if the two tests differ. The environment of CMD has BOUGH_SESSION, BOUGH_MESSAGE and BOUGH_STATE. An
+interrupt ends CMD and removes its folder. Without --run, only the steps are listed, and which one
+to test next.`,
 		example: `bough bisect HEAD --run 'go test ./...'
 bough bisect "Plan the trip" --good "Plan the trip@849dde0b" --run ./check.sh --timeout 1m`,
 		flags: []cli.Flag{

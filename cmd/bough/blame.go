@@ -18,13 +18,13 @@ func (p *program) blameVerb() verb {
 		args:  "FILE[:LINE] or FILE:A-B [--at STATE] [--dir D]",
 		short: "show which turn of which conversation wrote each line of a file",
 		long: `Prints for each line of FILE the message that wrote it, the title of its conversation and the date.
-'you' is what changed between turns. Lines are followed through the states of the folder
-('bough help files') of all conversations, also if the file had another name then. What the first
-state has already is 'older'. A '?' says that others may have written the line: several turns ran at
-the same time, or the turn was stopped.
+Lines are followed through the states of the folder ('bough help files') of all conversations, also
+across renames of the file. 'you' marks a line that changed between turns, 'older' a line of the
+first state, and '?' a line whose author is uncertain, because several turns ran at the same time or
+the turn was stopped.
 
-Without states, and for what is older, the arguments of the tools that edit files are searched, in
-all conversations. A line that no tool has is '-': you or a command wrote it.
+Without states, and for older lines, the arguments of tools that edit files are searched, in all
+conversations; '-' marks a line that no tool wrote: you wrote it, or a command did.
 
 --at STATE takes the file of a state, which is named by its id or by a REF. FILE is then a path of
 the folder.`,

@@ -22,15 +22,15 @@ func (p *program) compareVerb() verb {
 	return verb{
 		name:  "compare",
 		args:  "REF REF [REF ...] [--model M] [--prompt] [--html FILE] [--force] [--partial]",
-		short: "compare what branches came to",
+		short: "compare the content of branches",
 		long: `Prints what each of the paths added since the last message that all of them have: its messages and
 turns, its tokens, the models and the agent that wrote it, the outcome of an exploration, and how its
 files changed, if there are states of them. On a wide terminal the paths are side by side.
 
 --html writes a page with the whole messages in columns to FILE, or to standard output for '-'.
---model asks a model which branch to continue, and why. Its answer must cite messages; one that cites
-messages which are not compared is refused. --prompt prints what the model would be asked.
-'bough diff' lists only messages, and 'bough merge' brings what a branch came to into another one.`,
+--model asks a model which branch to continue, and why. The model must cite messages; an answer
+without citations, or with messages that are not compared, is refused. --prompt prints the prompt
+for the model. 'bough diff' lists only messages, and 'bough merge' merges a branch into another one.`,
 		example: `bough compare "By train" "By plane" "By car"
 bough compare HEAD - --html compare.html`,
 		flags: []cli.Flag{

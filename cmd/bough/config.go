@@ -21,10 +21,10 @@ func (p *program) configVerb() verb {
 		args:  "[KEY [VALUE...]] [--user] [--add] [--unset]",
 		short: "list or change settings",
 		long: `Without KEY, config lists all settings, their values, and the source of each value: the workspace,
-the user or the defaults. With KEY it prints one value; with VALUE it sets it, in config.json of
-the workspace or, with --user, in your own file, which applies to all workspaces. A setting of the
-workspace overrides yours; lists are combined. pager and trust apply only in your file. Both files
-are JSON and can be edited by hand.`,
+the user or the defaults. With KEY it prints one value; with VALUE it sets it, in config.json of the
+workspace or, with --user, in your own file, which applies to all workspaces. A setting of the
+workspace overrides yours; lists are combined. pager, trust and user.name are always set in your
+file. Both files are JSON and can be edited by hand.`,
 		example: `bough config import.skip "secret-*" --add
 bough config retention.max_age 90d --user`,
 		flags: []cli.Flag{

@@ -102,7 +102,7 @@ func (p *program) daemonUninstallVerb() verb {
 	return verb{
 		name:  "uninstall",
 		args:  "[--dry-run | --yes]",
-		short: "do not start the daemon at login any more",
+		short: "stop the daemon, and no longer start it at login",
 		long: `Stops the daemon and removes the file that 'bough daemon install' wrote. It shows the commands first,
 and asks; --yes does not ask, and --dry-run only shows them.`,
 		example: `bough daemon uninstall`,

@@ -22,7 +22,7 @@ func (p *program) editVerb() verb {
 	return verb{
 		name:  "edit",
 		args:  "REF [--text T] [--keep-head] [--answer [--agent A] " + turnWords + "]",
-		short: "say a message of the user in other words",
+		short: "change a message of the user, as a branch beside the original",
 		long: `Opens the message of the user at REF in $VISUAL, $EDITOR or vi, and adds the changed text as another
 reply to the same message, beside the original, which stays with all that follows it. --text sets
 the text without an editor; '-' reads standard input. Without a terminal, one of --text, $VISUAL and
@@ -31,10 +31,11 @@ images, is kept. The head moves to the new message. If the text is unchanged or 
 changes. In a checkpoint, the new message begins a branch of it. Prints SESSION@MESSAGE.
 
 --answer lets an agent answer the new message, with tools, as 'bough agent chat' does, and the head
-moves to the answer. The agent is the owner of the conversation, else one named replay, which is
-created; in a conversation that is none of its trees, the new message begins a branch.
+moves to the answer. The agent is the one that --agent names, else the owner of the conversation,
+else one named replay, which is created if --model is given. If the conversation is not one of that
+agent's trees, the new message begins a branch.
 
-'bough replay --edit' says the later messages of the user again, too.`,
+'bough replay --edit' also sends the later messages of the user again.`,
 		example: `bough edit HEAD~1
 bough edit "Plan the trip@msg_2b0c3457" --text "And by train?"
 bough edit HEAD~1 --answer --model openai:gpt-5`,

@@ -18,15 +18,17 @@ The outcome is printed and added as one message below REF. No head moves without
 --strategy gives a strategy; --from-reply recognizes them in the assistant's message at REF.
 
 The shell runs CMD in a folder for the branch: a copy of --dir or, if that is in a git repository, a
-clone of it with a state of its files. CMD reads JSON, {exploration_id, branch_id, strategy, depth, dir, bindings, messages,
-learnings}, and prints the result as text, or as JSON: {result, confidence, success, metrics,
-insights, strategies}. Each of strategies is tried next, below its branch, in a copy of the folder
-as that branch left it. Without --run the model M answers, by default the model of the agent that
-owns the conversation.
+clone of it with a state of its files. CMD reads JSON, {exploration_id, branch_id, strategy, depth,
+dir, bindings, messages, learnings}, and prints the result as text, or as JSON: {result, confidence,
+success, metrics, insights, strategies}. $BOUGH_STRATEGY is the name of the strategy. If a result
+proposes strategies, each is tried next, below that branch, in a copy of the folder as the branch
+left it. Without --run the model M answers, by default the model of the agent that owns the
+conversation.
 
 After an interrupt, 'bough explore resume ID' continues the exploration. Outcomes are recorded
-('bough learnings') and rank the strategies of similar explorations. Flags override the member
-"explore" of the settings and of an agent's file. The exit code is 1 if no branch has a result.`,
+('bough learnings') and rank the strategies of similar explorations. Flags override the settings
+explore.* ('bough config' lists them) and those in an agent's file. The exit code is 1 if no branch
+has a result.`,
 		example: `bough explore "Sort it@849dde0b" --strategy quick="in place" --strategy radix --run ./try.sh
 bough explore "By train/a841cb20" --from-reply --dry-run
 bough explore "Fix the test" --strategy a=... --strategy b=... --run ./fix.sh --dir . --evaluate consensus`,

@@ -81,7 +81,7 @@ prefix of at least four characters. The session of a branch is an ordinary conve
 func (p *program) exploreEvaluateVerb() verb {
 	return verb{
 		name:  "evaluate",
-		args:  "ID --evaluate METHOD",
+		args:  "ID --evaluate METHOD [--adopt] [--allow-command]",
 		short: "evaluate an exploration by another method",
 		long: `Evaluates the results of a finished exploration by another method. No branch runs again. The
 outcome is printed and added as another message below the explored one.`,
@@ -116,11 +116,11 @@ func (p *program) exploreAdoptVerb() verb {
 which becomes a message below the explored one. If the explored conversation belongs to an agent,
 the head of the agent moves, otherwise that of the workspace. Prints the new head.
 
-With --files, what the branch changed in its folder comes into the explored one, or into the repository
-that contains it. What changed there too since the exploration began is a conflict: nothing is done,
-and the paths are listed. --keep leaves these paths as they are, --take takes those of the branch,
---merge merges both line by line. --whole makes the folder exactly what the branch left. Commits that
-the branch made do not come. 'bough undo' reverts it.`,
+With --files, the changes of the branch in its folder are applied to the explored folder, or to the
+repository that contains it. If a path also changed there since the exploration began, that is a
+conflict: nothing is changed, and the paths are listed. --keep leaves these paths as they are,
+--take takes those of the branch, --merge merges both line by line. --whole makes the folder exactly
+what the branch left. Commits that the branch made do not come. 'bough undo' reverts it.`,
 		example: `bough explore adopt 849dde0b radix
 bough explore adopt 849dde0b --files --dry-run`,
 		flags:   append([]cli.Flag{filesFlag("bring the files home too")}, planFlags()...),

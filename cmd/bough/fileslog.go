@@ -21,8 +21,8 @@ the title of the conversation and the first words of the prompt. 'you' is what c
 With SESSION, only turns of this conversation. --patch prints the lines that differ, except of binary
 files and files over 1 MiB.
 
-It is known from the states of the folder and, for what is older or without states, from the
-arguments of tools that edit files, as for 'bough blame'.`,
+The list is computed from the states of the folder and, for older changes or without states, from
+the arguments of tools that edit files, as for 'bough blame'.`,
 		example: `bough files log main.go
 bough files log src "Plan the trip" --patch`,
 		flags: []cli.Flag{

@@ -16,13 +16,14 @@ import (
 
 // withFiles is what help says about the files that go back too.
 const withFiles = `
---files brings the files of a folder back to the state at that message instead, and the head stays;
---both does both. Only what the conversation changed since is taken back, and what you changed stays.
-What both changed is a conflict: nothing is done, and the paths are listed. --keep leaves these paths
-as they are, --take takes those of the state, --merge takes back the lines that the conversation
-changed. --whole makes the folder exactly that state. First a state of the folder as it is now is
-taken, so 'bough undo' brings everything back. Ignored files, secrets and files that states do not
-hold are never touched. --dry-run only prints what would change.`
+--files restores the files of a folder to the state at that message instead, and the head stays;
+--both does both. With --files, the argument can also be the id of a state. Only changes of the
+conversation since then are reverted; your own changes stay. If both changed a path, that is a
+conflict: nothing is changed, and the paths are listed. --keep leaves these paths as they are,
+--take replaces them with those of the state, --merge reverts only the lines that the conversation
+changed. --whole makes the folder exactly that state. bough takes a state of the folder first, so
+'bough undo' restores everything. Ignored files, secrets and files that states do not hold are never
+touched. --dry-run only prints what would change.`
 
 // planFlags are the flags that say which files change.
 func planFlags() []cli.Flag {

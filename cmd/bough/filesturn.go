@@ -12,20 +12,20 @@ func (p *program) filesTurnVerb() verb {
 		parent: "files",
 		name:   "turn",
 		args:   "REF [--patch] [--dir D], or REF --undo [--dir D] [--dry-run] [--whole, --keep, --take or --merge] [--only PATH]",
-		short:  "show what a turn changed, or take it back",
-		long: `Lists what the turn of the message at REF changed, as 'bough files diff' does. A turn is a message of
-the user with what follows it, up to the next message of the user. There must be a state before it,
-and one after it; of a turn that was stopped, that of the next prompt.
+		short:  "show the files that a turn changed, or revert them",
+		long: `Lists what the turn of the message at REF changed, as 'bough files diff' does. A turn is a message
+of the user with what follows it, up to the next message of the user. This needs a state from before
+the turn and one from after it; for a turn that was stopped, the state of the next prompt.
 
---undo takes these changes back. What changed since stays. What the turn and a later change have in
-common is a conflict: nothing is done, and the paths are listed. --keep leaves these paths as they
-are, --take takes those before the turn, --merge takes back the lines that the turn changed. --whole
-makes the folder exactly the state before the turn. 'bough undo' reverts it. --dry-run only prints
-what would change.`,
+--undo reverts these changes and keeps later ones. If a later change touched the same path, that is
+a conflict: nothing is changed, and the paths are listed. --keep leaves these paths as they are,
+--take restores them as they were before the turn, --merge reverts only the lines that the turn
+changed. --whole makes the folder exactly the state before the turn. 'bough undo' reverts it.
+--dry-run only prints what would change.`,
 		example: `bough files turn HEAD
 bough files turn HEAD~3 --undo --dry-run`,
 		flags: append(planFlags(), dirFlag(),
-			&cli.BoolFlag{Name: "undo", DisableDefaultText: true, Usage: "take the changes back"},
+			&cli.BoolFlag{Name: "undo", DisableDefaultText: true, Usage: "revert the changes"},
 			&cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, DisableDefaultText: true, Usage: "print the lines that differ"},
 		),
 		min:     1,
@@ -61,13 +61,13 @@ func (p *program) filesApplyVerb() verb {
 		parent: "files",
 		name:   "apply",
 		args:   "BRANCH [--into D] [--dry-run] [--whole, --keep, --take or --merge] [--only PATH]",
-		short:  "bring the files that a branch changed home",
-		long: `Brings what BRANCH changed in a folder of its own to the folder D: what differs between the state at
-its branch point and its newest state. Only what is in a state is brought; 'bough files snap' takes
-one in the folder of the branch. What changed in both folders is a conflict: nothing is done, and the
-paths are listed. --keep leaves these paths as they are, --take takes those of the branch, --merge
-merges the lines. --whole makes the folder exactly what the branch has. 'bough undo' reverts it.
---dry-run only prints what would change.`,
+		short:  "apply the file changes of a branch to your folder",
+		long: `Applies the changes of BRANCH, in its own folder, to the folder D: the difference between the state
+at its branch point and its newest state. Changes after the newest state are not applied; 'bough
+files snap' in the folder of the branch takes one. What changed in both folders is a conflict:
+nothing is done, and the paths are listed. --keep leaves these paths as they are, --take takes those
+of the branch, --merge merges the lines. --whole makes the folder exactly what the branch has.
+'bough undo' reverts it. --dry-run only prints what would change.`,
 		example: `bough files apply "With rye" --dry-run
 bough files apply "With rye" --into ~/src/trip`,
 		flags:   append(planFlags(), &cli.StringFlag{Name: "into", DefaultText: "the folder with states that contains the current directory", Usage: "change the folder `D`"}),

@@ -21,10 +21,10 @@ func (p *program) forgetVerb() verb {
 		short: "delete a conversation permanently",
 		long: `Deletes all files of a conversation, also from the trash, and its text from the log, bookmarks,
 explorations, learnings, tasks and the records of imports and exports. This cannot be undone. The id
-of the conversation and those of its sources are kept, so that no import restores it. Other
-sessions that contain its messages are listed; --copies deletes those conversations too. What was sent
-to a remote stays there, and in what is stored here of it: 'bough remote purge' takes it out. On a
-terminal, forget asks twice; otherwise --yes must repeat the id of the conversation.`,
+of the conversation and those of its sources are kept, so that no import restores it. Other sessions
+that contain its messages are listed; --copies deletes those conversations too. Messages that were
+sent to a remote stay there and in the local copy of the remote; 'bough remote purge' deletes them.
+On a terminal, forget asks twice; otherwise --yes must repeat the id of the conversation.`,
 		example: `bough forget "By train instead" --copies`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "copies", DisableDefaultText: true, Usage: "also delete the conversations that contain its messages"},

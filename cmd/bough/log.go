@@ -30,7 +30,7 @@ push or pull. The order is the same on all machines, and does not depend on thei
 		flags: []cli.Flag{
 			inFlag("only changes of this `SESSION`"),
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "all", Usage: "only the newest `N`"},
-			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "list each conversation of an import"},
+			&cli.BoolFlag{Name: "all", DisableDefaultText: true, Usage: "list each conversation of an import or a pull"},
 			&cli.BoolFlag{Name: "remote", DisableDefaultText: true, Usage: "list the operations of all machines of the remote"},
 		},
 		action: func(c *cli.Context, w *workspace.Workspace) error {
@@ -63,7 +63,8 @@ the newest N changes, --to all changes after an operation of 'bough log', --in o
 session. Undo refuses a change that a newer one depends on, a change whose files another program
 changed since, and a removal whose files were deleted from the trash. If files of a folder were
 changed since, --keep leaves those, --take overwrites them, and --merge merges their lines.
-Automatic checkpoints and prunes are skipped. 'bough redo' reverts the undo.`)
+Automatic operations are skipped: automatic checkpoints and the prunes after them, imports by 'bough
+watch' and by hooks, and 'bough forget', which cannot be undone. 'bough redo' reverts the undo.`)
 	v.args = "[--in SESSION] [-n N or --to OPERATION] [--keep, --take or --merge]"
 	v.flags = append(v.flags,
 		&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "1", Usage: "undo the newest `N` changes"},
@@ -89,7 +90,7 @@ func (p *program) takeBackVerb(name string, do takeBack, short, long string) ver
 		flags: []cli.Flag{
 			inFlag("only consider changes of this `SESSION`"),
 			&cli.BoolFlag{Name: restores.Keep, DisableDefaultText: true, Usage: "leave files of folders that were changed since"},
-			&cli.BoolFlag{Name: restores.Take, DisableDefaultText: true, Usage: "overwrite them; a state has what they were"},
+			&cli.BoolFlag{Name: restores.Take, DisableDefaultText: true, Usage: "overwrite these files; a state keeps their content"},
 			&cli.BoolFlag{Name: restores.Merge, DisableDefaultText: true, Usage: "merge them line by line"},
 		},
 		changes: true,

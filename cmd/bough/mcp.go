@@ -20,9 +20,9 @@ ends. An assistant that is configured to run this command can list, read, search
 and compare conversations. docs/mcp.md describes the tools; 'bough mcp install' adds bough to the
 settings of an assistant.
 
-Name the workspace with -w: an assistant runs the command in a folder of its own. Tools open no path
-and run no program that the model names, and ask the user before an undo, an import, an adoption, a
-replay, an answer to an edit, or an exchange.
+Name the workspace with -w, because an assistant runs the command in a folder of its own. The tools
+never open a path or run a program that the model names. The tools undo, import, adopt,
+restore_files, replay_messages and sync ask the user first, and edit_message does for an answer.
 
 Tools:
 ` + wrapped(mcp.ToolNames(), "  ", 100),

@@ -13,12 +13,11 @@ func (p *program) mergeVerb() verb {
 	return verb{
 		name:  "merge",
 		args:  "BRANCH [--into REF] [--summary TEXT] [--files] [FLAG ...]",
-		short: "bring what a branch came to into another one",
-		long: `Adds one message at REF, by default at the head, with what the branch came to:
-the messages of BRANCH since the last one that both have, or since its last
-merge there, without merges of the target into it. If there are none, nothing
-changes. BRANCH is any REF, also a message of the same conversation. It stays
-as it is.
+		short: "merge the content of a branch into another one, as one message",
+		long: `Adds one message below REF, by default below the head, that summarizes BRANCH: its messages since
+the last one that both paths have, or since its last merge there, without merges of the target into
+it. The head moves to the new message. If BRANCH has no such messages, nothing changes. BRANCH is
+any REF, also a message of the same conversation, and does not change.
 
 The text is TEXT ('-' reads it from standard input); or what a model writes,
 which must cite messages of the branch, else it is refused; or by default a

@@ -20,16 +20,17 @@ import (
 func (p *program) openPageVerb() verb {
 	return verb{
 		name:  "open",
-		args:  "[REF]",
+		args:  "[REF] [--print | --stop]",
 		short: "open the conversations in a browser",
 		long: `Opens the page of the workspace in a browser: at REF, which can also be an agent or an
 exploration, else at the head. The page is that of the running 'bough serve' of the workspace. If
 none runs, one is started in the background; it ends 30 minutes after the last page was closed, and
 --stop ends it at once.
 
-The address has a code that works once, for five minutes. Without a browser, and with --print, two
-addresses are printed; the second one is for a browser that does not open the first. docs/page.md
-describes the page, and how to open that of another machine. $BROWSER names another browser.`,
+The address has a code that works once, within five minutes. With --print, or if there is no
+browser, two addresses are printed; use the second one (by IP address) if the browser cannot resolve
+the name in the first. docs/page.md describes the page, and how to open the page of another machine.
+$BROWSER names another browser.`,
 		example: `bough open
 bough open "Fix the parser"
 bough open --print`,

@@ -23,10 +23,10 @@ change, and moves the head to the last copy. REF is a message or a range A..B:
 
 --turn copies the whole turn of each message, from the message of the user to the end of the answer.
 
-A tool call is copied with its results, and a result with its call; what was taken along is listed.
-A call that is already on the path is refused. A copy keeps everything, also its time, except its id;
-'bough show --json' has its origin in metadata.bough.picked. Below a checkpoint, the copies begin a
-branch of it. Prints SESSION@MESSAGE of the last copy.`,
+A tool call is copied with its results, and a result with its call; these additional messages are
+listed. A call that is already on the path is refused. A copy has a new id and parent and is
+otherwise unchanged, also in its time; 'bough show --json' has its origin in metadata.bough.picked.
+Below a checkpoint, the copies begin a branch of it. Prints SESSION@MESSAGE of the last copy.`,
 		example: `bough pick "Plan the trip@msg_2b0c3457"
 bough pick "Plan the trip..By train" --onto "Plan the trip"
 bough pick "By train@msg_11aa" --turn --dry-run`,

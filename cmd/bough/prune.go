@@ -15,13 +15,15 @@ func (p *program) pruneVerb() verb {
 		args:  "[--dry-run] [--keep-all TIME] [--every N] [--max-age TIME] [--limit N]",
 		short: "remove old automatic checkpoints",
 		long: `By default, keeps all automatic checkpoints of the last day, one of every ten older ones, none older
-than 30 days, and at most 1,000. Checkpoints with a name or a bookmark are always kept. Removed
-checkpoints stay in the trash for a week. A file of packed messages of which the remaining ones need
-less than half is rewritten. Prints for each checkpoint whether it is kept, and why.
+than 30 days, and at most 1,000; the settings retention.* change these limits. Checkpoints with a
+name or a bookmark are always kept. Removed checkpoints stay in the trash for a week. A pack is
+rewritten if the remaining checkpoints need less than half of it. Prints for each checkpoint whether
+it is kept, and why.
 
-With checkpoints that are deleted from the trash go the automatic states of folders at the same
-messages. If all states take more than the setting files.limit, the oldest automatic ones go too,
-but none of the last week that undo needs. Undo does not bring states back.`,
+When a checkpoint is deleted from the trash, the automatic states of folders at the same message are
+deleted too. If the states take more space than the setting files.limit, the oldest automatic ones
+are deleted as well, except those of the last week that 'bough undo' needs. Undo does not restore
+states.`,
 		example: `bough prune --dry-run`,
 		flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "only print what would be removed"},

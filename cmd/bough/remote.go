@@ -101,7 +101,8 @@ and watch exchanges also the states that belong to the conversations, with the c
 see 'bough files'. 'bough push --files' does so once, and 'bough remote set NAME --files' changes it
 later. Each machine decides for itself.
 
-Several people can use one remote: what you make has your name there, see 'bough ls --remote'.
+Several people can use one remote: 'bough ls --remote' lists who created each session. --as sets
+your name.
 
 Nothing of the workspace is sent before the first 'bough push'.`,
 		example: `bough remote add home s3://my-bucket/bough

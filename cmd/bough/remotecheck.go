@@ -16,15 +16,15 @@ func (p *program) remoteCheckVerb() verb {
 		name:   "check",
 		args:   "[NAME] [--read-data]",
 		short:  "check what is in a remote",
-		long: `Reads what is new in the remote and the newest base of each machine, looks whether the newest record
-of each machine and all packs are there, and prints its machines and what is wrong: objects that are
-missing, older or other than they were, not encrypted with the key, or not signed by their machine; and
-conflict copies that a program which copies folders has made. None of these is believed. Changes
-nothing. The exit code is 5 if something is wrong.
+		long: `Reads the new objects of the remote and the newest base of each machine, and checks that all packs
+and the newest record of each machine exist. Prints the machines and the problems: objects that are
+missing, rolled back, replaced, not encrypted with the key, or not signed by their machine; and
+conflict copies of programs such as Syncthing. Such objects are ignored. The check changes nothing.
+The exit code is 5 if something is wrong.
 
-What this machine read before is not read again, except with --read-data: then all is read that a new
-machine reads, and every pack. That shows a record that was deleted after this machine had read it, and a
-pack with other bytes. It downloads the whole remote.`,
+Objects that this machine has read before are not read again, except with --read-data, which
+downloads the whole remote: all that a new machine reads, and every pack. It finds records that were
+deleted after this machine had read them, and packs whose bytes changed.`,
 		example: `bough remote check
 bough remote check --read-data`,
 		flags: []cli.Flag{&cli.BoolFlag{Name: "read-data", DisableDefaultText: true, Usage: "read also what this machine has read before, and all packs"}},
@@ -112,13 +112,14 @@ func (p *program) remoteRetireVerb() verb {
 		name:   "retire",
 		args:   "MACHINE [--remote NAME]",
 		short:  "stop waiting for a machine that is gone",
-		long: `What a machine has not seen yet is kept in the remote for it. Retires a machine that will not come
-back, by its name or id, so that the others need not keep that. Its conversations stay. A retired
-machine that comes back begins anew from what the others have.
+		long: `The remote keeps records until every machine has read them. Retires a machine that will not come
+back, by its name or id, so that the others no longer keep records for it. Its conversations stay.
+If a retired machine comes back, it begins again with what the others have.
 
-If the store lost what the machine sent, and other machines have read it, what they wrote since waits on
-new machines for that. When the machine is retired, they read it without what is lost, and say so.
-A machine that has it sends it again if you remove the remote there and add it anew.`,
+If the store lost records of the machine that other machines have read, new machines wait for these
+records before they read what the others wrote since. After the machine is retired, new machines
+read on without the lost records, and say so. To send their content again, remove the remote and add
+it again on a machine that has it.`,
 		example: `bough remote retire old-laptop`,
 		flags:   []cli.Flag{remoteFlag()},
 		min:     1,

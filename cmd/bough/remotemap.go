@@ -20,10 +20,10 @@ func (p *program) remoteMapVerb() verb {
 		name:   "map",
 		args:   "[PROJECT FOLDER] [--rm PROJECT]",
 		short:  "list projects, and set where they are on this machine",
-		long: `A conversation belongs to a folder, which other machines know by other paths. What travels is its
-project: the address of the repository of git, without user, password and query, and the path below
-its top; or, without one, a name that you give here. 'bough resume' and 'bough ls --dir' then use the
-folder of the project on the machine where they run.
+		long: `A conversation belongs to a folder, whose path differs between machines. So only its project is
+sent: the address of its git repository, without user, password and query, and the path inside the
+repository; or, for a folder outside of a repository, a name that you give here. 'bough resume' and
+'bough ls --dir' then use the folder of the project on the machine where they run.
 
 Without arguments, lists the projects of conversations and where they are here, as far as it is
 known: from conversations that were made here, or because you set it. With PROJECT and FOLDER, sets

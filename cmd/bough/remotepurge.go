@@ -14,14 +14,14 @@ func (p *program) remotePurgeVerb() verb {
 		parent: "remote",
 		name:   "purge",
 		args:   "SESSION [--remote NAME] [--yes]",
-		short:  "take a conversation out of a remote",
-		long: `Takes the messages of a session out of the remote, for example after 'bough forget'. Each machine
-deletes what it has written itself, with a push that it makes after all have read of the purge; until
-then purge names the machines that still hold messages. The workspaces keep what they have, and do not
-send it again. Its title, its bookmarks and what the log says of it go too, and so do the states of
-files that belong to it alone, with content that no other state needs. Copies of its messages in other
-sessions stay. A bucket that keeps versions of objects keeps what is deleted from it: let old versions
-expire there. This cannot be undone.`,
+		short:  "delete a conversation from a remote",
+		long: `Deletes the messages of a session from the remote, for example after 'bough forget'. Each machine
+deletes what it has written itself, with its first push after all machines have read the purge;
+until then, purge lists the machines that still have messages there. Workspaces keep the session,
+and do not send it again. Its title, its bookmarks and its entries in the log are deleted too, and
+so are the states of files that belong only to it, with content that no other state needs. Copies of
+its messages in other sessions stay. A bucket that keeps versions of objects keeps what is deleted
+from it: let old versions expire there. This cannot be undone.`,
 		example: `bough remote purge "Plan the trip"`,
 		flags: []cli.Flag{
 			remoteFlag(),

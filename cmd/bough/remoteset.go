@@ -14,12 +14,12 @@ func (p *program) remoteSetVerb() verb {
 		name:   "set",
 		args:   "NAME [--files] [--as PERSON]",
 		short:  "change how a remote was added",
-		long: `Changes what 'bough remote add' was told, from the next exchange on. With --files, each push, pull and
-sync exchanges the states of files too, and with --files=false no longer; what was sent stays there.
---as says who you are for the others.
+		long: `Changes the flags of 'bough remote add', from the next exchange on. With --files, each push, pull
+and sync exchanges the states of files too; --files=false stops that, and states that were sent stay
+in the remote. --as sets the name that others see.
 
-Another URL or key is another remote: remove this one and add that. Then everything is compared anew,
-and this workspace is a new machine of it.`,
+To change the URL or the key, remove the remote and add it again; this workspace is then a new
+machine of it, and compares everything again.`,
 		example: `bough remote set home --files
 bough remote set home --files=false
 bough remote set team --as Ada`,

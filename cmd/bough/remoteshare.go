@@ -39,7 +39,7 @@ share. 'bough push' and 'bough sync' without a name do not mean a share, unless 
 bough remote share "Fix the parser@849dde0b" file:///mnt/nas/parser --with ~/parser.key --name parser
 bough remote share Bread trip`,
 		flags: []cli.Flag{
-			&cli.StringFlag{Name: "with", DefaultText: "remotes/NAME.key in your configuration folder", Usage: "the key of the share is in `KEYFILE`, or is made there"},
+			&cli.StringFlag{Name: "with", DefaultText: "remotes/NAME.key in your configuration folder", Usage: "create the key of the share as `KEYFILE`; for a share that exists, the file that has its key"},
 			&cli.StringFlag{Name: "name", DefaultText: "the last part of URL", Usage: "call the remote `NAME` here"},
 			&cli.StringFlag{Name: "machine", DefaultText: "the host name", Usage: "call this machine `NAME`"},
 			&cli.StringFlag{Name: "as", DefaultText: "the setting user.name, else that of git, else your login", Usage: "you are `PERSON` for the others"},

@@ -17,25 +17,27 @@ func (p *program) replayVerb() verb {
 	return verb{
 		name:  "replay",
 		args:  "REF [--onto REF] [--edit MESSAGE [--text T]] [--system T] [--agent A] [--go-on] [--dry-run] " + turnWords + " | --resume [SESSION]",
-		short: "say your messages again, with another model, prompt or beginning",
-		long: `Says the messages of the user again, in a new branch, and lets an agent answer each, with tools, as
-'bough agent chat' does. Merges are omitted and listed. The old branch does not change. REF is the end of a path, or a range A..B of
-it. With --onto, the messages go below that message, and begin where the path to REF parts from it.
---edit says one of them in other words, and alone begins there; without --text it opens an editor.
+		short: "send your messages again, with another model, prompt or beginning",
+		long: `Sends the messages of the user again, in a new branch, and an agent answers each, with tools, as in
+'bough agent chat'. Merges are omitted and listed. The original branch does not change. REF is the
+end of a path, or a range A..B of it. A REF without a range needs --onto or --edit: with --onto, the
+messages are added below that message, from the first one that is not on its path; --edit changes
+the text of one message and, without --onto, begins with it. Without --text, --edit opens an editor.
 --model and --system answer with another model or system prompt.
 
-The agent is the owner of the conversation, else one named replay, which is created. If an answer
-asks something back (it opens clarifications, or ends with a question mark), the replay stops; answer
-with 'bough agent chat', or not, and continue with --resume, which also does after an interrupt or
-a crash: what is answered stays. At the end it compares the two branches. Prints SESSION@MESSAGE.`,
+The agent is the one that --agent names, else the owner of the conversation, else one named replay,
+which is created if --model is given. If an answer asks a question (it opens clarifications, or ends
+with a question mark), the replay stops: answer with 'bough agent chat' if you like, and continue
+with --resume. --resume also continues after an interrupt or a crash; messages that were answered
+are not sent again. At the end it compares the two branches. Prints SESSION@MESSAGE.`,
 		example: `bough replay "Plan the trip" --edit msg_2b0c3457 --text "And by train?"
 bough replay "By train" --onto "Plan the trip" --model anthropic:claude-sonnet-4-5
 bough replay ..HEAD --system @brief.txt --model openai:gpt-5
 bough replay --resume`,
 		flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "onto", DefaultText: "before the first message", Usage: "say them below the message `REF`"},
-			&cli.StringFlag{Name: "edit", Usage: "say `MESSAGE` in other words"},
-			&cli.StringFlag{Name: "text", Usage: "these words `T`; '-' reads standard input"},
+			&cli.StringFlag{Name: "onto", DefaultText: "before the first message", Usage: "add the messages below the message `REF`"},
+			&cli.StringFlag{Name: "edit", Usage: "change the text of `MESSAGE`"},
+			&cli.StringFlag{Name: "text", Usage: "the new text `T` for --edit; '-' reads standard input"},
 			&cli.StringFlag{Name: "system", Usage: "the system prompt `T`, or @FILE with it"},
 			&cli.StringFlag{Name: "agent", Usage: "let the agent `A` answer"},
 			&cli.StringFlag{Name: "name", Usage: "the name `N` of the new branch"},

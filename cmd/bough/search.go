@@ -14,7 +14,7 @@ import (
 func (p *program) searchVerb() verb {
 	return verb{
 		name:  "search",
-		args:  "[TEXT] [-e REGEXP] [-l] [-C N] [--role ROLE] [--tool NAME] [--since TIME] [--until TIME] [--in SESSION] [--limit N]",
+		args:  "[TEXT] [-e REGEXP] [-l] [-C N] [--role ROLE] [--tool NAME] [--since TIME] [--until TIME] [--in SESSION] [--from TOOL] [--dir DIR] [--branch NAME] [--model NAME] [--limit N] [--per-session N]",
 		short: "find messages in all conversations",
 		long: `Finds the messages that contain all words of TEXT, in their text, thinking, tool calls with
 arguments, and tool results. Words match inside longer words and ignore case. "A phrase" in double

@@ -27,8 +27,8 @@ func (p *program) machineSetupVerb() verb {
 		long: `Finds the assistants that you use, and offers four things, with one question each: to import their
 conversations, to install hooks, to add bough to their MCP servers, and to start the daemon at each
 login. Shows each change of a file first. The verbs import, 'hook install', 'mcp install' and
-'daemon install' do the same one by one. --undo takes all of it back, with the same questions; an
-import is undone only if the workspace was not changed since.`,
+'daemon install' do the same one by one. --undo reverts all of it, with the same questions; an
+import is undone only if the workspace has not changed since.`,
 		example: `bough setup
 bough setup --undo`,
 		flags: []cli.Flag{

@@ -21,9 +21,9 @@ func (p *program) suggestVerb() verb {
 far and never merged, and branches that end with a complete, unused answer, while the conversation
 continued elsewhere. Each has its reasons and the commands for the next step.
 
-A branch is not listed if it was merged or picked, has a bookmark, or if the head or an agent is there;
-an exploration is not if a result was adopted. Calls of tools and their results are not counted. With
-SESSION, only branches of this conversation, and of those of which it is a branch.`,
+A branch is not listed if it was merged or picked, if it has a bookmark, or if the head or the head
+of an agent is in it. Tool calls and their results are not counted. With SESSION, lists only
+branches of this conversation and of the conversations that it was branched from.`,
 		example: `bough suggest
 bough suggest "Plan the trip"`,
 		flags: []cli.Flag{

@@ -15,7 +15,7 @@ func dryRunFlag() cli.Flag {
 }
 
 func statesFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "files", DefaultText: "as 'bough remote add' was told", Usage: "exchange states of files too; --files=false does not"}
+	return &cli.BoolFlag{Name: "files", DefaultText: "as set by 'bough remote add' or 'remote set'", Usage: "exchange states of files too; --files=false does not"}
 }
 
 // filesChoice returns whether states of files are to be exchanged, nil if that is not said.
@@ -32,12 +32,12 @@ func (p *program) pushVerb() verb {
 		name:  "push",
 		args:  "[NAME] [--files] [--dry-run]",
 		short: "send what this workspace has and a remote does not",
-		long: `Sends new messages, sessions, titles, bookmarks, agents, explorations, learnings and attachments to
-the remote NAME, encrypted, and which sessions were removed. What other machines sent is never
-overwritten. If there is nothing to send, makes no request. Not sent: automatic checkpoints, running
-turns, the trash, settings, and without --files the states of files. With it, the states that belong
-to the conversations are sent, each content once, and the folders' paths. Where the head is set is sent, so that the other
-machines can name it MACHINE/HEAD; it moves no head there.`,
+		long: `Sends new messages, sessions, titles, bookmarks, agents, explorations, learnings, attachments and
+removals to the remote NAME, encrypted. Push never overwrites objects of other machines. If there is
+nothing to send, it makes no request. Automatic checkpoints, running turns, the trash and settings
+are not sent. States of files are sent only with --files: those that belong to the conversations,
+each content once, with the paths of their folders. The position of the head is sent too: other
+machines can name it MACHINE/HEAD, and their own heads do not move.`,
 		example: `bough push`,
 		flags:   []cli.Flag{statesFlag(), dryRunFlag()},
 		max:     1,
@@ -56,16 +56,18 @@ func (p *program) pullVerb() verb {
 		args:  "[SESSION|NAME] [--remote NAME] [--files] [--only KIND…] [--dry-run]",
 		short: "get what other machines sent to a remote",
 		long: `Gets the sessions that other machines sent and applies them as one operation, which 'bough undo' can
-undo. Prints those that changed or are new. With SESSION, only that conversation and those that it needs; 'bough ls
---remote' lists what is there. NAME is the name of a remote, and wins over a title; without it and
---remote, the only remote is meant, or the one named origin. KIND is sessions, bookmarks, agents, explorations, learnings, attachments
-or files. With --files, or where the remote was added so, gets the states of files of the
-conversations too; that changes no file. 'bough rewind REF --files --dir D' brings one to a folder.
+undo. Prints those that changed or are new. With SESSION, only that conversation and those that it
+needs; 'bough ls --remote' lists what is there. NAME is the name of a remote, and takes precedence
+over a title; the default is the only remote, or the one named origin. KIND is sessions, bookmarks,
+agents, explorations, learnings, attachments or files. With --files, or if the remote was added with
+it, pull also gets the states of files of the conversations. It changes no file; 'bough rewind REF
+--files --dir D' restores a state to a folder.
 
-Where two machines changed the same thing, both sides are kept: messages that were added to one
-conversation become branches of it, of two titles the later one counts, a conversation that one machine
-removed and another one continued comes back, two bookmarks with one label become LABEL@MACHINE each,
-and of two agents with one name one becomes NAME-MACHINE. A conflict is not an error.`,
+If two machines changed the same thing, both sides are kept. Messages that both added to one
+conversation become branches of it. The later of two titles is used. A conversation that one machine
+removed and another one continued is restored. Two bookmarks with the same label are renamed
+LABEL@MACHINE; if two agents have the same name, the later one is renamed NAME-MACHINE. A conflict
+is not an error.`,
 		example: `bough pull
 bough pull "Plan the trip"
 bough pull --only bookmarks --only agents`,

@@ -16,9 +16,10 @@ func (p *program) trashVerb() verb {
 		name:  "trash",
 		args:  "[--purge [--older TIME]]",
 		short: "list the files in the trash, or delete them",
-		long: `Lists the files that 'bough rm', 'bough undo', 'bough prune', 'bough pack', 'bough unpack' and
-'bough doctor --fix' moved to the trash, newest first. --purge deletes them permanently, with the
-packed messages that no other checkpoint needs: 'bough undo' cannot restore them after that.`,
+		long: `Lists the files in the trash, newest first: those that verbs such as 'bough rm', 'bough undo',
+'bough prune', 'bough pack', 'bough agent rm' and 'bough doctor --fix' removed or replaced. --purge
+deletes them permanently, with the packed messages that no other checkpoint needs; 'bough undo'
+cannot restore them after that.`,
 		example: `bough trash --purge --older 30d`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "purge", DisableDefaultText: true, Usage: "delete the files"},

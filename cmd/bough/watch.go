@@ -22,7 +22,7 @@ import (
 func (p *program) watchVerb() verb {
 	return verb{
 		name:  "watch",
-		args:  "[--from N] [--import [--from TOOL…]] [--checkpoint] [--files DIR] [--remote]",
+		args:  "[--from N] [--import [--from TOOL…]] [--checkpoint [--keep-all TIME] [--every N] [--max-age TIME] [--limit N]] [--files DIR] [--remote]",
 		short: "print changes to the workspace as they happen",
 		long: `Prints a line for every change to the workspace, also by other programs, until it is interrupted;
 with --json each line is a document. The number is that of the operation in 'bough log'. With
@@ -32,14 +32,14 @@ arrive in a session at once, of the last one) and prunes old checkpoints as 'bou
 --import also imports the conversations of other assistants: first those that are there, then what
 is added to them, about a second after it was written. It prints a line for each conversation that
 was new or changed. --from limits it to some tools; without it all tools are followed, also those
-whose folder does not exist yet. Undo passes over these imports.
+whose folder does not exist yet. 'bough undo' skips these imports.
 
 --files takes a state of the folder DIR (see 'bough files') at once, and then a moment after something
 in it changed, and when a user's message arrives. States belong to the newest message that arrived.
 
---remote exchanges the workspace with the remote, as 'bough sync' does: what changes here is sent at
-once, and it looks every 30 seconds to a minute for what others sent, after a change on either side
-every second for a minute. It prints a line for each exchange in which something was sent or received.
+--remote exchanges the workspace with the remote, as 'bough sync' does: changes here are sent at
+once; changes of others are fetched every 30 to 60 seconds, and every second during the minute after
+a change on either side. It prints a line for each exchange in which something was sent or received.
 
 Tools: ` + strings.Join(formatNames("from"), ", "),
 		example: `bough watch --checkpoint

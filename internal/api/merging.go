@@ -52,7 +52,7 @@ func comparePromptVerb() *Verb {
 }
 
 func mergeVerb() *Verb {
-	return turnVerb("merge", Changes, "Merge a branch", "Adds one message with what a branch came to, since the last message that both paths have or since its last merge. The branch stays as it is. If it has nothing new, nothing changes. With files, what the branch changed changes in the folder too.", mergeBranch)
+	return turnVerb("merge", Changes, "Merge a branch", "Adds one message with the content of a branch since the last message that both paths have or since its last merge. The branch stays as it is. If it has nothing new, nothing changes. With files, what the branch changed changes in the folder too.", mergeBranch)
 }
 
 func compareRefs(ctx context.Context, env Env, in compareIn) (*compare.Comparison, error) {

@@ -78,7 +78,7 @@ func Of(op history.Operation, titles map[string]string, size int) string {
 		return in
 	}
 	if op.Args["for"] == "edit" && op.Group != 0 {
-		return "Added a message in other words to " + in + ", with its answer"
+		return "Edited a message of " + in + ", with a new answer"
 	}
 	agent := named("agent")
 	switch op.Verb {
@@ -113,7 +113,7 @@ func Of(op history.Operation, titles map[string]string, size int) string {
 	case "pick":
 		return "Copied messages to " + in
 	case "edit":
-		return "Added a message in other words to " + in
+		return "Edited a message of " + in
 	case "prune-context":
 		return "Created a branch without some messages"
 	case "prune":

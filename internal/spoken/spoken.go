@@ -122,7 +122,7 @@ func cut(s string) string {
 // messages of the user.
 func ByPerson(m session.Message) bool { return m.Role() == "user" && !content.Read(m.Raw).OnlyTools() }
 
-// Asks reports whether a person wrote a message to be answered: a merge says what a branch came to,
+// Asks reports whether a person wrote a message to be answered: a merge has the content of a branch,
 // and asks nothing.
 func Asks(m session.Message) bool { return ByPerson(m) && !m.IsMerge() }
 

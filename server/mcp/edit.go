@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 )
 
-// askEdit asks whether a model may answer a message in other words. An edit without an answer needs no consent.
+// askEdit asks whether a model may answer an edited message. An edit without an answer needs no consent.
 func askEdit(_ context.Context, c *call) error {
 	var in struct {
 		Ref, Text, Agent, Model, Fallback string

@@ -13,7 +13,7 @@ type outcomesInput struct {
 	Refs []string `json:"refs" jsonschema:"the ends of two or more paths"`
 }
 
-// outcomes is what each of several paths came to.
+// outcomes are the results of several paths.
 type outcomes struct {
 	Common session.ID `json:"common" jsonschema:"the last message of all paths, null if they share none"`
 	Shared int        `json:"shared" jsonschema:"how many messages all paths have"`
@@ -73,7 +73,7 @@ func compareOutcomes(ctx context.Context, c *call, in outcomesInput) (*outcomes,
 type mergeInput struct {
 	Branch  string `json:"branch" jsonschema:"ref to the end of the branch"`
 	Into    string `json:"into,omitempty" jsonschema:"ref to where the message is added; by default the head, which moves to it"`
-	Summary string `json:"summary,omitempty" jsonschema:"what the branch came to, with refs of messages in square brackets; without it, a digest is made by rules"`
+	Summary string `json:"summary,omitempty" jsonschema:"the result of the branch, with refs of messages in square brackets; without it, a digest is made by rules"`
 	DryRun  bool   `json:"dry_run,omitempty" jsonschema:"return what would be added, and change nothing"`
 }
 

@@ -65,12 +65,12 @@ func tools() []*tool {
 			about: "Shows where two paths part, and the messages that only the one or the other has. Use it to learn what another branch found.",
 		}, compareBranches),
 		define(tool{
-			name: "compare_outcomes", title: "Compare what branches came to",
+			name: "compare_outcomes", title: "Compare the content of branches",
 			about: "Shows what each of several paths added since they parted: turns, authors, the outcome of an exploration, changed files, and its last messages.",
 		}, compareOutcomes),
 		define(tool{
 			name: "merge_branch", title: "Merge a branch", effect: api.Changes,
-			about: "Adds one message with what a branch came to, since the last message that both paths have or since its last merge there: your summary, or a digest. The branch stays as it is, and undo takes the merge back. If it has nothing new, nothing changes.",
+			about: "Adds one message with the content of a branch since the last message that both paths have or since its last merge there: your summary, or a digest. The branch stays as it is, and undo removes the merge. If it has nothing new, nothing changes.",
 		}, mergeBranch),
 		ofVerb("suggest", tool{
 			name: "suggest_branches", title: "Branches worth comparing", list: "suggestions",
@@ -81,11 +81,11 @@ func tools() []*tool {
 			about: "Copies messages of any conversation below another message, a tool call together with its results. The originals stay.",
 		}),
 		ofVerb("edit", tool{
-			name: "edit_message", title: "Say a message in other words", open: true, models: true, ask: askEdit,
-			about: "Adds a message of the user in other words, beside the original, which stays with all that follows it. With answer, a model answers it; the user is asked first.",
+			name: "edit_message", title: "Edit a message", open: true, models: true, ask: askEdit,
+			about: "Adds a changed copy of a message of the user beside the original, which stays with all that follows it. With answer, a model answers it; the user is asked first.",
 		}),
 		ofVerb("prune-context", tool{
-			name: "prune_context", title: "Leave messages out", list: "messages",
+			name: "prune_context", title: "Remove messages from the context", list: "messages",
 			about: "Makes a branch of a conversation without some of its messages, or with a summary, which you write, in their place. The original stays. Use it if a conversation has become too long, or a part of it misleads.",
 		}),
 		ofVerb("replay", tool{

@@ -134,7 +134,7 @@ func (c *chromium) merge(t *testing.T) {
 	b.said("Copied messages to “Trip”")
 	b.shows("Where shall we go in May?", "To Lisbon.", "What does it cost?", "About 900 euros.", "Yes, at 21:43. We will book the upper berths.")
 	use("/c/"+train, m[0], "edit")
-	b.said("Added a message in other words")
+	b.said("Edited a message of")
 	b.shows("Where shall we go in June?")
 	use("/c/"+train+"?leaf="+last, m[1], "leave-out")
 	b.said("Created a branch without some messages")

@@ -169,7 +169,7 @@ func authorsText(s *compare.Side) string {
 	return strings.Join(list, ", ")
 }
 
-// outcomeText describes what an exploration came to, "" for none.
+// outcomeText describes the result of an exploration, "" for none.
 func outcomeText(o *compare.Outcome) string {
 	if o == nil {
 		return ""

@@ -72,11 +72,11 @@ func TestStory(t *testing.T) {
 	do("Continuing from here in “Bread”", "/c/"+id+"?leaf="+message+"#m-"+message, "rewind", "ref", id+"@"+message)
 	do("Copied messages to “Bread”", "/c/"+id+"?leaf=", "pick", "refs", id+"@"+message)
 	do("Undid: copied messages to “Bread”", "/c/"+id, "undo", "seq", newestSeq(t, v.w), "back", "/c/"+id)
-	do("Added a message in other words to “Bread”", "/c/"+id+"?leaf=", "edit", "ref", id+"@"+message, "text", "How dry?\r\nVery?")
+	do("Edited a message of “Bread”", "/c/"+id+"?leaf=", "edit", "ref", id+"@"+message, "text", "How dry?\r\nVery?")
 	if shown, err := v.w.Show(ctx, "HEAD", readOptions); err != nil || shown.Messages[0].Text() != "How dry?\nVery?" {
 		t.Errorf("the other words are %q (%v)", shown.Messages[0].Text(), err)
 	}
-	do("Undid: added a message in other words to “Bread”", "/c/"+id, "undo", "seq", newestSeq(t, v.w), "back", "/c/"+id)
+	do("Undid: edited a message of “Bread”", "/c/"+id, "undo", "seq", newestSeq(t, v.w), "back", "/c/"+id)
 	do("Created a branch without some messages", "/c/session_", "prune-context", "ref", id, "squash", ".."+message, "summary", "Wet.")
 	do("Undid: created a branch without some messages", "/", "undo", "seq", newestSeq(t, v.w), "back", "/c/"+newest(t, v.w).Sessions[0])
 	bookmark := do("Added bookmark “here”", "/c/"+id, "bookmark", "ref", id+"@"+message, "label", "here", "back", "/c/"+id)

@@ -150,7 +150,7 @@ type replayForm struct {
 	Targets []choice
 	Onto    string         // below which message, "" for where they were said
 	Said    []replayPrompt // those from From on
-	Edit    string         // the message that is said in other words, "" for none
+	Edit    string         // the message whose text is changed, "" for none
 	Text    string         // its words
 	Agent   string         // who answers
 	Tokens  string         // about how many it takes

@@ -142,9 +142,9 @@ type Prompt struct {
 	Tree string
 	// Content is the stored content of the message, with Text as its text. If nil, it is Text.
 	Content json.RawMessage
-	// Replayed is the message that this one says again, nil for none.
+	// Replayed is the message that this one repeats, nil for none.
 	Replayed *turn.Replayed
-	// Edited is the message that this one says in other words, nil for none.
+	// Edited is the message that this one is a changed copy of, nil for none.
 	Edited *turn.Origin
 	checkpoint.CutOptions
 }

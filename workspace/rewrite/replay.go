@@ -6,16 +6,16 @@ import (
 	"github.com/bough-dev/bough/workspace/agents"
 )
 
-// ReplayOptions are the choices for saying the messages of the user again.
+// ReplayOptions are the choices for repeating the messages of the user.
 type ReplayOptions struct {
-	// Ref is the end of the path whose messages of the user are said again, or a range A..B as in
+	// Ref is the end of the path whose messages of the user are repeated, or a range A..B as in
 	// [PickOptions]. If Ref is not a range, the first repeated message is the first one that is not
 	// on the path to Onto or, if Onto is empty, the message Edit.
 	Ref string
 	// Onto is the REF of the message below which they are said. Empty means the message before
 	// the first one.
 	Onto string
-	// Edit is a message of the path that is said in other words, Text; "" for none.
+	// Edit is a message of the path whose text becomes Text; "" for none.
 	Edit, Text string
 
 	Agent  string  // who answers; "" for the owner of the conversation, else the agent named replay
@@ -35,22 +35,22 @@ type ReplayOptions struct {
 	OnTurn func(Turn)
 }
 
-// A Replay is what was said again.
+// A Replay is the result of a replay.
 type Replay struct {
 	Session session.ID    `json:"session_id"` // the branch, which resumes the replay; null in a dry run
 	Message session.ID    `json:"message_id"` // its end
 	Of      turn.Origin   `json:"of"`         // the end of the old path
 	Agent   string        `json:"agent"`
 	Turns   []Turn        `json:"turns"`  // of this run, or in a dry run of one that is resumed, of all so far
-	Left    []turn.Origin `json:"left"`   // messages that were not said again
-	Merges  []turn.Origin `json:"merges"` // merges of the path, which are neither said again nor copied
+	Left    []turn.Origin `json:"left"`   // messages that were not repeated
+	Merges  []turn.Origin `json:"merges"` // merges of the path, which are neither repeated nor copied
 	// Asked reports that the last answer asks something back, so the replay stopped.
 	Asked  bool        `json:"asked"`
 	Tokens ModelTokens `json:"tokens"` // of this run; estimates
 	DryRun bool        `json:"dry_run,omitempty"`
 }
 
-// A Turn is a message of the user that was said again, with its answer.
+// A Turn is a repeated message of the user, with its answer.
 type Turn struct {
 	From   turn.Origin `json:"from"`
 	Prompt session.ID  `json:"message_id"`

@@ -53,7 +53,7 @@ type Pick struct {
 	Mixed bool `json:"mixed,omitempty"`
 }
 
-// EditOptions are the choices for saying a message of the user in other words.
+// EditOptions are the choices for editing a message of the user.
 type EditOptions struct {
 	Text     string // the new text
 	KeepHead bool   // the head does not move
@@ -68,7 +68,7 @@ type AnswerOptions struct {
 	Turn agents.TurnOptions
 }
 
-// An Edited is the result of saying a message of the user in other words.
+// An Edited is the result of editing a message of the user.
 type Edited struct {
 	Session    string      `json:"session_id"` // the file with the new message
 	Message    session.ID  `json:"message_id"` // the new message, null if the text is the same

@@ -34,7 +34,7 @@ const (
 	maxAnswer = 600 // characters of an answer
 )
 
-// Text writes what the branch came to, by rules: its decisions, its answers, the files that it
+// Text writes the result of the branch, by rules: its decisions, its answers, the files that it
 // changed, and the questions that are open. Each item cites its message.
 //
 // Decisions are outcomes of explorations, merges, messages with bookmarks, and sentences in which

@@ -17,7 +17,7 @@ type editRequest struct{ ref, text string }
 // editMessage opens the selected message in the editor.
 func (m *model) editMessage() tea.Cmd {
 	if m.focus == treeSide || m.conv.selected() == "" || m.env.Edit == nil {
-		m.refuse("Select a message of the user to say it in other words")
+		m.refuse("Select a message of the user to change it")
 		return nil
 	}
 	ref, _ := m.target()

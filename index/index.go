@@ -174,7 +174,8 @@ func (x *Index) Err(id string) error {
 	return nil
 }
 
-// Entries returns the sessions, oldest first. It examines every session.
+// Entries returns the sessions, oldest first, none if Whole returns an error. It examines every
+// session.
 func (x *Index) Entries() []*Entry {
 	var list []*Entry
 	for _, id := range x.all() {

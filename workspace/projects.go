@@ -32,6 +32,9 @@ func (w *Workspace) Projects(ctx context.Context) ([]project.Place, error) {
 		for id := range v.Projects() {
 			place(id)
 		}
+		if err := v.Whole(); err != nil {
+			return nil, err
+		}
 		for _, e := range v.Index.Entries() {
 			if e.Err != nil || e.Kind() == session.Continuation {
 				continue

@@ -57,6 +57,9 @@ func planPrune(v *store.View, removed []string) (*Pruning, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := v.Whole(); err != nil { // which sessions need a state is unknown
+		return nil, err
+	}
 	p := &Pruning{[]files.Pruned{}, exceeds(v.Store, size)}
 	points, err := branchPoints(v, removed)
 	if err != nil || !p.full && len(points) == 0 {

@@ -30,6 +30,9 @@ func Travelling(ctx context.Context, w *store.Store, scan func(session string) b
 }
 
 func (r *reading) travelling(scan func(session string) bool) (*mirror.Files, error) {
+	if err := r.view.Whole(); err != nil {
+		return nil, err
+	}
 	all := &mirror.Files{Sessions: map[string]bool{}}
 	for _, e := range r.view.Index.Entries() {
 		if e.Err == nil && !(e.Kind() == session.Checkpoint && e.Auto) {

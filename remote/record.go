@@ -41,7 +41,7 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	if err := j.renote(f); err != nil {
 		return err
 	}
-	compared, told, unread, err := j.tellSessions(b, f)
+	compared, newNotes, unread, err := j.addSessions(b, f)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	if err := j.addFiles(b, f); err != nil {
 		return err
 	}
-	if err := j.tellRest(b, f); err != nil {
+	if err := j.addRest(b, f); err != nil {
 		return err
 	}
 	if j.notes.err != nil {
@@ -67,7 +67,7 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 		}
 		return nil
 	}
-	if err := j.append(b, seen, told); err != nil {
+	if err := j.append(b, seen, newNotes); err != nil {
 		return err
 	}
 	if unsent := j.writer.Unsent(); len(unsent) > 0 {
@@ -85,21 +85,21 @@ func (j *job) record(f *mirror.Facts, seen stream.Cursors) error {
 	return nil
 }
 
-// tellSessions adds the operations for sessions to a batch. It returns how they were compared, notes of
+// addSessions adds the operations for sessions to a batch. It returns how they were compared, notes of
 // the messages in the batch, and the ids of the sessions that could not be read.
-func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.Session, told map[string][]plan.Note, unread []string, err error) {
-	compared, told = map[string]plan.Session{}, map[string][]plan.Note{}
+func (j *job) addSessions(b *batch, f *mirror.Facts) (compared map[string]plan.Session, newNotes map[string][]plan.Note, unread []string, err error) {
+	compared, newNotes = map[string]plan.Session{}, map[string][]plan.Note{}
 	// A snapshot finds what this batch publishes of its sources.
 	notes := func(id string) plan.Notes {
 		known := j.notes.of(id)
-		if len(told[id]) == 0 {
+		if len(newNotes[id]) == 0 {
 			return known
 		}
-		all := make(plan.Notes, len(known)+len(told[id]))
+		all := make(plan.Notes, len(known)+len(newNotes[id]))
 		for k, n := range known {
 			all[k] = n
 		}
-		for _, n := range told[id] {
+		for _, n := range newNotes[id] {
 			all[n.ID] = n
 		}
 		return all
@@ -155,13 +155,13 @@ func (j *job) tellSessions(b *batch, f *mirror.Facts) (compared map[string]plan.
 		if err := j.publishOpen(s.ID, messages, t.Notes); err != nil {
 			return nil, nil, nil, err
 		}
-		told[s.ID] = t.Notes
+		newNotes[s.ID] = t.Notes
 		compared[s.ID] = t.Is
 		if t.Missing {
 			j.Here.SetPending(s.ID, true)
 		}
 	}
-	return compared, told, unread, nil
+	return compared, newNotes, unread, nil
 }
 
 // readAhead returns a function that returns the messages of the sessions of a list, one after the other. It
@@ -210,10 +210,10 @@ func (j *job) checkQuota(id string, messages []mirror.Message, notes []plan.Note
 }
 
 // publishOpen notes in the workspace which incomplete messages others will have.
-func (j *job) publishOpen(id string, messages []mirror.Message, told []plan.Note) error {
+func (j *job) publishOpen(id string, messages []mirror.Message, newNotes []plan.Note) error {
 	var open []mirror.Ref
 	for _, m := range messages {
-		if plan.IsOpen(m) && slices.ContainsFunc(told, func(n plan.Note) bool { return n.ID == m.ID }) {
+		if plan.IsOpen(m) && slices.ContainsFunc(newNotes, func(n plan.Note) bool { return n.ID == m.ID }) {
 			open = append(open, mirror.Ref{Session: id, Message: m.ID})
 		}
 	}
@@ -223,8 +223,8 @@ func (j *job) publishOpen(id string, messages []mirror.Message, told []plan.Note
 	return j.w.Mirror().Publish(j.ctx, open)
 }
 
-// tellRest adds all but the sessions to a batch.
-func (j *job) tellRest(b *batch, f *mirror.Facts) error {
+// addRest adds all but the sessions to a batch.
+func (j *job) addRest(b *batch, f *mirror.Facts) error {
 	own := j.own()
 	ops := j.Here.OtherOps(f, j.view(), own, j.hasMessage)
 	for _, op := range ops {
@@ -270,7 +270,7 @@ func (j *job) hasMessage(session, message string) bool {
 const ackAfter = 256
 
 // append appends a batch to the own stream, and notes what was published.
-func (j *job) append(b *batch, seen stream.Cursors, told map[string][]plan.Note) error {
+func (j *job) append(b *batch, seen stream.Cursors, newNotes map[string][]plan.Note) error {
 	ops, err := b.ops()
 	if err != nil || len(ops) == 0 {
 		return err
@@ -291,7 +291,7 @@ func (j *job) append(b *batch, seen stream.Cursors, told map[string][]plan.Note)
 		touch(touched, r)
 	}
 	j.Here.TouchOwn(j.view(), slices.Sorted(maps.Keys(touched)))
-	for id, list := range told {
+	for id, list := range newNotes {
 		if err := j.notes.add(id, list); err != nil {
 			return err
 		}

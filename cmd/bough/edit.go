@@ -26,9 +26,9 @@ func (p *program) editVerb() verb {
 		long: `Opens the message of the user at REF in $VISUAL, $EDITOR or vi, and adds the changed text as another
 reply to the same message, beside the original, which stays with all that follows it. --text sets
 the text without an editor; '-' reads standard input. Without a terminal, one of --text, $VISUAL and
-$EDITOR is needed. What the message has beside text, such as
-images, is kept. The head moves to the new message. If the text is unchanged or empty, nothing
-changes. In a checkpoint, the new message begins a branch of it. Prints SESSION@MESSAGE.
+$EDITOR is needed. Images and files in the message are kept. The head moves to the new message. If
+the text is unchanged or empty, nothing changes. In a checkpoint, the new message begins a branch of
+it. Prints SESSION@MESSAGE.
 
 --answer lets an agent answer the new message, with tools, as 'bough agent chat' does, and the head
 moves to the answer. The agent is the one that --agent names, else the owner of the conversation,

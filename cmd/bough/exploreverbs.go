@@ -123,7 +123,7 @@ conflict: nothing is changed, and the paths are listed. --keep leaves these path
 what the branch left. Commits that the branch made do not come. 'bough undo' reverts it.`,
 		example: `bough explore adopt 849dde0b radix
 bough explore adopt 849dde0b --files --dry-run`,
-		flags:   append([]cli.Flag{filesFlag("bring the files home too")}, planFlags()...),
+		flags:   append([]cli.Flag{filesFlag("apply the files too")}, planFlags()...),
 		min:     1,
 		max:     2,
 		changes: true,

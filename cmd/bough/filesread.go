@@ -24,8 +24,8 @@ func (p *program) filesLsVerb() verb {
 		short:  "list the states",
 		long: `Lists the states of all folders or, with SESSION, those that belong to its messages, oldest first: a
 short id, the time, the files and their size, the message, why the state was taken (prompt, end,
-checkpoint, restore or manual; 'late' if the state was complete only after the turn had begun), and
-the folder.`,
+checkpoint, restore or manual; 'late' if the assistant had already continued when the folder was
+read), and the folder.`,
 		example: `bough files ls
 bough files ls "Plan the trip"`,
 		max: 1,

@@ -63,11 +63,11 @@ func (p *program) filesApplyVerb() verb {
 		args:   "BRANCH [--into D] [--dry-run] [--whole, --keep, --take or --merge] [--only PATH]",
 		short:  "apply the file changes of a branch to your folder",
 		long: `Applies the changes of BRANCH, in its own folder, to the folder D: the difference between the state
-at its branch point and its newest state. Changes after the newest state are not applied; 'bough
-files snap' in the folder of the branch takes one. What changed in both folders is a conflict:
-nothing is done, and the paths are listed. --keep leaves these paths as they are, --take takes those
-of the branch, --merge merges the lines. --whole makes the folder exactly what the branch has.
-'bough undo' reverts it. --dry-run only prints what would change.`,
+at its branch point and its newest state. Changes after the newest state are not applied;
+'bough files snap' in the folder of the branch takes one. What changed in both folders is a
+conflict: nothing is done, and the paths are listed. --keep leaves these paths as they are, --take
+takes those of the branch, --merge merges the lines. --whole makes the folder exactly what the
+branch has. 'bough undo' reverts it. --dry-run only prints what would change.`,
 		example: `bough files apply "With rye" --dry-run
 bough files apply "With rye" --into ~/src/trip`,
 		flags:   append(planFlags(), &cli.StringFlag{Name: "into", DefaultText: "the folder with states that contains the current directory", Usage: "change the folder `D`"}),

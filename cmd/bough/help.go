@@ -124,10 +124,10 @@ const (
 
 	helpNames = `A SESSION is an id, a title, or at least 4 characters from the beginning of an id or of its printed
 short form. A REF is a SESSION, SESSION@MESSAGE (also @first, @last) for the path to that message,
-the id of a message, or the label of a bookmark. HEAD or @ is the head, the message to which 'bough
-append' adds the next one; - is the previous head. REF~3 is three messages before REF, REF^ one.
-TREE/MESSAGE is a message of an agent's tree, MACHINE/HEAD the head of another machine of a remote.
-'-' instead of a text or a file means standard input.
+the id of a message, or the label of a bookmark. HEAD or @ is the head, the message to which
+'bough append' adds the next one; - is the previous head. REF~3 is three messages before REF, REF^
+one. TREE/MESSAGE is a message of an agent's tree, MACHINE/HEAD the head of another machine of a
+remote. '-' instead of a text or a file means standard input.
 `
 
 	helpFirst = `  bough demo                show the main verbs on a built-in conversation

@@ -21,8 +21,8 @@ func (p *program) logVerb() verb {
 		args:  "[--in SESSION] [--limit N] [--all] [--remote]",
 		short: "list the operations, newest first",
 		long: `Lists every change with its number, newest first. 'external' marks changes by other programs,
-'(undone)' those that were undone. An import is one line, and so is a pull,
-because undo undoes it as a whole; --all and --json list each of its conversations.
+'(undone)' those that were undone. An import is one line, and so is a pull, because 'bough undo'
+undoes it as a whole; --all and --json list each of its conversations.
 
 --remote lists what all machines of the remote did, each with the name of its machine, as of the last
 push or pull. The order is the same on all machines, and does not depend on their clocks.`,
@@ -63,8 +63,9 @@ the newest N changes, --to all changes after an operation of 'bough log', --in o
 session. Undo refuses a change that a newer one depends on, a change whose files another program
 changed since, and a removal whose files were deleted from the trash. If files of a folder were
 changed since, --keep leaves those, --take overwrites them, and --merge merges their lines.
-Automatic operations are skipped: automatic checkpoints and the prunes after them, imports by 'bough
-watch' and by hooks, and 'bough forget', which cannot be undone. 'bough redo' reverts the undo.`)
+Automatic operations are skipped: automatic checkpoints and the prunes after them, imports by
+'bough watch' and by hooks, and 'bough forget', which cannot be undone. 'bough redo' reverts the
+undo.`)
 	v.args = "[--in SESSION] [-n N or --to OPERATION] [--keep, --take or --merge]"
 	v.flags = append(v.flags,
 		&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, DefaultText: "1", Usage: "undo the newest `N` changes"},

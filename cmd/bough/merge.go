@@ -16,20 +16,18 @@ func (p *program) mergeVerb() verb {
 		short: "merge the content of a branch into another one, as one message",
 		long: `Adds one message below REF, by default below the head, that summarizes BRANCH: its messages since
 the last one that both paths have, or since its last merge there, without merges of the target into
-it. The head moves to the new message. If BRANCH has no such messages, nothing changes. BRANCH is
-any REF, also a message of the same conversation, and does not change.
+it. Without --into, the head moves to the new message. If BRANCH has no such messages, nothing
+changes. BRANCH is any REF, also a message of the same conversation, and does not change.
 
-The text is TEXT ('-' reads it from standard input); or what a model writes,
-which must cite messages of the branch, else it is refused; or by default a
-digest, which rules make: decisions, answers, changed files, and open
-questions, with references for 'bough show'. If the target is a checkpoint, it
-is branched first. 'bough undo' takes the merge back.
+The text is TEXT ('-' reads it from standard input); or what a model writes, which must cite
+messages of the branch, else it is refused; or by default a digest, which rules make: decisions,
+answers, changed files, and open questions, with references for 'bough show'. If the target is a
+checkpoint, it is branched first. 'bough undo' removes the merge.
 
---files brings the files that the branch changed too, as 'bough files apply'
-does: what changed in the folder D as well is a conflict, and nothing is
-merged. --keep leaves these paths as they are, --take takes those of the
-branch, --merge merges the lines. --dry-run prints what would be added, or for
-a model what it would be asked, and changes nothing.`,
+--files also applies the changes of the branch to files, as 'bough files apply' does: what changed
+in the folder D as well is a conflict, and nothing is merged. --keep leaves these paths as they are,
+--take takes those of the branch, --merge merges the lines. --dry-run prints what would be added, or
+for a model what it would be asked, and changes nothing.`,
 		example: `bough merge "By train"
 bough merge "By train" --into "Plan the trip" --summary "By night train"
 bough merge - --model openai:gpt-5 --dry-run`,

@@ -20,16 +20,18 @@ func (p *program) remoteMapVerb() verb {
 		name:   "map",
 		args:   "[PROJECT FOLDER] [--rm PROJECT]",
 		short:  "list projects, and set where they are on this machine",
-		long: `A conversation belongs to a folder, whose path differs between machines. So only its project is
-sent: the address of its git repository, without user, password and query, and the path inside the
-repository; or, for a folder outside of a repository, a name that you give here. 'bough resume' and
-'bough ls --dir' then use the folder of the project on the machine where they run.
+		long: `A conversation belongs to a folder, whose path differs between machines. Other machines find the
+folder by its project: the address of its git repository, without user, password and query, and the
+path inside the repository; or, for a folder outside of a repository, a name that you give here.
+'bough resume' and 'bough ls --dir' then use the folder of the project on the machine where they
+run.
 
 Without arguments, lists the projects of conversations and where they are here, as far as it is
 known: from conversations that were made here, or because you set it. With PROJECT and FOLDER, sets
-it; for a folder that is not in a repository, PROJECT is any name, the same on all machines. States of
-files of the project, taken on other machines, are then restored to it without --dir. What you set
-is never sent; only states of files that travel have the path of their folder.`,
+it; for a folder that is not in a repository, PROJECT is any name, the same on all machines. States
+of files of the project, taken on other machines, are then restored to it without --dir. What you
+set is never sent; the records of an imported transcript have the path of their folder, and so do
+states of files that are sent.`,
 		example: `bough remote map
 bough remote map github.com/me/site ~/src/site
 bough remote map notes ~/Documents/notes`,

@@ -16,12 +16,12 @@ func (p *program) remotePurgeVerb() verb {
 		args:   "SESSION [--remote NAME] [--yes]",
 		short:  "delete a conversation from a remote",
 		long: `Deletes the messages of a session from the remote, for example after 'bough forget'. Each machine
-deletes what it has written itself, with its first push after all machines have read the purge;
-until then, purge lists the machines that still have messages there. Workspaces keep the session,
-and do not send it again. Its title, its bookmarks and its entries in the log are deleted too, and
-so are the states of files that belong only to it, with content that no other state needs. Copies of
-its messages in other sessions stay. A bucket that keeps versions of objects keeps what is deleted
-from it: let old versions expire there. This cannot be undone.`,
+drops what it has written itself with its next push, and deletes it with a later one, after all
+machines have read that; until then, purge lists the machines that still have messages there.
+Workspaces keep the session, and do not send it again. Its title, its bookmarks and its entries in
+the log are deleted too, and so are the states of files that belong only to it, with content that no
+other state needs. Copies of its messages in other sessions stay. A bucket that keeps versions of
+objects keeps what is deleted from it: let old versions expire there. This cannot be undone.`,
 		example: `bough remote purge "Plan the trip"`,
 		flags: []cli.Flag{
 			remoteFlag(),

@@ -35,7 +35,7 @@ bough replay "By train" --onto "Plan the trip" --model anthropic:claude-sonnet-4
 bough replay ..HEAD --system @brief.txt --model openai:gpt-5
 bough replay --resume`,
 		flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "onto", DefaultText: "before the first message", Usage: "add the messages below the message `REF`"},
+			&cli.StringFlag{Name: "onto", DefaultText: "the message before the first one", Usage: "add the messages below the message `REF`"},
 			&cli.StringFlag{Name: "edit", Usage: "change the text of `MESSAGE`"},
 			&cli.StringFlag{Name: "text", Usage: "the new text `T` for --edit; '-' reads standard input"},
 			&cli.StringFlag{Name: "system", Usage: "the system prompt `T`, or @FILE with it"},

@@ -34,7 +34,7 @@ bough setup --undo`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "print what would be done and change nothing"},
 			&cli.BoolFlag{Name: "yes", DisableDefaultText: true, Usage: "do all of it without asking"},
-			&cli.BoolFlag{Name: "undo", DisableDefaultText: true, Usage: "take back what setup did"},
+			&cli.BoolFlag{Name: "undo", DisableDefaultText: true, Usage: "revert what setup did"},
 			hookFilesFlag(),
 		},
 		standalone: p.setUpMachine,

@@ -63,7 +63,7 @@ func TestNoCommandInLibrary(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "cmd" || d.Name() == "testdata" || d.Name() == "bench" || d.Name() == "release" || d.Name() == ".git" || d.Name() == "fixtures") {
+		if d.IsDir() && (d.Name() == "cmd" || d.Name() == "testdata" || d.Name() == "bench" || d.Name() == ".git" || d.Name() == "fixtures") {
 			return fs.SkipDir
 		}
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

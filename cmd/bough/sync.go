@@ -59,9 +59,9 @@ func (p *program) pullVerb() verb {
 undo. Prints those that changed or are new. With SESSION, only that conversation and those that it
 needs; 'bough ls --remote' lists what is there. NAME is the name of a remote, and takes precedence
 over a title; the default is the only remote, or the one named origin. KIND is sessions, bookmarks,
-agents, explorations, learnings, attachments or files. With --files, or if the remote was added with
-it, pull also gets the states of files of the conversations. It changes no file; 'bough rewind REF
---files --dir D' restores a state to a folder.
+agents, explorations, learnings, attachments or files. With --files, or if 'bough remote add' or
+'bough remote set' had it, pull also gets the states of files of the conversations. It changes no
+file; 'bough rewind REF --files --dir D' restores a state to a folder.
 
 If two machines changed the same thing, both sides are kept. Messages that both added to one
 conversation become branches of it. The later of two titles is used. A conversation that one machine

@@ -18,10 +18,10 @@ func (p *program) uiVerb() verb {
 		short: "show the conversations on the terminal",
 		long: `Shows the tree of the conversations, with their checkpoints and branches, and beside it the
 conversation at the head. Keys move, search, checkpoint, branch, restore conversations and files,
-explore, create agents, compare and undo; '?' lists the keys, which are the same as on the page in a
-browser. To explore, type a command, or choose one of the setting mcp.commands that you approved.
-Changes by other programs appear as they happen. 'bough' alone, on a terminal and in a workspace,
-does the same. docs/ui.md describes it.`,
+explore, create agents, compare and undo; '?' lists the keys, which include those of the page in a
+browser. To explore, name a model, type a command, or choose a command of the setting mcp.commands
+that you approved. Changes by other programs appear as they happen. 'bough' alone, on a terminal and
+in a workspace, does the same. docs/ui.md describes it.`,
 		example: `bough ui`,
 		changes: true,
 		action: func(c *cli.Context, w *workspace.Workspace) error {

@@ -59,7 +59,7 @@ func (b *builder) here() string {
 	b.t.Helper()
 	program := filepath.Join(b.t.TempDir(), "bough")
 	cmd := exec.Command("go", "build", "-o", program, "./cmd/bough")
-	cmd.Dir = ".."
+	cmd.Dir = "../.."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.t.Fatalf("go build: %v: %s", err, out)
 	}
@@ -70,7 +70,7 @@ func (b *builder) here() string {
 func (b *builder) build(name string, env []string) string {
 	b.t.Helper()
 	clone := filepath.Join(b.t.TempDir(), name)
-	if out, err := exec.Command("git", "clone", "--quiet", "--shared", "..", clone).CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "clone", "--quiet", "--shared", "../..", clone).CombinedOutput(); err != nil {
 		b.t.Fatalf("git clone: %v: %s", err, out)
 	}
 	for _, v := range env {

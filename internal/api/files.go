@@ -42,7 +42,7 @@ type restoring struct {
 type planning struct {
 	DryRun    bool     `json:"dry_run,omitempty" jsonschema:"return what would change, with the conflicts, and change nothing"`
 	Whole     bool     `json:"whole,omitempty" jsonschema:"make the folder exactly the state, also where others changed it"`
-	Conflicts string   `json:"conflicts,omitempty" jsonschema:"what happens to paths that the conversation and others changed: keep leaves them, take takes those of the state, merge takes back the lines of the conversation; by default they are refused"`
+	Conflicts string   `json:"conflicts,omitempty" jsonschema:"what happens to paths that the conversation and others changed: keep leaves them, take takes those of the state, merge reverts the lines of the conversation; by default they are refused"`
 	Only      []string `json:"only,omitempty" jsonschema:"only these paths of the folder and what is below them"`
 }
 
@@ -186,7 +186,7 @@ func filesVerbs() []*Verb {
 			func(ctx context.Context, w *workspace.Workspace, in turnIn) (*files.Diff, error) {
 				return in.of(w).Turn(ctx, in.Ref, files.DiffOptions{Patch: in.Patch})
 			}),
-		verb("files/turn/undo", Destroys, "Take back what a turn changed", "Takes back what the turn of a message changed in a folder. What changed since stays.",
+		verb("files/turn/undo", Destroys, "Revert a turn", "Reverts what the turn of a message changed in a folder. What changed since stays.",
 			func(ctx context.Context, w *workspace.Workspace, in rewindFilesIn) (*RestoredFiles, error) {
 				return restoreFiles(ctx, w, in.Ref, in.restoring, workspace.Folder.UndoTurn)
 			}),

@@ -59,7 +59,7 @@ func rewriteVerbs() []*Verb {
 				return w.Pick(ctx, rewrite.PickOptions{Refs: in.Refs, Onto: in.Onto, Turn: in.Turn, KeepHead: in.Keep, DryRun: in.DryRun})
 			}),
 		turnVerb("edit", Changes, "Edit a message", "Adds a changed copy of a message of the user beside the original, and lets an agent answer it if asked to.", edit),
-		turnVerb("replay", Changes, "Replay a conversation", "Says the messages of the user again in a new branch, answered by an agent.", replay),
+		turnVerb("replay", Changes, "Replay a conversation", "Sends the messages of the user again in a new branch, answered by an agent.", replay),
 		turnVerb("prune-context", Changes, "Prune the context", "Makes a branch without some messages, or with a summary in their place.", pruneContext),
 	}
 }
@@ -76,9 +76,9 @@ func edit(ctx context.Context, env Env, in editIn) (*rewrite.Edited, error) {
 
 type replayIn struct {
 	Ref    string  `json:"ref,omitempty" jsonschema:"the end of the path whose messages of the user are repeated, a REF as in show, or a range A..B"`
-	Onto   string  `json:"onto,omitempty" jsonschema:"the message below which they are said, a REF; by default the message before the first one"`
+	Onto   string  `json:"onto,omitempty" jsonschema:"the message below which they are added, a REF; by default the message before the first one"`
 	Edit   string  `json:"edit,omitempty" jsonschema:"a message of the path whose text is changed"`
-	Text   string  `json:"text,omitempty" jsonschema:"these words"`
+	Text   string  `json:"text,omitempty" jsonschema:"the new text"`
 	Agent  string  `json:"agent,omitempty" jsonschema:"the agent that answers, by default the owner of the conversation, else one named replay"`
 	System *string `json:"system,omitempty" jsonschema:"the system prompt, instead of the agent's"`
 	Name   string  `json:"name,omitempty" jsonschema:"the name of the new branch"`

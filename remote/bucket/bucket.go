@@ -72,7 +72,7 @@ type Object struct {
 // A NoCreateOnlyError reports a store that does not create an object only if there is none. Only a
 // remote with a single writer can use it.
 type NoCreateOnlyError struct {
-	Winners, Writers int   // in a probe: the number of writers that created the object, according to the answers of the store, and the number of all writers
+	Winners, Writers int   // in a probe: how many writers were told that they created the object, and how many there were
 	Err              error // the answer of a store that rejects such a request; nil in a probe
 }
 

@@ -52,16 +52,44 @@ func (c *Conflicts) See(s *join.State, r *record.Record) {
 		}
 	}
 	for _, op := range r.Ops {
+		id, isSession := SessionOf(op.Entity)
+		if isSession {
+			c.seeContinuation(s, id, r, op)
+		}
 		e := s.Entity(op.Entity)
 		if e == nil {
 			continue
 		}
-		if id, ok := SessionOf(op.Entity); ok {
+		if isSession {
 			c.seeSession(id, e, r, op, newest[op.Entity])
 		} else if key, ok := strings.CutPrefix(op.Entity, agentPrefix); ok && op.Do == record.Set && op.Field == "head" {
 			if reg, ok := e.Registers["head"]; ok && !covers(r, reg.Stamp) && string(reg.Value) != string(op.Value) {
 				c.heads[key] = union(c.heads[key], messageIn(reg.Value), messageIn(op.Value))
 			}
+		}
+	}
+}
+
+// seeContinuation looks for a session that one machine removed and another one continued in a new
+// file, which brings it back.
+func (c *Conflicts) seeContinuation(s *join.State, id string, r *record.Record, op record.Op) {
+	unseen := func(id string) (change, removal bool) {
+		if e := s.Entity(sessionPrefix + id); e != nil {
+			change, removal = e.Unseen(r.Machine, r.Seen)
+		}
+		return change, removal
+	}
+	switch {
+	case op.Do == record.Remove:
+		for _, next := range s.Continuations(id) {
+			if change, _ := unseen(next); change {
+				c.remove[id] = true
+			}
+		}
+	case op.Do == record.Set && op.Field == "shell" && (&join.Session{Shell: op.Value}).Continues():
+		from := join.OriginOf(op.Value)
+		if _, removal := unseen(from); removal {
+			c.remove[from] = true
 		}
 	}
 }
@@ -75,7 +103,7 @@ func (c *Conflicts) seeSession(id string, e *join.Entity, r *record.Record, op r
 		c.remove[id] = true
 	}
 	switch {
-	case op.Do == record.Add && op.Field == "messages" && e.Alive && unseen(e.Sets["messages"]):
+	case op.Do == record.Add && op.Field == "messages" && unseen(e.Sets["messages"]):
 		kept := union(nil, textOf(e.Registers["newest"].Value), newest)
 		if len(kept) > 1 {
 			c.merge(Conflict{Appended, id, kept})

@@ -19,6 +19,11 @@ func TestConflicts(t *testing.T) {
 	}
 	shell, title := set(session, "shell", "{}"), func(s string) record.Op { return set(session, "title", `"`+s+`"`) }
 	remove := record.Op{Do: record.Remove, Entity: session}
+	next := set("session/session_20260525_153200_22222222", "shell", `{"metadata":{"continued_from":["session_20260525_153200_11111111"]}}`)
+	said := func(id string) []record.Op {
+		return []record.Op{set(session, "newest", `"`+id+`"`), {Do: record.Add, Entity: session, Field: "messages", Body: &record.Body{Items: []record.Item{{ID: id, Raw: json.RawMessage(`{"id":"` + id + `"}`)}}}}}
+	}
+	const three = record.Machine("33333333333333333333333333333333")
 	name := func(key, s string) record.Op {
 		return set(fmt.Sprintf("agent/%032s", key), "name", `"`+s+`"`)
 	}
@@ -50,6 +55,23 @@ func TestConflicts(t *testing.T) {
 		"a removal that nobody contradicts": {
 			[]step{{one, nil, []record.Op{shell}}},
 			[]step{{one, nil, []record.Op{remove}}}, "[]"},
+		"another one continues it in a new file": {
+			[]step{{one, nil, []record.Op{shell}}},
+			[]step{{one, nil, []record.Op{remove}}, {two, saw(1), []record.Op{next}}}, "[{rm session_20260525_153200_11111111 [session_20260525_153200_11111111]}]"},
+		"the same, and the removal of the first file is read last": {
+			[]step{{one, nil, []record.Op{shell}}},
+			[]step{{two, saw(1), []record.Op{next}}, {one, nil, []record.Op{remove}}}, "[{rm session_20260525_153200_11111111 [session_20260525_153200_11111111]}]"},
+		"another one continues it in a new file before": {
+			[]step{{one, nil, []record.Op{shell}}, {two, saw(1), []record.Op{next}}},
+			[]step{{one, record.Vector{two: 1}, []record.Op{remove}}}, "[]"},
+		"three machines, the removal is read second": {
+			[]step{{one, nil, []record.Op{shell}}},
+			[]step{{one, nil, said("m1")}, {three, saw(2), []record.Op{remove}}, {two, saw(1), said("m2")}},
+			"[{append session_20260525_153200_11111111 [m1 m2]} {rm session_20260525_153200_11111111 [session_20260525_153200_11111111]}]"},
+		"three machines, the removal is read last": {
+			[]step{{one, nil, []record.Op{shell}}},
+			[]step{{one, nil, said("m1")}, {two, saw(1), said("m2")}, {three, saw(2), []record.Op{remove}}},
+			"[{append session_20260525_153200_11111111 [m1 m2]} {rm session_20260525_153200_11111111 [session_20260525_153200_11111111]}]"},
 		"both rename it": {
 			[]step{{one, nil, []record.Op{shell}}},
 			[]step{{one, nil, []record.Op{title("a")}}, {two, saw(1), []record.Op{title("b")}}}, "[{rename session_20260525_153200_11111111 [b a]}]"},
@@ -67,7 +89,7 @@ func TestConflicts(t *testing.T) {
 		add := func(list []step, see func(r *record.Record)) {
 			for _, st := range list {
 				seqs[st.machine]++
-				r := &record.Record{Format: record.Format, Machine: st.machine, Seq: seqs[st.machine], Lamport: seqs[one] + seqs[two], Seen: st.seen, Ops: st.ops}
+				r := &record.Record{Format: record.Format, Machine: st.machine, Seq: seqs[st.machine], Lamport: seqs[one] + seqs[two] + seqs[three], Seen: st.seen, Ops: st.ops}
 				see(r)
 				if err := s.Add(r); err != nil {
 					t.Fatalf("%s: %v", what, err)

@@ -108,19 +108,19 @@ func said(ops []plan.Op) string {
 	return strings.Join(list, ", ")
 }
 
-// TestTell: each change is recorded once.
-func TestTell(t *testing.T) {
+// TestOps: each change is recorded once.
+func TestOps(t *testing.T) {
 	d, s := newDesk(one), join.New()
 	step := func(what, want string, change func()) {
 		t.Helper()
 		change()
 		ops := d.tell(s)
 		if got := said(ops); got != want {
-			t.Errorf("%s: told %s, and not %s", what, got, want)
+			t.Errorf("%s: recorded %s, and not %s", what, got, want)
 		}
 		d.publish(t, s, ops, nil)
 		if got := said(d.tell(s)); got != "" {
-			t.Errorf("%s: told again %s", what, got)
+			t.Errorf("%s: recorded again %s", what, got)
 		}
 	}
 	session := func(version, title string, more ...mirror.Message) func() {
@@ -222,7 +222,7 @@ func TestNoEcho(t *testing.T) {
 	b.here.Applied(&c, &mirror.Applied{}, view)
 	b.here.Settle(sid)
 	if ops := b.tell(s); len(ops) > 0 {
-		t.Errorf("what was received is told: %s", said(ops))
+		t.Errorf("what was received is recorded: %s", said(ops))
 	}
 	if c := take(); len(c.New)+len(c.Messages)+len(c.AddBookmarks)+len(c.Agents)+len(c.Titles)+len(c.Shells)+len(c.Removed)+len(c.DropBookmarks) > 0 {
 		t.Errorf("it is received again: %+v", c)

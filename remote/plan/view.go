@@ -44,7 +44,7 @@ func NewView(s *join.State) *View {
 }
 
 // Session returns a session, nil if the view does not have it. A removed session is still alive if
-// it is needed: if an agent has its tree, or if a session that is alive continues it.
+// it is needed: if it is in a tree of an agent, or if a session that is alive continues it.
 func (v *View) Session(id string) *join.Session {
 	s := v.session(id)
 	if s != nil && !v.judged[id] {

@@ -1,8 +1,8 @@
 // Package seal encodes, signs and encrypts the objects of a remote. Only holders of the remote's
-// key can read an object, and only the machine that signed a record or base can have written it.
+// key can read an object, and each record and base is signed by the machine that wrote it.
 //
 // An object is encrypted with age and compressed with Zstandard, so age -d -i KEY | zstd -d opens
-// it. Records and bases are signed with the key of their machine.
+// it.
 package seal
 
 import (

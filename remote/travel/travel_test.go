@@ -98,30 +98,30 @@ func same(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// TestTell: recorded are states of sessions that travel, each once, later only its new links; the folder once, and
+// TestUnsent: recorded are states of sessions that travel, each once, later only its new links; the folder once, and
 // by its own machine.
-func TestTell(t *testing.T) {
+func TestUnsent(t *testing.T) {
 	r := newRemote(t)
 	mine := files([]string{here}, state("1", "f", here, link(here, "m")), state("2", "f", other), state("3", "f", other, link(here, "n"), link(other, "o")))
-	same(t, "unsent first", r.tell(ada, mine), "1", "3")
-	same(t, "unsent again", r.tell(ada, mine))
+	same(t, "recorded first", r.tell(ada, mine), "1", "3")
+	same(t, "recorded again", r.tell(ada, mine))
 	there := travel.Project(r.State)
 	if len(there.States) != 2 || len(there.States[1].Links) != 1 || len(there.Folders) != 1 || string(there.Folders[0].About.Value) != `{"path":"/home/ada/f"}` {
 		t.Fatalf("there is %+v", there)
 	}
 	mine.States[0].Links = append(mine.States[0].Links, link(here, "later"))
-	same(t, "unsent with a link", r.tell(ada, mine), "1")
+	same(t, "recorded with a link", r.tell(ada, mine), "1")
 	if st := travel.Project(r.State).States[0]; len(st.Records) != 1 || len(st.Links) != 2 {
 		t.Errorf("the state has %d records and %d links", len(st.Records), len(st.Links))
 	}
 	theirs := files([]string{here}, state("4", "f", here))
 	theirs.Folders[0] = mirror.Folder{ID: "f", Path: "/elsewhere", Machine: "ada"}
-	same(t, "unsent by another machine", r.tell(bo, theirs), "4")
+	same(t, "recorded by another machine", r.tell(bo, theirs), "4")
 	if about := string(travel.Project(r.State).Folders[0].About.Value); !strings.Contains(about, "/home/ada/f") {
 		t.Errorf("another machine says that the folder is %s", about)
 	}
 	r.add(bo, record.Op{Do: record.Set, Entity: "session/" + here, Field: "purged", Value: json.RawMessage("true")})
-	same(t, "unsent of a purged session", r.tell(ada, files([]string{here}, state("5", "f", here))))
+	same(t, "recorded of a purged session", r.tell(ada, files([]string{here}, state("5", "f", here))))
 }
 
 // TestTake: received are states of sessions that are here, with the links that are missing; what was removed here comes

@@ -19,11 +19,11 @@ import (
 type restoreInput struct {
 	Ref          string   `json:"ref" jsonschema:"the message or checkpoint whose state is restored, or the id of a state"`
 	Conversation bool     `json:"conversation,omitempty" jsonschema:"move the head of the workspace to the message too"`
-	Turn         bool     `json:"turn,omitempty" jsonschema:"only take back what the turn of the message changed, and keep what changed since"`
+	Turn         bool     `json:"turn,omitempty" jsonschema:"only revert what the turn of the message changed, and keep what changed since"`
 	Dir          string   `json:"dir,omitempty" jsonschema:"the folder, the dir of a state; that of the state if it is absent"`
 	Only         []string `json:"only,omitempty" jsonschema:"only these paths of the folder and what is below them"`
 	Whole        bool     `json:"whole,omitempty" jsonschema:"make the folder exactly the state, also where others changed it"`
-	Conflicts    string   `json:"conflicts,omitempty" jsonschema:"for paths that the conversation and others changed: keep leaves them, take takes those of the state, merge takes back the lines of the conversation; they are refused if it is absent"`
+	Conflicts    string   `json:"conflicts,omitempty" jsonschema:"for paths that the conversation and others changed: keep leaves them, take takes those of the state, merge reverts the lines of the conversation; they are refused if it is absent"`
 	DryRun       bool     `json:"dry_run,omitempty" jsonschema:"only report what would change, with the conflicts"`
 }
 
@@ -99,7 +99,7 @@ func (in *restoreInput) question(f *restores.Restore, to time.Time) string {
 	case in.Conversation:
 		text += ", and move the head"
 	case in.Turn:
-		text += ", before a turn that is taken back"
+		text += ", before a turn that is reverted"
 	}
 	text += "? Undo reverts it."
 	switch {

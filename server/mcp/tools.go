@@ -89,8 +89,8 @@ func tools() []*tool {
 			about: "Makes a branch of a conversation without some of its messages, or with a summary, which you write, in their place. The original stays. Use it if a conversation has become too long, or a part of it misleads.",
 		}),
 		ofVerb("replay", tool{
-			name: "replay_messages", title: "Say messages again", list: "turns", open: true, models: true, ask: askReplay,
-			about: "Says the messages of the user on a path again in a new branch, and lets a model answer each: another model, another system prompt, or after an edit. The user is asked first, with about how many tokens it takes. It stops where an answer asks something back.",
+			name: "replay_messages", title: "Replay messages", list: "turns", open: true, models: true, ask: askReplay,
+			about: "Sends the messages of the user on a path again in a new branch, and lets a model answer each: another model, another system prompt, or after an edit. The user is asked first, with about how many tokens it takes. It stops where an answer asks something back.",
 		}),
 		ofVerb("files/ls", tool{
 			name: "list_states", title: "List states of files", list: "states", trim: trimStates,
@@ -118,7 +118,7 @@ func tools() []*tool {
 		}),
 		define(tool{
 			name: "restore_files", title: "Restore files", effect: api.Destroys,
-			about: "Brings the files of a folder back to the state at a message, and with conversation the head too. Only what the conversation changed is taken back; what others changed stays, and what both changed is refused unless conflicts says more. The user is asked first, with what would change, and undo reverts it.",
+			about: "Brings the files of a folder back to the state at a message, and with conversation the head too. Only what the conversation changed is reverted; what others changed stays, and what both changed is refused unless conflicts says more. The user is asked first, with what would change, and undo reverts it.",
 			enums: conflictChoices,
 		}, restoreFiles),
 		ofVerb("append", tool{

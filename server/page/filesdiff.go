@@ -46,7 +46,7 @@ type difference struct {
 	Choices  []stateChoice // from the newest on
 	FromID   string
 	ToID     string
-	TakeBack string        // the address of the plan to take back a turn, "" if these are not its changes
+	Revert   string        // the address of the plan to revert a turn, "" if these are not its changes
 	Kept     []plannedPath // of a restore that the page made, after which From was taken
 	MoreKept string
 	NoState  string // why there is nothing to compare with
@@ -98,7 +98,7 @@ func showDifference(c *request) (view, error) {
 		p.Kept, p.MoreKept = p.Kept[:maxPlanned], count(n, "more path")
 	}
 	if turn := c.r.FormValue("turn"); turn != "" {
-		p.TakeBack = restoreAddress(turn) + "&what=turn"
+		p.Revert = restoreAddress(turn) + "&what=turn"
 	}
 	list := withoutParents(d.Changes)
 	p.Summary = summary(list)

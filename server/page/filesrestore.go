@@ -98,7 +98,7 @@ func showRestore(c *request) (view, error) {
 	p.of(planned)
 	p.Title = "Restore " + filepath.Base(p.Dir)
 	if p.What == oneTurn {
-		p.Title = "Take back a turn in " + filepath.Base(p.Dir)
+		p.Title = "Revert a turn in " + filepath.Base(p.Dir)
 	}
 	p.Back = c.r.URL.RequestURI()
 	return view{Template: "restore", Title: p.Title, Data: p}, nil
@@ -240,7 +240,7 @@ func (p *restorePage) mergeText() string {
 	if p.What == adoption || p.What == merging {
 		return "merge the lines of both"
 	}
-	return "take back the lines of the conversation"
+	return "revert the lines of the conversation"
 }
 
 // list adds a list of n paths, unless it is empty.

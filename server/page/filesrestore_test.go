@@ -93,7 +93,7 @@ func TestRestorePlan(t *testing.T) {
 	leads.contains("2 files: 1 added, 1 changed")
 	leads.leads("/files/restore?ref=Bread%40" + later + "&what=turn")
 	back := draw(t, p.w, "/files/restore?ref=Bread@"+later+"&what=turn&way=keep")
-	back.contains("Take back a turn in", "1 file would change")
+	back.contains("Revert a turn in", "1 file would change")
 	if f := form(back); f == nil || attr(f, "action") != "/do/files/turn/undo" {
 		t.Errorf("the form of a turn is %v", f)
 	}

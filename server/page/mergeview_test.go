@@ -191,7 +191,7 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := shown.Messages[2].ID
-	v.says("/replay?ref=Train", 200, `name="ref" value="..`+shown.Entry.ID, "Where shall we go?", "Is there a night train?", "an agent named replay", "tokens in, ", "In other words…")
+	v.says("/replay?ref=Train", 200, `name="ref" value="..`+shown.Entry.ID, "Where shall we go?", "Is there a night train?", "an agent named replay", "tokens in, ", "Change the text…")
 	v.says("/replay?ref=Train&from="+second, 200, `value="`+shown.Entry.ID+"@"+shown.Messages[1].ID+"..")
 	v.says("/replay?ref=Train&from="+second+"&edit="+second, 200, `<textarea name="text"`)
 	v.says("/replay?ref=Train&from=nothing", 404)

@@ -4,7 +4,7 @@
 // These are mirrored: sessions of every kind with their messages, titles and projects; agents
 // without their turns and queues; the owners of sessions and agents; bookmarks; explorations;
 // learnings; attachments; and the list of operations. The head of the workspace is among the facts,
-// and no change moves it. Caches, tokens and the trash are neither facts nor changes.
+// and no change sets it: it follows the end of a conversation if it is there. Caches, tokens and the trash are neither facts nor changes.
 package mirror
 
 import (

@@ -1,6 +1,5 @@
-// Package restores has the options and the results of bringing files back from a state, of a
-// folder whose files go with conversations. [files.State] says what a state is. The package
-// itself accesses no files.
+// Package restores has the options and the results of restoring the files of a folder from a state,
+// see [files.State]. The package itself accesses no files.
 package restores
 
 import (
@@ -10,7 +9,7 @@ import (
 	"github.com/bough-dev/bough/workspace/files"
 )
 
-// Options are the choices for bringing files back. The zero value changes only paths
+// Options are the choices for restoring files. The zero value changes only paths
 // that the conversation changed, and refuses conflicts.
 type Options struct {
 	DryRun bool // change nothing, and take no state
@@ -31,7 +30,7 @@ const (
 	Merge  = "merge" // the lines that the conversation changed are reverted; a path that cannot be merged is refused
 )
 
-// A Restore says what bringing files back did, or would do. Its lists are sorted by path.
+// A Restore is the result of restoring files or, in a dry run, what it would be. Its lists are sorted by path.
 type Restore struct {
 	Dir string `json:"dir"` // path of the folder
 	// Mapped is the folder of another machine that the state is of, as MACHINE:PATH, if Dir was not named,
@@ -86,7 +85,7 @@ const (
 	NoEnd   = "no_end"             // it changed in a turn without an end or after it, by the turn or the user
 )
 
-// A ConflictError reports that files were not brought back because of conflicts.
+// A ConflictError reports that files were not restored because of conflicts.
 type ConflictError struct {
 	Dir       string // path of the folder
 	Conflicts []Conflict

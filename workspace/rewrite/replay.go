@@ -12,7 +12,7 @@ type ReplayOptions struct {
 	// [PickOptions]. If Ref is not a range, the first repeated message is the first one that is not
 	// on the path to Onto or, if Onto is empty, the message Edit.
 	Ref string
-	// Onto is the REF of the message below which they are said. Empty means the message before
+	// Onto is the REF of the message below which they are added. Empty means the message before
 	// the first one.
 	Onto string
 	// Edit is a message of the path whose text becomes Text; "" for none.

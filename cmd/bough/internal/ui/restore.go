@@ -139,7 +139,7 @@ func restoreWays() []restoreWay {
 		{text: "restore nothing", conflicts: restores.Refuse},
 		{text: "keep them as they are", conflicts: restores.Keep},
 		{text: "take those of the state", conflicts: restores.Take},
-		{text: "take back the lines of the conversation", conflicts: restores.Merge},
+		{text: "revert the lines of the conversation", conflicts: restores.Merge},
 		{text: "make the whole folder exactly the state", whole: true},
 	}
 }

@@ -39,6 +39,9 @@ func TestServePage(t *testing.T) {
 		t.Fatalf("it ends with %v: %s", err, errs)
 	}
 	told := gjson.ParseBytes(out)
+	if err := await(opened); err != nil { // nothing waits for a browser
+		t.Fatal(err)
+	}
 	data, err := os.ReadFile(opened)
 	if err != nil {
 		t.Fatal(err)

@@ -14,13 +14,14 @@ import (
 func (p *program) searchVerb() verb {
 	return verb{
 		name:  "search",
-		args:  "[TEXT] [-e REGEXP] [-l] [-C N] [--role ROLE] [--tool NAME] [--since TIME] [--until TIME] [--in SESSION] [--from TOOL] [--dir DIR] [--branch NAME] [--model NAME] [--limit N] [--per-session N]",
+		args:  "[TEXT] [-e REGEXP] [-l] [-C N] [--in SESSION] [--since TIME] [--from TOOL] [FLAG ...]",
 		short: "find messages in all conversations",
 		long: `Finds the messages that contain all words of TEXT, in their text, thinking, tool calls with
 arguments, and tool results. Words match inside longer words and ignore case. "A phrase" in double
 quotes matches its words in sequence, and -word excludes messages with that word; quote such a TEXT
-for the shell as one argument. After --, a hyphen is an ordinary character: 'bough search --
---no-telemetry' finds that word. Without TEXT, all messages that match the flags are found.
+for the shell as one argument. After --, a hyphen is an ordinary character:
+'bough search -- --no-telemetry' finds that word. Without TEXT, all messages that match the flags
+are found.
 
 Prints the conversations, last active first, with at most five messages of each: those of the user
 first, then those of the assistant, then those of tools. Every verb accepts the printed REFs. A

@@ -31,7 +31,7 @@ const tokenVariable = "BOUGH_TOKEN"
 func (p *program) serveVerb() verb {
 	return verb{
 		name:  "serve",
-		args:  "[--addr HOST:PORT] [--host NAME] [--open] [--until-idle D] [--on-message CMD [--batch N] [--idle D] [--timeout D]]",
+		args:  "[--addr HOST:PORT] [--open] [--on-message CMD] [FLAG ...]",
 		short: "serve the workspace over HTTP, to programs in any language and to browsers",
 		long: `Serves the verbs of bough below /v1, with the same JSON and with events, and the API of Acontext,
 with branches, below /api/v1, until it is interrupted. It prints the settings for a client of

@@ -22,7 +22,7 @@ import (
 func (p *program) watchVerb() verb {
 	return verb{
 		name:  "watch",
-		args:  "[--from N] [--import [--from TOOL…]] [--checkpoint [--keep-all TIME] [--every N] [--max-age TIME] [--limit N]] [--files DIR] [--remote]",
+		args:  "[--from N] [--import [--from TOOL…]] [--checkpoint] [--files DIR] [--remote] [FLAG ...]",
 		short: "print changes to the workspace as they happen",
 		long: `Prints a line for every change to the workspace, also by other programs, until it is interrupted;
 with --json each line is a document. The number is that of the operation in 'bough log'. With

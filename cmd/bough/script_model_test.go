@@ -73,16 +73,21 @@ func sayCanned() error {
 	return nil
 }
 
-// await waits until a file exists.
-func await(name string) error {
-	for end := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
-		if _, err := os.Stat(name); err == nil {
-			return nil
-		}
-		if time.Now().After(end) {
-			return fmt.Errorf("no %s after a minute", name)
+// eventually calls check until it returns nil, for at most a minute, and returns its last error.
+func eventually(check func() error) error {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if err := check(); err == nil || time.Now().After(end) {
+			return err
 		}
 	}
+}
+
+// await waits until a file exists.
+func await(name string) error {
+	return eventually(func() error {
+		_, err := os.Stat(name)
+		return err
+	})
 }
 
 func cmdAwait(ts *testscript.TestScript, args []string) {
@@ -95,27 +100,23 @@ func cmdAwaitLine(ts *testscript.TestScript, args []string) {
 	line, err := regexp.Compile("(?m)" + args[1])
 	ts.Check(err)
 	path := ts.MkAbs(args[0])
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	ts.Check(eventually(func() error {
 		data, _ := os.ReadFile(path)
 		if line.Match(data) {
-			return
+			return nil
 		}
-		if time.Now().After(end) {
-			ts.Fatalf("no line of %s matches %s:\n%s", args[0], args[1], data)
-		}
-	}
+		return fmt.Errorf("no line of %s matches %s:\n%s", args[0], args[1], data)
+	}))
 }
 
 func cmdAwaitOutput(ts *testscript.TestScript, args []string) {
 	line, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	ts.Check(eventually(func() error {
 		o := bough(ts, args[1:]...)
 		if o.Code == 0 && line.MatchString(o.Stdout) {
-			return
+			return nil
 		}
-		if time.Now().After(end) {
-			ts.Fatalf("no output of bough %q matches %s: exit code %d\n%s%s", args[1:], args[0], o.Code, o.Stdout, o.Stderr)
-		}
-	}
+		return fmt.Errorf("no output of bough %q matches %s: exit code %d\n%s%s", args[1:], args[0], o.Code, o.Stdout, o.Stderr)
+	}))
 }

@@ -53,8 +53,8 @@ var growers = []grower{
 // growElsewhere are the other formats, with the reason.
 var growElsewhere = map[*Format]string{
 	claudeCodeFormat: "TestClaudeGrows of convert/internal/claude",
-	llmFormat:        "a prefix of a database is none; TestLLMDatabaseGrows",
-	zedFormat:        "a prefix of a database is none",
+	llmFormat:        "a prefix of a database is not a database; TestLLMDatabaseGrows",
+	zedFormat:        "a prefix of a database is not a database",
 }
 
 // TestGrowers: each format that bough reads is in one of the lists.

@@ -54,7 +54,7 @@ func (c *Conflicts) See(s *join.State, r *record.Record) {
 	for _, op := range r.Ops {
 		id, isSession := SessionOf(op.Entity)
 		if isSession {
-			c.seeContinuation(s, id, r, op)
+			c.seeRemoval(s, id, r, op)
 		}
 		e := s.Entity(op.Entity)
 		if e == nil {
@@ -70,26 +70,31 @@ func (c *Conflicts) See(s *join.State, r *record.Record) {
 	}
 }
 
-// seeContinuation looks for a session that one machine removed and another one continued in a new
-// file, which brings it back.
-func (c *Conflicts) seeContinuation(s *join.State, id string, r *record.Record, op record.Op) {
+// seeRemoval looks for a session that one machine removed and another one changed, or continued in
+// a new file, which brings it back.
+func (c *Conflicts) seeRemoval(s *join.State, id string, r *record.Record, op record.Op) {
 	unseen := func(id string) (change, removal bool) {
 		if e := s.Entity(sessionPrefix + id); e != nil {
 			change, removal = e.Unseen(r.Machine, r.Seen)
 		}
 		return change, removal
 	}
-	switch {
-	case op.Do == record.Remove:
-		for _, next := range s.Continuations(id) {
-			if change, _ := unseen(next); change {
+	switch op.Do {
+	case record.Remove:
+		for _, changed := range append(s.Continuations(id), id) {
+			if change, _ := unseen(changed); change {
 				c.remove[id] = true
 			}
 		}
-	case op.Do == record.Set && op.Field == "shell" && (&join.Session{Shell: op.Value}).Continues():
-		from := join.OriginOf(op.Value)
-		if _, removal := unseen(from); removal {
-			c.remove[from] = true
+	case record.Set, record.Add:
+		removed := []string{id}
+		if op.Field == "shell" && (&join.Session{Shell: op.Value}).Continues() {
+			removed = append(removed, join.OriginOf(op.Value))
+		}
+		for _, id := range removed {
+			if _, removal := unseen(id); removal {
+				c.remove[id] = true
+			}
 		}
 	}
 }
@@ -97,10 +102,6 @@ func (c *Conflicts) seeContinuation(s *join.State, id string, r *record.Record, 
 func (c *Conflicts) seeSession(id string, e *join.Entity, r *record.Record, op record.Op, newest string) {
 	unseen := func(list []join.Element) bool {
 		return slices.ContainsFunc(list, func(el join.Element) bool { return !covers(r, el.Stamp) })
-	}
-	changed, removed := e.Unseen(r.Machine, r.Seen)
-	if op.Do == record.Remove && changed || (op.Do == record.Set || op.Do == record.Add) && removed {
-		c.remove[id] = true
 	}
 	switch {
 	case op.Do == record.Add && op.Field == "messages" && unseen(e.Sets["messages"]):

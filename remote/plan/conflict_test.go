@@ -52,7 +52,7 @@ func TestConflicts(t *testing.T) {
 		"the same, and the removal is read last": {
 			[]step{{one, nil, []record.Op{shell}}},
 			[]step{{two, saw(1), []record.Op{title("b")}}, {one, nil, []record.Op{remove}}}, "[{rm session_20260525_153200_11111111 [session_20260525_153200_11111111]}]"},
-		"a removal that nobody contradicts": {
+		"one machine removes it, and no other one changes it": {
 			[]step{{one, nil, []record.Op{shell}}},
 			[]step{{one, nil, []record.Op{remove}}}, "[]"},
 		"another one continues it in a new file": {
